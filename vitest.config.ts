@@ -34,16 +34,17 @@ const mustBeAlone = (file: string): boolean =>
  * that replace modules, codecs or the environment run in a project `ROOM-alone`, each in a process of its own.
  */
 function rooms() {
-  const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
-  const names = folders.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
+  const entries = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
+  const folders = new Map([...names.map((name) => [name, `test/${name}`] as const), ["web", "web/test"]]);
   const resolve = { alias: ALIASES };
   return [
     { resolve, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
-    ...names.flatMap((name) => {
-      const room = { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] };
+    ...[...folders].flatMap(([name, folder]) => {
+      const room = { ...SETTINGS, name, include: [`${folder}/**/*.test.ts`] };
       if (!SHARED.includes(name)) return [{ resolve, test: room }];
-      const files = readdirSync(new URL(`test/${name}`, import.meta.url), { recursive: true, encoding: "utf8" });
-      const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `test/${name}/${file}`);
+      const files = readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: "utf8" });
+      const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `${folder}/${file}`);
       const alone = tests.filter(mustBeAlone);
       return [
         { resolve, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { loadConfig } from "../dist/config.js";
 import { type RunningService, startService } from "../dist/main.js";
+import { loadConfig } from "../dist/shared/config.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { NavierStokes } from "../dist/tools/generate/navier-stokes.js";
 import { ask, pointsIn } from "./ask.js";
@@ -17,7 +17,7 @@ import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const MIB = 2 ** 20;
 const PERIOD = 2 * Math.PI;
-const PEER = fileURLToPath(new URL("../bench/peers/analysis.py", import.meta.url));
+const PEER = fileURLToPath(new URL("./peers/analysis.py", import.meta.url));
 
 /** Analyses that NumPy answers too: its case, the body, and what the ratio aims at. */
 const ANALYSES = [

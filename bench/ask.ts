@@ -1,8 +1,8 @@
 /** Queries to an engine in process: random points in, time, CPU and bytes read out. */
 import { pino } from "pino";
-import { loadConfig } from "../dist/config.js";
 import type { Engine, Query } from "../dist/engine/contract/query.js";
 import { openEngine } from "../dist/engine/main/engine.js";
+import { loadConfig } from "../dist/shared/config.js";
 
 const MOST_MS = 3_600_000;
 

@@ -8,9 +8,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { Cluster } from "../dist/cluster/cluster.js";
-import { type Config, loadConfig } from "../dist/config.js";
 import type { Engine } from "../dist/engine/contract/query.js";
 import { openEngine } from "../dist/engine/main/engine.js";
+import { type Config, loadConfig } from "../dist/shared/config.js";
 import { startNats } from "./nats-server.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));

@@ -1,14 +1,14 @@
 /** The SOAP codec in process: decoding and encoding of bulk requests in the common ways of writing them. */
 
-import { LIMITS } from "../dist/config.js";
 import type { Evaluation, Result, TripleSink } from "../dist/engine/contract/query.js";
-import type { OperationRow } from "../dist/operations.js";
 import { decode, operationsAsked } from "../dist/server/soap/decode.js";
 import { ResponseEncoder } from "../dist/server/soap/encode.js";
 import { closeEnvelope, openEnvelope } from "../dist/server/soap/envelope.js";
 import { PlainScanners } from "../dist/server/soap/items.js";
 import { Transcoder } from "../dist/server/soap/transcode.js";
 import { Spellings, XmlReader } from "../dist/server/soap/xml/reader.js";
+import { LIMITS } from "../dist/shared/config.js";
+import type { OperationRow } from "../dist/shared/operations.js";
 import { SmallTexts } from "../dist/text/small-texts.js";
 import { type Steps, walk } from "../dist/text/steps.js";
 import { alternate, type Contestant } from "./alternate.js";

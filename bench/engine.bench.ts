@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/contract/query.js";
-import { OPERATIONS } from "../dist/operations.js";
+import { OPERATIONS } from "../dist/shared/operations.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import { ask, checkSame, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";

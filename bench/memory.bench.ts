@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { LIMITS } from "../dist/config.js";
+import { LIMITS } from "../dist/shared/config.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { randomNumbers } from "./field.js";
 import type { BenchOptions, Row } from "./row.js";

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/contract/query.js";
 import { groupsOfTimes, triplesOf } from "../dist/engine/contract/time-groups.js";
-import { operationOf } from "../dist/operations.js";
+import { operationOf } from "../dist/shared/operations.js";
 import { alternate, type Contestant, inTurn } from "./alternate.js";
 import { ask, type Check, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";

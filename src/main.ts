@@ -3,11 +3,9 @@ import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Config } from "./config.js";
 import type { Engine } from "./engine/contract/query.js";
 import { openEngine } from "./engine/main/engine.js";
 import type { EventsModule } from "./events/open.js";
-import { createLog } from "./log.js";
 import { createApp } from "./server/http/app.js";
 import { jhtdbPlugin } from "./server/jhtdb/plugin.js";
 import { checkExposure } from "./server/life/auth.js";
@@ -16,7 +14,9 @@ import { pagePlugin } from "./server/rest/page-files.js";
 import { apiPlugin } from "./server/rest/plugin.js";
 import { soapPlugin } from "./server/soap/route.js";
 import { zarrPlugin } from "./server/zarr/plugin.js";
-import { obeySignals } from "./signals.js";
+import type { Config } from "./shared/config.js";
+import { createLog } from "./shared/log.js";
+import { obeySignals } from "./shared/signals.js";
 
 /**
  * The time for which the threads of guests are waited for, once all requests have ended; longer if the grace time is

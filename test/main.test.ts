@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, it, vi } from "vitest";
-import { loadConfig } from "../src/config.js";
 import { remarks, startService } from "../src/main.js";
+import { loadConfig } from "../src/shared/config.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const folder = scratchFolder();

@@ -13,7 +13,7 @@ import { ROOT, readReferences, seenBy, sourceFiles } from "./support/source-grap
 
 /** What a watch needs of the project. The program's bundle and the page are left out. */
 const COPIED =
-  /^(src|tools|dist|dist\/(?!bundle|web).*|test|scripts|package\.json|tsconfig.*|vitest\.config\.ts|(src|tools|test|scripts)\/.*)$/;
+  /^(src|tools|web|dist|dist\/(?!bundle|web).*|test|scripts|package\.json|tsconfig.*|vitest\.config\.ts|(src|tools|test|web|scripts)\/.*)$/;
 const LINKED = ["bin", "data", "docs", "bench", "examples"];
 
 /**

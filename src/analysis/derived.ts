@@ -1,5 +1,5 @@
 /** Fields that transforms make of stored ones: spectral derivatives, filtered fields, and their derivatives. */
-import type { FieldName } from "../operations.js";
+import type { FieldName } from "../shared/operations.js";
 import type { InputKey, InputKind, Names } from "./names.js";
 import { type OfAxes, type TransformPlan, wavenumbersAlong } from "./spectrum.js";
 

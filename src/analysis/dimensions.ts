@@ -1,6 +1,6 @@
 /** Computes the dimensions of expressions in the units that a dataset states. */
-import type { FieldName } from "../operations.js";
-import { multiplyUnit, unitFactors, unitText } from "../quantities.js";
+import type { FieldName } from "../shared/operations.js";
+import { multiplyUnit, unitFactors, unitText } from "../shared/quantities.js";
 import type { InputKey, InputKind } from "./names.js";
 
 /** Powers of units; "number" for a number, which fits any unit; null if a unit that it follows from is not stated. */

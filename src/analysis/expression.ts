@@ -1,6 +1,6 @@
 /** Compiles expressions of quantities to functions of whole blocks of nodes; no text is ever run as a program. */
 import jsep from "jsep";
-import { excerpt, RequestError } from "../errors.js";
+import { excerpt, RequestError } from "../shared/errors.js";
 import {
   BINARY,
   type Components,

@@ -1,6 +1,6 @@
 /** Lists what names mean in expressions: inputs of a dataset, and quantities by their formulas. */
-import { FIELDS, type FieldName, type KnownField } from "../operations.js";
-import { QUANTITIES } from "../quantities.js";
+import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js";
+import { QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
 /** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */

@@ -1,5 +1,5 @@
 /** Joins fragments over the faces of parts and periodic seams to structures, then sorts and describes these. */
-import { LimitError } from "../errors.js";
+import { LimitError } from "../shared/errors.js";
 import {
   CENTRE,
   HIGH,

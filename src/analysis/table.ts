@@ -1,5 +1,5 @@
 /** Turns the answer of an analysis into a table for CSV, NumPy files and plots. */
-import { RequestError } from "../errors.js";
+import { RequestError } from "../shared/errors.js";
 
 type AnswerMembers = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** Asks for analyses over plain HTTP: statistics, structure functions, structures, spectra and flow maps. */
-import type { Integrator } from "../operations.js";
+import type { Integrator } from "../shared/operations.js";
 import { postTo } from "./plain-http.js";
 
 type Coordinates3 = readonly [number, number, number];

@@ -2,7 +2,7 @@
  * `ClientError` is the one error of the client: a fault of the service, a refusal at HTTP level, or a failed
  * connection.
  */
-import { CALLER_CODES, type ErrorCode, SERVER_CODES } from "../errors.js";
+import { CALLER_CODES, type ErrorCode, SERVER_CODES } from "../shared/errors.js";
 
 /**
  * `Fault` is a fault that names no code of ours (another service), `Http` a plain status without an envelope, `Network`

@@ -2,7 +2,14 @@
  * The typed client has a method for every operation of the table. A method takes any number of points, sends them in
  * parts, and returns the results in one typed array.
  */
-import { ALL_OPERATIONS, dialectOf, type OperationName, operationOf, RECORDS, type RecordName } from "../operations.js";
+import {
+  ALL_OPERATIONS,
+  dialectOf,
+  type OperationName,
+  operationOf,
+  RECORDS,
+  type RecordName,
+} from "../shared/operations.js";
 import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";

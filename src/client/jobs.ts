@@ -1,7 +1,7 @@
 /** Starts and follows jobs: calls that a service runs in idle time, whose results are files. */
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { OperationName } from "../operations.js";
+import type { OperationName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { ask, type PlainRequest } from "./plain-http.js";
 import { untilAnswered } from "./retries.js";

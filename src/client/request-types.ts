@@ -11,7 +11,7 @@ import type {
   SpatialInterpolation,
   TemporalInterpolation,
   VALUES,
-} from "../operations.js";
+} from "../shared/operations.js";
 import type {
   AnalysisOptions,
   DispersionAnswer,

@@ -1,5 +1,5 @@
 /** Asks over plain HTTP for what SOAP has no place for: integrators, times of exits, and a time for each point. */
-import { type Operation, RECORDS, type RecordName } from "../operations.js";
+import { type Operation, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { baseOf, postTo } from "./plain-http.js";
 

@@ -1,6 +1,6 @@
 /** Sends one SOAP call through the soap package: its address, its version, its quirks. */
 import { type Client, createClientAsync } from "soap";
-import { type Dialect, dialectOf, type OperationName, operationOf } from "../operations.js";
+import { type Dialect, dialectOf, type OperationName, operationOf } from "../shared/operations.js";
 import { ClientError, clientError } from "./error.js";
 import { untilAnswered } from "./retries.js";
 

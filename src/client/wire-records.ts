@@ -1,5 +1,5 @@
 /** Turns points into request members, and response elements into typed arrays. */
-import { type Member, RECORDS, type RecordName } from "../operations.js";
+import { type Member, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 

@@ -6,8 +6,8 @@
 import { once, setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
 import type { Msg, NatsConnection, QueuedIterator, Subscription } from "@nats-io/transport-node";
-import { CancelledError } from "../errors.js";
-import { ROOT } from "../nats-options.js";
+import { CancelledError } from "../shared/errors.js";
+import { ROOT } from "../shared/nats-options.js";
 import { PeerError } from "./members.js";
 
 /** Bytes of a body that goes with its head. */

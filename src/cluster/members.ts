@@ -11,7 +11,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { PeerStatus } from "../engine/contract/query.js";
-import { ROOT } from "../nats-options.js";
+import { ROOT } from "../shared/nats-options.js";
 
 const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;

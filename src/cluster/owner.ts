@@ -10,7 +10,7 @@ import { failureOf } from "../engine/contract/errors-as-data.js";
 import type { Engine, Evaluation, Query, RegionBox, StartControl } from "../engine/contract/query.js";
 import type { ReducedParts } from "../engine/contract/reduced-parts.js";
 import type { Failure } from "../engine/contract/task.js";
-import { BusyError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
+import { BusyError, FieldprobeError, RequestError, WorkerError } from "../shared/errors.js";
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
 import type { Dataset } from "../storage/file/dataset.js";
 import type { Exchange, Received } from "./exchange.js";

@@ -3,7 +3,7 @@ import { type StatsListener, unwatchFile, watchFile } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../config.js";
+import type { Config } from "../shared/config.js";
 import { unavailable } from "./http/events-error.js";
 import { eventsPlugin } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";

@@ -1,8 +1,8 @@
 /** Loads the calendar in a worker thread: reads its file, on the first start makes it, and expands its events. */
 import { existsSync } from "node:fs";
-import { builtFile } from "../built-file.js";
-import { DataError } from "../errors.js";
-import { OneThread } from "../one-thread.js";
+import { builtFile } from "../shared/built-file.js";
+import { DataError } from "../shared/errors.js";
+import { OneThread } from "../shared/one-thread.js";
 import { importFile } from "./import/import-file.js";
 import { type CalendarArrays, expandCalendar, type FailedEvent } from "./store/expand-calendar.js";
 import type { Configured } from "./store/site-settings.js";

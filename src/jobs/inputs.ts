@@ -2,11 +2,11 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { LimitError, RequestError } from "../errors.js";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
-import { makeFolder } from "../make-folder.js";
-import { drawTriple } from "../random.js";
+import { LimitError, RequestError } from "../shared/errors.js";
+import { makeFolder } from "../shared/make-folder.js";
+import { drawTriple } from "../shared/random.js";
 import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];

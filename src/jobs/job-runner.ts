@@ -1,8 +1,8 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { BusyError, DataError } from "../errors.js";
-import { describeError, reasonOf } from "../system-error.js";
+import { BusyError, DataError } from "../shared/errors.js";
+import { describeError, reasonOf } from "../shared/system-error.js";
 import type { Inputs } from "./inputs.js";
 import { type Job, type JobCall, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";

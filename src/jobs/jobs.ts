@@ -3,10 +3,10 @@ import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isBucket } from "../addresses.js";
-import type { Config } from "../config.js";
-import { BusyError, LimitError } from "../errors.js";
-import { reasonOf } from "../system-error.js";
+import { isBucket } from "../shared/addresses.js";
+import type { Config } from "../shared/config.js";
+import { BusyError, LimitError } from "../shared/errors.js";
+import { reasonOf } from "../shared/system-error.js";
 import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
 import {
   bytesOf,

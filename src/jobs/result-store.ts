@@ -4,11 +4,11 @@ import { createReadStream } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { isBucket } from "../addresses.js";
-import { DataError } from "../errors.js";
-import { ReadMemory } from "../read-memory.js";
+import { isBucket } from "../shared/addresses.js";
+import { DataError } from "../shared/errors.js";
+import { ReadMemory } from "../shared/read-memory.js";
+import type { StoreSettings } from "../shared/store-settings.js";
 import { BucketTarget } from "../storage/objects/object-target.js";
-import type { StoreSettings } from "../store-settings.js";
 import type { JobResult } from "./job.js";
 import { besides, isId, removeOld } from "./job-files.js";
 

@@ -1,8 +1,8 @@
 /** `openSqlQueue` keeps the queue of jobs in an SQLite file, for one process. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { DataError } from "../errors.js";
-import { openConnection, type SqlRow, type StoreConnection } from "../sqlite.js";
+import { DataError } from "../shared/errors.js";
+import { openConnection, type SqlRow, type StoreConnection } from "../shared/sqlite.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 

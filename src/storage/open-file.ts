@@ -1,5 +1,5 @@
 /** Opens a file or store by what it is. */
-import { isAddress } from "../addresses.js";
+import { isAddress } from "../shared/addresses.js";
 import { statusOf } from "./file/files.js";
 import type { StoredFile } from "./file/stored-file.js";
 import { openHdf5 } from "./hdf5/file.js";

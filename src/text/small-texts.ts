@@ -3,9 +3,9 @@
  * references in TypeScript, more by the text module.
  */
 import { readFileSync } from "node:fs";
-import { builtFile } from "../built-file.js";
 import { RecordWriter, type Separators } from "../float32/record-writer.js";
 import type { ScanEnd, TripleScanner } from "../float32/triples.js";
+import { builtFile } from "../shared/built-file.js";
 import { TextModule } from "./text-module.js";
 
 const MODULE = builtFile(new URL("./text.wasm", import.meta.url));

@@ -2,10 +2,11 @@
  * `TextModule` reads and writes decimal text by WebAssembly. It gives the same values and bytes as its references,
  * `TripleScanner` and `RecordWriter`, in less time.
  */
-import { copyToShared } from "../copy-to-shared.js";
+
 import { POWERS_OF_TEN } from "../float32/parse.js";
 import { RecordWriter, recordBytes, type Separators } from "../float32/record-writer.js";
 import { type ItemRules, TripleScanner } from "../float32/triples.js";
+import { copyToShared } from "../shared/copy-to-shared.js";
 import {
   LITERAL_BYTES,
   LITERALS,

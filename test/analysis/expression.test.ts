@@ -1,8 +1,8 @@
 /** Tests the language of expressions: what parts mean, what is refused, and that no text escapes, stalls or crashes. */
 import { describe, expect, it } from "vitest";
 import { type BlockInputs, compileExpression, compileScalar } from "../../src/analysis/expression.js";
-import { FieldprobeError } from "../../src/errors.js";
-import { QUANTITIES } from "../../src/quantities.js";
+import { FieldprobeError } from "../../src/shared/errors.js";
+import { QUANTITIES } from "../../src/shared/quantities.js";
 
 const NAMES = { fields: { velocity: 3, pressure: 1, magnetic: 3, potential: 3, force: 3, density: 1, temperature: 1 } };
 const GRADIENT = [0.3, -1.2, 0.7, 2.1, -0.4, 0.9, -1.7, 0.2, 0.6];

@@ -8,7 +8,7 @@ import { File, h5wasm } from "h5wasm/node";
 import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { COLOUR_STEPS, colourTable } from "../../src/colour-map.js";
+import { COLOUR_STEPS, colourTable } from "../../src/shared/colour-map.js";
 import { scratchFolder } from "../support/scratch.js";
 import { type Answer, DatasetView, type Facts, finite, KINDS, numberOf, type Triple } from "./dataset-view.js";
 import { findChromium } from "./find-chromium.js";

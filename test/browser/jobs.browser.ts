@@ -1,8 +1,8 @@
 /** The panel of jobs shows one from the call to the saved file. */
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";
 import { findChromium } from "./find-chromium.js";

@@ -1,6 +1,6 @@
 /** The number under the picture is that of the quantity shown, whichever quantity was shown before. */
 import { describe, expect, it } from "vitest";
-import { QUANTITIES } from "../../src/quantities.js";
+import { QUANTITIES } from "../../src/shared/quantities.js";
 import { findChromium } from "./find-chromium.js";
 import { readOutOf } from "./pictures.js";
 import { expectClean, openBare, openPage, settled, useStage } from "./stage.js";

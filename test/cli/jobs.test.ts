@@ -10,8 +10,8 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { jobsOf } from "../../src/client/jobs.js";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

@@ -6,9 +6,9 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { queryService } from "../../src/cli/query/remote.js";
 import { ClientError, connect } from "../../src/client/index.js";
-import { loadConfig } from "../../src/config.js";
 import { createApp } from "../../src/server/http/app.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const ASKED = {

@@ -15,13 +15,13 @@ import {
   type Points,
   type RequestOf,
 } from "../../src/client/index.js";
-import { loadConfig } from "../../src/config.js";
 import type { Evaluation, Query } from "../../src/engine/contract/query.js";
-import { AuthError, BusyError, LimitError } from "../../src/errors.js";
-import { type GRADIENTS, OPERATIONS, type OperationName, RECORDS } from "../../src/operations.js";
 import { createApp } from "../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../src/server/life/auth.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { AuthError, BusyError, LimitError } from "../../src/shared/errors.js";
+import { type GRADIENTS, OPERATIONS, type OperationName, RECORDS } from "../../src/shared/operations.js";
 import { FakeEngine, fakeValue } from "../support/fake-engine.js";
 
 const VERSIONS = ["1.1", "1.2"] as const;

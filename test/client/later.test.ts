@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { type OperationRow, operationsIn, RECORDS } from "../../src/operations.js";
+import { type OperationRow, operationsIn, RECORDS } from "../../src/shared/operations.js";
 import { laterRequest, serveLaterFields } from "../support/later.js";
 
 let service: RunningService;

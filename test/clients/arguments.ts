@@ -1,5 +1,5 @@
 /** The calls that every toolkit sends: one good call per operation, and what it must read back. */
-import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { NAMESPACE, type Version } from "../support/soap-service.js";
 
 type Value = string | number | readonly (readonly number[])[];

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Member, type OperationRow, RECORDS } from "../../src/operations.js";
+import { type Member, type OperationRow, RECORDS } from "../../src/shared/operations.js";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { createClientAsync } from "soap";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { type OperationRow, operationsIn } from "../../src/operations.js";
+import { type OperationRow, operationsIn } from "../../src/shared/operations.js";
 import { laterRequest, serveLaterFields } from "../support/later.js";
 import { scratchFolder } from "../support/scratch.js";
 import { ENVELOPES, NAMESPACE, PATH, TYPES, VERSIONS, type Version } from "../support/soap-service.js";

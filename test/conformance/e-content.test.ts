@@ -1,6 +1,6 @@
 /** Group E of the conformance rules: dispatch and request content. */
 import { describe, expect, it } from "vitest";
-import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
 import { expectFault } from "../support/faults.js";
 import { around, memberOf, requestOf } from "../support/requests.js";

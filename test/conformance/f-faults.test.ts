@@ -8,7 +8,7 @@ import {
   FieldprobeError,
   SERVER_CODES,
   WorkerError,
-} from "../../src/errors.js";
+} from "../../src/shared/errors.js";
 import { expectFault, readFault } from "../support/faults.js";
 import {
   call,

@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import { exchange, rawPost } from "../support/raw-http.js";
 import { requestOf } from "../support/requests.js";
 import { schemaOf } from "../support/schema.js";

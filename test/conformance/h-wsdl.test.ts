@@ -1,7 +1,13 @@
 /** Group H of the conformance rules: the service's description. */
 import { createClientAsync, type IOptions } from "soap";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Member, OLDER_INTERPOLATION, OPERATIONS, RECORDS, TEMPORAL_INTERPOLATION } from "../../src/operations.js";
+import {
+  type Member,
+  OLDER_INTERPOLATION,
+  OPERATIONS,
+  RECORDS,
+  TEMPORAL_INTERPOLATION,
+} from "../../src/shared/operations.js";
 import { fakeValue } from "../support/fake-engine.js";
 import { exchange } from "../support/raw-http.js";
 import {

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/config.js";
-import { OPERATIONS, type Operation } from "../../src/operations.js";
 import { TimeSlices } from "../../src/server/life/event-loop.js";
+import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/shared/config.js";
+import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import { requestOf } from "../support/requests.js";

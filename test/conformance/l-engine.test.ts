@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
+import { OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { expectFault } from "../support/faults.js";
 import { requestOf } from "../support/requests.js";
 import { scratchFolder } from "../support/scratch.js";

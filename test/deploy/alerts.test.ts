@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { SERVER_CODES } from "../../src/errors.js";
+import { SERVER_CODES } from "../../src/shared/errors.js";
 
 const RULES = fileURLToPath(new URL("../../deploy/prometheus-rules.yaml", import.meta.url));
 const CASES = fileURLToPath(new URL("alerts.yaml", import.meta.url));

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { loadConfig, readConfig } from "../../src/config.js";
-import { natsOptions } from "../../src/nats-options.js";
+import { loadConfig, readConfig } from "../../src/shared/config.js";
+import { natsOptions } from "../../src/shared/nats-options.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");

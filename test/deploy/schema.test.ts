@@ -13,7 +13,7 @@ import * as core from "kubernetes-models/v1";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { loadConfig } from "../../src/config.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));

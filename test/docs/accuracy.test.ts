@@ -6,7 +6,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import {
   markdownTable,

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { MEASURES, QUANTITIES } from "../../src/quantities.js";
+import { MEASURES, QUANTITIES } from "../../src/shared/quantities.js";
 import { withTables } from "../support/measured.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/analysis.md", import.meta.url));

@@ -1,12 +1,12 @@
 /** docs/sources.md lists each bound of what is read with its value and its setting, as the source has them. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ALL_SETTINGS } from "../../src/config.js";
+import { ALL_SETTINGS } from "../../src/shared/config.js";
+import { STORE_BOUNDS, STORE_DEFAULTS } from "../../src/shared/store-settings.js";
 import { MAX_TEXT_BYTES } from "../../src/storage/catalog/remote-text.js";
 import { FOLDER_DEPTH } from "../../src/storage/file/folder-names.js";
 import { MOST_MEMBERS } from "../../src/storage/hdf5-bytes/groups.js";
 import { MOST_ATTRIBUTES } from "../../src/storage/hdf5-bytes/structure.js";
-import { STORE_BOUNDS, STORE_DEFAULTS } from "../../src/store-settings.js";
 
 const DOCUMENT = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
 const SECTION = DOCUMENT.slice(DOCUMENT.indexOf("\n## Bounds\n"), DOCUMENT.indexOf("\n## What has been tested\n"));

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { ALL_SETTINGS, LIMIT_SETTINGS, loadConfig, type Setting } from "../../src/config.js";
+import { ALL_SETTINGS, LIMIT_SETTINGS, loadConfig, type Setting } from "../../src/shared/config.js";
 import { withTables } from "../support/measured.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/configuration.md", import.meta.url));

@@ -1,7 +1,7 @@
 /** docs/operations.md and docs/later-operations.md cover the table of operations. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DERIVATIVES, INTERPOLATIONS, LATER_OPERATIONS, OPERATIONS } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, LATER_OPERATIONS, OPERATIONS } from "../../src/shared/operations.js";
 
 const textOf = (document: string) => readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
 

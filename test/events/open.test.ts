@@ -15,12 +15,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
 import { EventsModule } from "../../src/events/open.js";
 import { openCalendar } from "../../src/events/store/stored-calendar.js";
 import { nightly, type Timer } from "../../src/events/time/clock.js";
-import { openConnection } from "../../src/sqlite.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { openConnection } from "../../src/shared/sqlite.js";
 import { EXAMPLE, load, placeOf, SAMPLE, scratch, seconds } from "./support.js";
 
 const DATABASE = fileURLToPath(new URL("fixtures/events-1.0.db", import.meta.url));

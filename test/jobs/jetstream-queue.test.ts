@@ -1,9 +1,9 @@
 /** The queue of a cluster passes the suite of all queues, and goes on where another process has stopped. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { openSharedQueue } from "../../src/jobs/jetstream-queue.js";
 import type { JobQueue } from "../../src/jobs/job-queue.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { type NatsServer, NO_NATS, startNats } from "../support/nats.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { checkQueue, jobWith } from "./check-queue.js";

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, expect, it, vi } from "vitest";
-import { LIMITS } from "../../src/config.js";
 import { Inputs } from "../../src/jobs/inputs.js";
 import type { JobCut } from "../../src/jobs/job.js";
 import { Jobs } from "../../src/jobs/jobs.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
+import { LIMITS } from "../../src/shared/config.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { jobWith, ONE_GENERATION } from "./check-queue.js";
 

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { resultStore } from "../../src/jobs/result-store.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { STORE_DEFAULTS } from "../../src/shared/store-settings.js";
 import { BucketTarget } from "../../src/storage/objects/object-target.js";
-import { STORE_DEFAULTS } from "../../src/store-settings.js";
 import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
-import { openConnection } from "../../src/sqlite.js";
+import { openConnection } from "../../src/shared/sqlite.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { checkQueue } from "./check-queue.js";
 

@@ -3,7 +3,6 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSyn
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { BusyError } from "../../src/errors.js";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
 import { type JobFolders, newId, tasksFolder } from "../../src/jobs/job-files.js";
@@ -11,6 +10,7 @@ import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
 import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
+import { BusyError } from "../../src/shared/errors.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { jobWith, ONE_GENERATION } from "./check-queue.js";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import { createAxisWeights } from "../../src/kernels/lagrange.js";
 import type { Axes, Axis, Triple } from "../../src/kernels/types.js";
-import { DERIVATIVES } from "../../src/operations.js";
+import { DERIVATIVES } from "../../src/shared/operations.js";
 import {
   cosineAxis,
   endedAxis,

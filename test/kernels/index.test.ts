@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type Accelerator, createScheme } from "../../src/kernels/index.js";
 import { BOX_KERNELS, METHODS, POINT_KERNELS, type PointKernel, RESULTS, reachOf } from "../../src/kernels/table.js";
 import type { Axes, Scheme } from "../../src/kernels/types.js";
-import { OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
+import { OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { fieldOf, methodsOf, T16, valuesAt } from "./fields.js";
 
 const numbers = (text: string) => text.trim().split(/\s+/).map(Number);

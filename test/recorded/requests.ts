@@ -5,7 +5,7 @@ import {
   type Member,
   type OperationRow,
   TEMPORAL_INTERPOLATION,
-} from "../../src/operations.js";
+} from "../../src/shared/operations.js";
 import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
 
 export interface RecordedRequest {

@@ -1,8 +1,8 @@
 /** Adaptive steps against the limits of a service: steps really taken count, and such queries are never small. */
 import { pino } from "pino";
 import { afterEach, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";
 

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
-import { operationsIn } from "../../src/operations.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { operationsIn } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { EXAMPLE, load } from "../events/support.js";
 import { scratchFolder } from "../support/scratch.js";

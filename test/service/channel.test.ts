@@ -1,10 +1,10 @@
 /** A channel-like dataset, y tabulated and ended, answers everything but box filters. */
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import type { Engine, Query } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
-import { ALL_OPERATIONS, type Operation } from "../../src/operations.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { ALL_OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { channelPoints, writeChannel } from "../support/channel.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";

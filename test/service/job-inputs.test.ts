@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/life/auth.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { writeChannel } from "../support/channel.js";
 import { eachScratchFolder } from "../support/scratch.js";
 

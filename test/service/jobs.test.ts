@@ -8,8 +8,8 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { parquetReadObjects } from "hyparquet";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

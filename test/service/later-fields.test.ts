@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { type Member, membersIn, operationsIn, RECORDS } from "../../src/operations.js";
+import { type Member, membersIn, operationsIn, RECORDS } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { OPERATIONS, type Operation } from "../../src/operations.js";
+import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";

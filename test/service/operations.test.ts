@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Query } from "../../src/engine/contract/query.js";
 import type { RunningService } from "../../src/main.js";
-import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
+import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/shared/operations.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { serveTestData } from "../support/service.js";
 

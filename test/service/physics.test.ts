@@ -5,11 +5,11 @@
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import type { Engine, Query } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { createScheme } from "../../src/kernels/index.js";
-import { DERIVATIVES } from "../../src/operations.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { DERIVATIVES } from "../../src/shared/operations.js";
 import { fieldByNode, periodicAxis } from "../kernels/fields.js";
 import { generator, runQuery } from "../support/run-query.js";
 

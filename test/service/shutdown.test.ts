@@ -7,8 +7,8 @@ import { connect as connectTls } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { load, scratch } from "../events/support.js";
 
 const NOW = "2026-10-20T12:00:00Z";

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { DataError } from "../../src/errors.js";
+import { DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";

@@ -10,7 +10,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { OPERATIONS } from "../../src/operations.js";
+import { OPERATIONS } from "../../src/shared/operations.js";
 import { type Program, startProgram } from "../support/program.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";

@@ -1,7 +1,7 @@
 /** Measures the error of every option against exact flows and writes it as Markdown tables. */
 import type { Answer, FieldClient } from "../../src/client/index.js";
-import type { OperationName } from "../../src/operations.js";
-import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/operations.js";
+import type { OperationName } from "../../src/shared/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, SPLINES } from "../../src/shared/operations.js";
 import { type Derivative, type Flow, type Motion, path, stress } from "./exact-flow.js";
 import { createExactSpline, type Derivatives, splineNamed } from "./exact-spline.js";
 

@@ -1,5 +1,5 @@
 /** This file makes facts of a box of nodes, as the page has them of a dataset, for the tests of its state. */
-import type { AxisFacts, DatasetFacts } from "../../src/web/state/facts.js";
+import type { AxisFacts, DatasetFacts } from "../../web/state/facts.js";
 
 /**
  * An axis of so many nodes from some place on.

@@ -1,6 +1,5 @@
 /** Runs the reading half of the pipeline on a document cut into chosen chunks, without sockets. */
 
-import { LIMITS } from "../../src/config.js";
 import type { Evaluation, Result } from "../../src/engine/contract/query.js";
 import { decode, operationsAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
@@ -8,6 +7,7 @@ import { PlainScanners } from "../../src/server/soap/items.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import type { ByteSource } from "../../src/server/soap/xml/reader.js";
 import { Spellings, XmlReader } from "../../src/server/soap/xml/reader.js";
+import { LIMITS } from "../../src/shared/config.js";
 import { SmallTexts } from "../../src/text/small-texts.js";
 import { type Steps, walk } from "../../src/text/steps.js";
 import { FakeEngine } from "./fake-engine.js";

@@ -8,8 +8,14 @@ import type {
   Result,
   TripleSink,
 } from "../../src/engine/contract/query.js";
-import { CancelledError, DeadlineError, FieldprobeError, NotFoundError, RequestError } from "../../src/errors.js";
-import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import {
+  CancelledError,
+  DeadlineError,
+  FieldprobeError,
+  NotFoundError,
+  RequestError,
+} from "../../src/shared/errors.js";
+import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
 import type { QueryTexts } from "../../src/text/text-task.js";
 
 export interface FakeOptions {

@@ -1,7 +1,7 @@
 /** Serves small cubes with every field of the later interface, and makes requests that they answer. */
 import { join } from "node:path";
 import type { RunningService } from "../../src/main.js";
-import type { OperationRow } from "../../src/operations.js";
+import type { OperationRow } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "./scratch.js";
 import { serveTestData } from "./service.js";

@@ -1,6 +1,6 @@
 /** Mutants of bytes from a seed: how they are made, and what none of them may lead to. */
 import { expect } from "vitest";
-import { FieldprobeError } from "../../src/errors.js";
+import { FieldprobeError } from "../../src/shared/errors.js";
 import { generator } from "./run-query.js";
 
 /** CPU that a mutant of some kilobytes may take. */

@@ -1,5 +1,5 @@
 /** A good request of every operation, from its row of the table; the shipped data answer it. */
-import { type Member, OLDER_INTERPOLATION, type Operation } from "../../src/operations.js";
+import { type Member, OLDER_INTERPOLATION, type Operation } from "../../src/shared/operations.js";
 import { items, NAMESPACE } from "./soap-service.js";
 
 const VALUES: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 
 /** The small flow that the package ships; the others would slow every start. */
 export const SHIPPED_DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));

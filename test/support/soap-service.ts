@@ -3,9 +3,9 @@ import { DOMParser } from "@xmldom/xmldom";
 import type { FastifyInstance } from "fastify";
 import { type DestinationStream, pino } from "pino";
 import { afterAll, beforeAll, expect } from "vitest";
-import { loadConfig } from "../../src/config.js";
 import { type AppOptions, createApp } from "../../src/server/http/app.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { FakeEngine, type FakeOptions } from "./fake-engine.js";
 
 export const NAMESPACE = "http://turbulence.pha.jhu.edu/";

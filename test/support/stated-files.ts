@@ -3,7 +3,7 @@
  * or their places, or what contradicts the rest. Each is read right or asked about, never wrong.
  */
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { DataError } from "../../src/errors.js";
+import { DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { parentOf, writeHdf5 } from "./cubes.js";

@@ -2,13 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { FieldprobeError } from "../../src/errors.js";
+import { FieldprobeError } from "../../src/shared/errors.js";
+import { STORE_DEFAULTS } from "../../src/shared/store-settings.js";
 import { DiskCache } from "../../src/storage/objects/disk-cache.js";
 import type { RemoteObjects } from "../../src/storage/objects/remote-objects.js";
 import { listFolder } from "../../src/storage/objects/s3-list.js";
 import { Stores } from "../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../src/storage/zarr/codecs.js";
-import { STORE_DEFAULTS } from "../../src/store-settings.js";
 import { array, SNAPSHOT } from "../storage/zarr/numbered-cube.js";
 import { expectRefusal, type MutantKinds, mutate, type Random } from "./mutants.js";
 import { scratchFolder } from "./scratch.js";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import { loadConfig } from "../../src/config.js";
 import { startService } from "../../src/main.js";
+import { loadConfig } from "../../src/shared/config.js";
 import { SHOWN } from "./examples.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -8,7 +8,7 @@ import { join, relative, sep } from "node:path";
 import { BaseSequencer, type Reporter, type TestModule, type TestSpecification, type Vitest } from "vitest/node";
 import { ROOT, readReferences, seenBy } from "./source-graph.js";
 
-const SOURCES = /\/(?:src|tools|test)\/.*\.ts$/;
+const SOURCES = /\/(?:src|tools|test|web)\/.*\.ts$/;
 /** Tests that read the whole source as text. */
 const READERS_OF_ALL = ["test/architecture.test.ts"];
 /** Estimates how long a file of tests takes that has not run yet. */
@@ -17,7 +17,10 @@ const BYTES_PER_MILLISECOND = 10;
 const nameOf = (path: string) => relative(ROOT, path).replaceAll(sep, "/");
 
 /** The test that has the name of a source, if there is one. */
-const ownTestOf = (source: string) => source.replace(/^(?:src\/|(?=tools\/))(.*)\.ts$/, "test/$1.test.ts");
+const ownTestOf = (source: string) =>
+  source
+    .replace(/^(?:src\/|(?=tools\/))(.*)\.ts$/, "test/$1.test.ts")
+    .replace(/^web\/(?!test\/)(.*)\.ts$/, "web/test/$1.test.ts");
 
 /** Files that have changed since the last run that was not ended early. */
 const changed = new Set<string>();
@@ -28,7 +31,7 @@ let distances = new Map<string, number>();
 
 /** Adds a changed file, and returns the tests that see it or another changed file. */
 export function watchedTests(file: string): string[] {
-  const references = readReferences(["src", "tools", "test"]);
+  const references = readReferences(["src", "tools", "test", "web"]);
   const name = nameOf(file);
   changed.add(name);
   distances = seenBy([name, ownTestOf(name)], references);

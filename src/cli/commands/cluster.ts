@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
-import { openNats, writeNkey } from "../../nats.js";
-import { natsOptions } from "../../nats-options.js";
+import { openNats, writeNkey } from "../../shared/nats.js";
+import { natsOptions } from "../../shared/nats-options.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 

@@ -1,8 +1,8 @@
 /** `fieldprobe convert` rewrites any readable dataset into the fast form, or into a store of Zarr 3. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import { isAddress } from "../../addresses.js";
-import { readConfig } from "../../config.js";
+import { isAddress } from "../../shared/addresses.js";
+import { readConfig } from "../../shared/config.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";

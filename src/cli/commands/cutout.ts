@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { LIMITS } from "../../config.js";
+import { LIMITS } from "../../shared/config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { axesOfField, type Dataset, type FieldName, fieldNames, type Triple } from "../../storage/file/dataset.js";

@@ -2,13 +2,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { loadConfig } from "../../config.js";
 import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
 import { ImportError } from "../../events/model/calendar.js";
 import { listEvents } from "../../events/store/list-events.js";
 import { changeCalendar, openCalendar } from "../../events/store/stored-calendar.js";
 import { fixedClock, systemClock } from "../../events/time/clock.js";
+import { loadConfig } from "../../shared/config.js";
 import { MisuseError } from "../input/arguments.js";
 import { counted } from "../output/progress.js";
 

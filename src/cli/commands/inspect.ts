@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { foreignAddress, isAddress, withoutFileScheme } from "../../addresses.js";
-import { LIMITS } from "../../config.js";
-import { DataError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
+import { LIMITS } from "../../shared/config.js";
+import { DataError } from "../../shared/errors.js";
+import { makeFolder } from "../../shared/make-folder.js";
 import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";

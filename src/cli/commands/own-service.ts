@@ -1,8 +1,8 @@
 /** Runs a question of a command on a service: the one that `--url` names, or one of this process for its length. */
 import { pino } from "pino";
 import { ClientError } from "../../client/error.js";
-import { loadConfig } from "../../config.js";
 import { startService } from "../../main.js";
+import { loadConfig } from "../../shared/config.js";
 import { explain } from "../query/answer.js";
 
 /** The flags that say which service is asked. */

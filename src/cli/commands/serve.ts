@@ -1,7 +1,7 @@
 /** `fieldprobe serve` runs the service in the foreground until a signal stops it. */
 import { Command } from "commander";
+import { startProblems } from "../../cli/start-problems.js";
 import { runService } from "../../main.js";
-import { startProblems } from "../../start-problems.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 

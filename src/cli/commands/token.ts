@@ -16,10 +16,10 @@ import {
   writeSync,
 } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { loadConfig } from "../../config.js";
-import { withLock } from "../../lock-file.js";
 import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/life/auth.js";
-import { reasonOf } from "../../system-error.js";
+import { loadConfig } from "../../shared/config.js";
+import { withLock } from "../../shared/lock-file.js";
+import { reasonOf } from "../../shared/system-error.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 
 /** Bytes of a new token: 192 bits, 32 letters in base64url. */

@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { Command, Option } from "commander";
 import { connect, type ParticlePaths, type TrajectoriesRequest } from "../../client/index.js";
-import { INTEGRATORS, VALUES } from "../../operations.js";
+import { INTEGRATORS, VALUES } from "../../shared/operations.js";
 import { OPEN_FACES } from "../../storage/file/dataset.js";
 import { trajectoryCsv, trajectoryNpy, writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
 import { MisuseError, NUMBER } from "../input/arguments.js";

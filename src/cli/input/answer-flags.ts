@@ -1,6 +1,6 @@
 /** Adds the flags by which the user answers what a file does not say; the commands that read bare files share them. */
 import { type Command, InvalidArgumentError } from "commander";
-import { FIELDS, type KnownField, whyNoField } from "../../operations.js";
+import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
 import { AXIS_NAMES, type AxisName } from "../../storage/file/dataset.js";

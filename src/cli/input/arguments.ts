@@ -1,6 +1,6 @@
 /** Checks arguments of the command line: whole numbers within bounds, and combinations that make no sense. */
 import { InvalidArgumentError } from "commander";
-import { foreignAddress, withoutFileScheme } from "../../addresses.js";
+import { foreignAddress, withoutFileScheme } from "../../shared/addresses.js";
 
 /** A mistake on the command line, reported in one line with exit code 2. */
 export class MisuseError extends Error {}

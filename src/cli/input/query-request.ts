@@ -9,7 +9,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
   VALUES,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/file/dataset.js";
 import { MisuseError, NUMBER } from "./arguments.js";
 

@@ -1,6 +1,6 @@
 /** Gives commands that start a service or a worker the flags of the settings. */
 import { type Command, Option } from "commander";
-import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from "../../config.js";
+import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from "../../shared/config.js";
 
 const WITH_FLAGS = ALL_SETTINGS.filter(({ flag }) => flag !== null);
 

@@ -1,7 +1,7 @@
 /**
  * Arranges the numbers of an answer for printing: the place that each record belongs to, and the names of its numbers.
  */
-import { type OperationName, operationOf } from "../../operations.js";
+import { type OperationName, operationOf } from "../../shared/operations.js";
 import type { FlagQuery, QueryAnswer } from "./answer.js";
 
 /** An answer as it is printed. */

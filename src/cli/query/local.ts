@@ -1,9 +1,9 @@
 /** Evaluates a query in this process, without a service. */
 import { type Logger, pino } from "pino";
-import { loadConfig } from "../../config.js";
 import { type Engine, joinedValues, type Query, writeTriples } from "../../engine/contract/query.js";
 import { openEngine } from "../../engine/main/engine.js";
-import { FieldprobeError } from "../../errors.js";
+import { loadConfig } from "../../shared/config.js";
+import { FieldprobeError } from "../../shared/errors.js";
 import {
   functionNamed,
   functionsOf,
@@ -15,7 +15,7 @@ import {
   RECORDS,
   type RecordName,
   TIME_MEMBERS,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import { claimText } from "../../storage/file/dataset.js";
 import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress, type QueryAnswer } from "./answer.js";
 

@@ -1,7 +1,7 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { fetchFailure, untilAnswered } from "../../client/retries.js";
-import { type Operation, type OperationName, operationOf } from "../../operations.js";
+import { type Operation, type OperationName, operationOf } from "../../shared/operations.js";
 import {
   type DatasetLabels,
   explain,

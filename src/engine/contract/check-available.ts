@@ -1,6 +1,6 @@
 /** `checkAvailable` refuses an operation on a dataset that lacks what it reads. */
-import { RequestError } from "../../errors.js";
-import { lackOf, type Operation, unavailable } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import { lackOf, type Operation, unavailable } from "../../shared/operations.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 
 /** @throws RequestError (Unsupported) that says what the dataset lacks */

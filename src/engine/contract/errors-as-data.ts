@@ -10,7 +10,7 @@ import {
   NotFoundError,
   RequestError,
   WorkerError,
-} from "../../errors.js";
+} from "../../shared/errors.js";
 import type { Failure } from "./task.js";
 
 /** Turns an error into data. */

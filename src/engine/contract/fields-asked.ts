@@ -1,6 +1,6 @@
 /** Finds the fields that a request names by a text, as the public service reads it. */
-import { RequestError } from "../../errors.js";
-import { FIELDS, type FieldName, type KnownField, type Operation } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import { FIELDS, type FieldName, type KnownField, type Operation } from "../../shared/operations.js";
 import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 
 /**

@@ -4,10 +4,10 @@
  */
 import { compileScalar } from "../../analysis/expression.js";
 import { formulaOf, namesFor, replacementOf } from "../../analysis/names.js";
-import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import type { FieldName, Operation } from "../../operations.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
+import type { FieldName, Operation } from "../../shared/operations.js";
 import { axesOfField, componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";

@@ -1,6 +1,6 @@
 /** The records of a particle are its start, its position after every `recordEvery` steps, and its end. */
-import { RequestError } from "../../errors.js";
-import type { Operation, RecordName } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import type { Operation, RecordName } from "../../shared/operations.js";
 import type { Query } from "./query.js";
 
 /**

@@ -1,7 +1,8 @@
 /** Positions are the points of a task as float64, relative to the grid; a point outside the domain is an error. */
-import { RequestError } from "../../errors.js";
+
 import { axisEnd, axisStart, firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
+import { RequestError } from "../../shared/errors.js";
 import type { Slab } from "./task.js";
 
 const AXIS_NAMES = ["x", "y", "z"] as const;

@@ -3,7 +3,7 @@
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, SpectrumSums } from "../../analysis/spectrum.js";
-import type { StepLimit } from "../../errors.js";
+import type { StepLimit } from "../../shared/errors.js";
 import type {
   FieldName,
   Integrator,
@@ -11,7 +11,7 @@ import type {
   RecordName,
   SpatialInterpolation,
   TemporalInterpolation,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";

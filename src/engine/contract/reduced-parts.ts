@@ -1,7 +1,7 @@
 /** Names some parts of a reduction, and passes their states from process to process. */
 import { deserialize, serialize } from "node:v8";
 import type { MergedSome } from "../../analysis/parts.js";
-import { RequestError } from "../../errors.js";
+import { RequestError } from "../../shared/errors.js";
 
 /** Parts of some frames of a reduction. */
 export interface ReducedParts {

@@ -1,7 +1,7 @@
 /** Refuses fields with nodes of their own where values at the nodes of a dataset are needed. */
 import { compileExpression } from "../../analysis/expression.js";
 import type { Names } from "../../analysis/names.js";
-import { RequestError } from "../../errors.js";
+import { RequestError } from "../../shared/errors.js";
 import { type Dataset, type FieldName, isStaggered } from "../../storage/file/dataset.js";
 
 /** @throws RequestError (Unsupported) that names the first of some fields with nodes of its own */

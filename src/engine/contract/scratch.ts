@@ -4,8 +4,8 @@
  */
 import { readSync, writeSync } from "node:fs";
 import type { DerivedPlan } from "../../analysis/derived.js";
-import { fullDisk } from "../../errors.js";
-import { isFullDisk } from "../../system-error.js";
+import { fullDisk } from "../../shared/errors.js";
+import { isFullDisk } from "../../shared/system-error.js";
 
 export type ScratchPlanes =
   | { readonly kind: "memory"; readonly values: Float64Array }

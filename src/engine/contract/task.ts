@@ -3,9 +3,9 @@
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, TransformPlan } from "../../analysis/spectrum.js";
-import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { FrameWeights } from "../../kernels/types.js";
+import type { ErrorCode, ErrorContext } from "../../shared/errors.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
 import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";

@@ -1,7 +1,8 @@
 /** Divides points that have times of their own into groups, each of which one query answers. */
-import { RequestError } from "../../errors.js";
+
 import { type FramesOfPoints, framesFinder, timeInRange } from "../../kernels/time.js";
-import type { Operation } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import type { Operation } from "../../shared/operations.js";
 import type { Dataset } from "./dataset.js";
 import type { Query } from "./query.js";
 

@@ -1,7 +1,7 @@
 /** `CutoutThread` writes HDF5 files in a worker thread, so that no other request waits for them. */
-import { builtFile } from "../../built-file.js";
-import { BusyError, DataError } from "../../errors.js";
-import { OneThread } from "../../one-thread.js";
+import { builtFile } from "../../shared/built-file.js";
+import { BusyError, DataError } from "../../shared/errors.js";
+import { OneThread } from "../../shared/one-thread.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";

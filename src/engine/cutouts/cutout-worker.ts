@@ -1,13 +1,13 @@
 /** The entry of the cutout thread writes one file at a time. */
 
 import { parentPort } from "node:worker_threads";
-import { BusyError, DataError } from "../../errors.js";
+import { BusyError, DataError } from "../../shared/errors.js";
+import { isFullDisk, reasonOf } from "../../shared/system-error.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";
 import { writeTableFile } from "../../storage/tools/table-file.js";
 import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
-import { isFullDisk, reasonOf } from "../../system-error.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
 shareStoresOf(parentPort);

@@ -1,5 +1,5 @@
 /** A carrier runs the tasks of queries on worker threads, and small batches on the caller's thread. */
-import { WorkerError } from "../../errors.js";
+import { WorkerError } from "../../shared/errors.js";
 import type { CacheStatus } from "../../storage/bricks/directory.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";

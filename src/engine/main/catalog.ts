@@ -1,8 +1,8 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
-import type { Config } from "../../config.js";
-import { DataError, NotFoundError } from "../../errors.js";
+import type { Config } from "../../shared/config.js";
+import { DataError, NotFoundError } from "../../shared/errors.js";
 import { findingsOf } from "../../storage/catalog/check-record.js";
 import { BY_CONTENT, completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";

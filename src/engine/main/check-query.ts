@@ -1,12 +1,13 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
-import type { Limits } from "../../config.js";
-import { LimitError, namesOf, RequestError, unknownDataset } from "../../errors.js";
+
 import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { timeInRange, timeOfFloat32 } from "../../kernels/time.js";
+import type { Limits } from "../../shared/config.js";
+import { LimitError, namesOf, RequestError, unknownDataset } from "../../shared/errors.js";
 import {
   type Integrator,
   type Operation,
@@ -14,7 +15,7 @@ import {
   operationOf,
   plainSpatialOf,
   spatialOf,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import { axesOfField, type Dataset, type FieldName, partsOfField, type TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
 import { cutoutText, fieldText, filterFields, rowFor } from "../contract/fields-asked.js";

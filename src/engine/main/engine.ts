@@ -1,7 +1,7 @@
 /** The engine keeps the catalogue of datasets and runs queries on a carrier. */
 import type { Logger } from "pino";
-import type { Config } from "../../config.js";
-import { BusyError, FieldprobeError } from "../../errors.js";
+import type { Config } from "../../shared/config.js";
+import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import { partOf } from "../contract/node-region.js";

@@ -1,6 +1,6 @@
 /** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
-import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../errors.js";
-import { operationOf, RECORDS } from "../../operations.js";
+import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../shared/errors.js";
+import { operationOf, RECORDS } from "../../shared/operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { particleNumbers } from "../contract/particle-state.js";

@@ -3,9 +3,10 @@
  * read: handing fifty points to a worker thread and back takes longer than evaluating them
  * (docs/decisions/batches.md).
  */
-import { FieldprobeError } from "../../errors.js";
+
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
-import { operationOf } from "../../operations.js";
+import { FieldprobeError } from "../../shared/errors.js";
+import { operationOf } from "../../shared/operations.js";
 import { rowFor } from "../contract/fields-asked.js";
 import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";

@@ -3,8 +3,8 @@
  * module as the worker threads, on bricks that are in the cache.
  */
 import { readFile } from "node:fs/promises";
-import { builtFile } from "../../built-file.js";
 import { compileModule, instantiateSimd, type WasmMemory } from "../../kernels/simd/index.js";
+import { builtFile } from "../../shared/built-file.js";
 import { NotCached } from "../../storage/bricks/cache.js";
 import { CachedBricks } from "../../storage/bricks/cached-bricks.js";
 import type { Dataset } from "../../storage/file/dataset.js";

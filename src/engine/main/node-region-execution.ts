@@ -2,10 +2,10 @@
 import { PART } from "../../analysis/fragments.js";
 import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
 import type { PartStates } from "../../analysis/plan.js";
-import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
-import { RECORDS } from "../../operations.js";
+import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../shared/errors.js";
+import { RECORDS } from "../../shared/operations.js";
 import { componentsOf, type Dataset } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";

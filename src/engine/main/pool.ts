@@ -4,9 +4,9 @@
  * express thread with them; small batches whose bricks are in the cache are evaluated at once.
  */
 import type { Logger } from "pino";
-import type { Config, Limits } from "../../config.js";
-import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
 import { createSharedMemory } from "../../kernels/simd/index.js";
+import type { Config, Limits } from "../../shared/config.js";
+import { BusyError, DeadlineError, WorkerError } from "../../shared/errors.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import { StoreThread } from "../../storage/thread/store-thread.js";

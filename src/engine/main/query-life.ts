@@ -1,7 +1,7 @@
 /** The life of a running query: its deadline, its tasks on worker threads, and what ends and releases them. */
 import { setMaxListeners } from "node:events";
-import type { Limits } from "../../config.js";
-import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
+import type { Limits } from "../../shared/config.js";
+import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";

@@ -2,8 +2,8 @@
 import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Config } from "../../config.js";
-import { BusyError, fullDisk, LimitError } from "../../errors.js";
+import type { Config } from "../../shared/config.js";
+import { BusyError, fullDisk, LimitError } from "../../shared/errors.js";
 import type { ScratchPlanes } from "../contract/scratch.js";
 import { type BufferPool, MOST_BYTES } from "./buffers.js";
 

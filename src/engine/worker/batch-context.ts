@@ -1,5 +1,5 @@
 /** Holds what a worker thread needs to evaluate a batch, and copies results to the caller's places. */
-import type { Operation } from "../../operations.js";
+import type { Operation } from "../../shared/operations.js";
 import type { BatchMessage } from "../contract/dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Pause, Sampler } from "./sampler.js";

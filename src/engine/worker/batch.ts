@@ -2,13 +2,14 @@
  * `evaluateBatch` evaluates a batch, from triples to float32 results, by the family of its operation: on a worker
  * thread, or small batches on the thread that serves requests.
  */
-import { CancelledError, RequestError } from "../../errors.js";
+
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { type Family, operationOf, RECORDS } from "../../operations.js";
+import { CancelledError, RequestError } from "../../shared/errors.js";
+import { type Family, operationOf, RECORDS } from "../../shared/operations.js";
 import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/file/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
 import { rowFor } from "../contract/fields-asked.js";

@@ -1,7 +1,6 @@
 /** A worker transforms planes of whole frames, and sums or changes their modes. */
 import { type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
 import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
-import { CancelledError, RequestError } from "../../errors.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
 import { createScheme } from "../../kernels/index.js";
@@ -13,6 +12,7 @@ import {
   productOfLines,
 } from "../../kernels/line-matrix.js";
 import type { Axes } from "../../kernels/types.js";
+import { CancelledError, RequestError } from "../../shared/errors.js";
 import type { TransformMessage } from "../contract/dataset-copy.js";
 import { fillPositions, frameShift, slabOutsideError } from "../contract/positions.js";
 import { readScratch, writeScratch } from "../contract/scratch.js";

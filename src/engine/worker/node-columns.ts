@@ -2,7 +2,6 @@
 import { type BlockInputs, compileScalar, type Expression } from "../../analysis/expression.js";
 import type { InputKey, PlainKind } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
-import { CancelledError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
 import {
@@ -12,7 +11,8 @@ import {
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
 import type { FrameWeights, Triple } from "../../kernels/types.js";
-import type { FieldName } from "../../operations.js";
+import { CancelledError, RequestError } from "../../shared/errors.js";
+import type { FieldName } from "../../shared/operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";

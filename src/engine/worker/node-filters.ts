@@ -1,5 +1,5 @@
 /** Evaluates filters over cubes of nodes: points are grouped by tiles of the grid, in which cubes share their sums. */
-import { RequestError } from "../../errors.js";
+
 import { cellOf } from "../../kernels/brick-order.js";
 import {
   createNodeFilter,
@@ -9,7 +9,8 @@ import {
 } from "../../kernels/filter/node-filter.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import { RECORDS } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import { RECORDS } from "../../shared/operations.js";
 import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../storage/file/dataset.js";
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";

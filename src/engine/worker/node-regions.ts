@@ -1,6 +1,5 @@
 /** A worker searches regions of nodes, and cuts them out. */
 import { namesFor } from "../../analysis/names.js";
-import { CancelledError, DataError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
@@ -16,6 +15,7 @@ import {
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
+import { CancelledError, DataError, RequestError } from "../../shared/errors.js";
 import { axesOfField, componentsOf, type FieldName } from "../../storage/file/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";

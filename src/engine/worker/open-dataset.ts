@@ -2,9 +2,10 @@
  * `OpenDatasets` keeps the datasets that a thread has open: their files, the brick sources of their fields, and the
  * schemes of their grids.
  */
-import { RequestError } from "../../errors.js";
+
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
+import { RequestError } from "../../shared/errors.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
 import { NOT_CACHED } from "../../storage/bricks/cache.js";
 import {

@@ -3,11 +3,12 @@
  * group needs in all frames, and evaluates the combination of the frames. In a sweep, bricks may be combined too: one
  * brick of sums over the frames then takes the place of one per frame. Kernels read stored nodes only through it.
  */
-import { DataError } from "../../errors.js";
+
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import { SumsScratch } from "../../kernels/filter/node-sums.js";
 import type { Accelerator } from "../../kernels/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
+import { DataError } from "../../shared/errors.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
 import { MAX_BRICKS } from "../../storage/file/dataset.js";
 import {

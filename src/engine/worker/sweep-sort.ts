@@ -1,8 +1,9 @@
 /** A worker puts the points of a section in sweep order: by column, layer, row and brick (`sweep-shape.ts`). */
-import { CancelledError } from "../../errors.js";
+
 import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Bricking } from "../../kernels/types.js";
+import { CancelledError } from "../../shared/errors.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { SortMessage } from "../contract/dataset-copy.js";
 import { fillPositions, outsideError } from "../contract/positions.js";

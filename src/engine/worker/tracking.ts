@@ -2,7 +2,7 @@
  * A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their
  * positions.
  */
-import { RequestError, tooManyAdaptiveSteps } from "../../errors.js";
+
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";
@@ -10,7 +10,8 @@ import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } 
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { framesFinder, frameWeights } from "../../kernels/time.js";
 import type { TimedSampler, Triple, VelocitySampler } from "../../kernels/types.js";
-import { type Integrator, RECORDS } from "../../operations.js";
+import { RequestError, tooManyAdaptiveSteps } from "../../shared/errors.js";
+import { type Integrator, RECORDS } from "../../shared/operations.js";
 import { recordOf } from "../contract/particle-records.js";
 import { particleNumbers } from "../contract/particle-state.js";
 import { fillPositions } from "../contract/positions.js";

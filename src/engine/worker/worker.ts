@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
-import { FieldprobeError } from "../../errors.js";
 import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { Accelerator } from "../../kernels/index.js";
 import { instantiateSimd } from "../../kernels/simd/index.js";
 import { recordsByValue } from "../../kernels/threshold.js";
+import { FieldprobeError } from "../../shared/errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";

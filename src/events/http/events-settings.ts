@@ -1,6 +1,6 @@
 /** Takes the settings of the events interface from the configuration. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Config, pathOfBase } from "../../config.js";
+import { type Config, pathOfBase } from "../../shared/config.js";
 import type { RenderSettings } from "../render/term.js";
 import type { Configured } from "../store/site-settings.js";
 

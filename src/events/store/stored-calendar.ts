@@ -1,11 +1,11 @@
 /** The calendar on disk: one JSON file, replaced as a whole by one process at a time. */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { DataError } from "../../errors.js";
-import { withLock } from "../../lock-file.js";
-import { makeFolder } from "../../make-folder.js";
-import { openConnection } from "../../sqlite.js";
-import { reasonOf } from "../../system-error.js";
+import { DataError } from "../../shared/errors.js";
+import { withLock } from "../../shared/lock-file.js";
+import { makeFolder } from "../../shared/make-folder.js";
+import { openConnection } from "../../shared/sqlite.js";
+import { reasonOf } from "../../shared/system-error.js";
 import type { FileHead } from "../model/calendar.js";
 import type { Address, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 

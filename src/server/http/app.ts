@@ -14,9 +14,9 @@ import Fastify, {
   LogController,
 } from "fastify";
 import type { Logger } from "pino";
-import { type Config, pathOfBase } from "../../config.js";
 import type { Engine, EngineStatus } from "../../engine/contract/query.js";
-import { CancelledError } from "../../errors.js";
+import { type Config, pathOfBase } from "../../shared/config.js";
+import { CancelledError } from "../../shared/errors.js";
 import { Accepting } from "../life/accepting.js";
 import { Admission } from "../life/admission.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "../life/auth.js";

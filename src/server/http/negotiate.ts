@@ -1,6 +1,6 @@
 /** Negotiates the media type and the coding of an answer by the headers of its request (RFC 9110, 12.5). */
 import Negotiator from "negotiator";
-import { RequestError } from "../../errors.js";
+import { RequestError } from "../../shared/errors.js";
 
 /** An Accept header excludes everything that is offered. */
 export class NotAcceptableError extends RequestError {}

@@ -3,7 +3,7 @@
  * requests from foreign origins.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Config, isLoopbackHost } from "../../config.js";
+import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { HttpRefusal } from "../life/refusal.js";
 import { addVary } from "./send-answer.js";
 

@@ -1,6 +1,7 @@
 /** These functions read numbers from the text of a request: float32 rounded once, and whole numbers of 32 bits. */
-import { excerpt, RequestError } from "../../errors.js";
+
 import { parseFloat32 } from "../../float32/parse.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
 
 /** A fraction of zeros is taken because clients in the field print whole numbers so. */
 const INT = /^[+-]?[0-9]+(?:\.0+)?$/;

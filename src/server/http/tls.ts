@@ -2,8 +2,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:https";
-import { type Config, ConfigError } from "../../config.js";
-import { reasonOf } from "../../system-error.js";
+import { type Config, ConfigError } from "../../shared/config.js";
+import { reasonOf } from "../../shared/system-error.js";
 
 /** Reads a file and lets `attempt` use it; an error adds a line to `problems` that names setting and file. */
 function read<T>(

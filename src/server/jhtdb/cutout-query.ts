@@ -1,7 +1,7 @@
 /** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
 import { type Axis, axesOfField, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
-import { excerpt, RequestError } from "../../errors.js";
-import type { Operation } from "../../operations.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
+import type { Operation } from "../../shared/operations.js";
 import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
 import { operationFor, type Variable, variablesOf } from "./variables.js";

@@ -3,8 +3,8 @@
  * prefixes.
  */
 import type { FastifyInstance } from "fastify";
-import { NotFoundError } from "../../errors.js";
-import { lackOf, spatialOf } from "../../operations.js";
+import { NotFoundError } from "../../shared/errors.js";
+import { lackOf, spatialOf } from "../../shared/operations.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";
 import type { Plugin, Service } from "../life/service.js";

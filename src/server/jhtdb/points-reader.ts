@@ -1,7 +1,8 @@
 /** `PointsReader` reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
-import { excerpt, type RequestError } from "../../errors.js";
+
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
+import { excerpt, type RequestError } from "../../shared/errors.js";
 import { formOf, type ItemForm } from "../../text/items-ahead.js";
 import type { BodyItems, BodyReader } from "../rest/body/body-reader.js";
 import { refuse } from "../rest/parameters.js";

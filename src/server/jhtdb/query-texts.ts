@@ -1,5 +1,5 @@
 /** Reads the parameters of a query string as texts. */
-import { excerpt } from "../../errors.js";
+import { excerpt } from "../../shared/errors.js";
 import { refuse } from "../rest/parameters.js";
 
 /** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */

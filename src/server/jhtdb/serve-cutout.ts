@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import { AXIS_NAMES, componentsOf, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
-import { LimitError, tooManyPoints } from "../../errors.js";
+import { LimitError, tooManyPoints } from "../../shared/errors.js";
 import { sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";

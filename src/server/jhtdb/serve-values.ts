@@ -1,6 +1,6 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { RequestError } from "../../errors.js";
+import { RequestError } from "../../shared/errors.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";

@@ -1,8 +1,8 @@
 /** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
 import { createHash } from "node:crypto";
-import type { Limits } from "../../config.js";
 import { type Axes, type Axis, type Dataset, fieldOf } from "../../engine/contract/dataset.js";
-import type { Operation, SpatialInterpolation } from "../../operations.js";
+import type { Limits } from "../../shared/config.js";
+import type { Operation, SpatialInterpolation } from "../../shared/operations.js";
 import { componentNodes, DECIMALS } from "./component-nodes.js";
 import { countsFrames } from "./values-query.js";
 import {

@@ -1,8 +1,8 @@
 /** Reads the query string of `POST values`: operation, options and times. */
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
-import type { FieldName, Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import { excerpt, LimitError, RequestError } from "../../shared/errors.js";
+import type { FieldName, Operation, SpatialInterpolation, TemporalInterpolation } from "../../shared/operations.js";
 import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";

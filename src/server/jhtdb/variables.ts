@@ -10,7 +10,7 @@ import {
   type Operation,
   type SpatialInterpolation,
   VALUES,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 
 /** Spatial operators, in the order of the published metadata. */
 export const OPERATORS = ["field", "gradient", "hessian", "laplacian"] as const;

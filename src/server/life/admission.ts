@@ -4,7 +4,7 @@
  * shortest request first.
  */
 import { SMALL_WORK } from "../../engine/contract/query.js";
-import { BusyError, busyStore } from "../../errors.js";
+import { BusyError, busyStore } from "../../shared/errors.js";
 import { MemoryBudget } from "./memory-budget.js";
 import { HttpRefusal } from "./refusal.js";
 

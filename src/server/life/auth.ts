@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../config.js";
-import { AuthError, LimitError } from "../../errors.js";
-import { reasonOf } from "../../system-error.js";
+import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../shared/config.js";
+import { AuthError, LimitError } from "../../shared/errors.js";
+import { reasonOf } from "../../shared/system-error.js";
 
 /** The interval at which the token file is looked at. */
 const RELOAD_MS = 2_000;

@@ -1,6 +1,6 @@
 /** `Body` gives out the body of a request as it arrives, counted and in parts short enough for one time slice. */
 import type { IncomingMessage } from "node:http";
-import { CancelledError } from "../../errors.js";
+import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
 import { Discard } from "./discard.js";
 import type { Tick, TimeSlices } from "./event-loop.js";

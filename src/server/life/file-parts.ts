@@ -3,7 +3,7 @@
  * wait hold no open file.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 
 /** Bytes of a part. */
 const PART_BYTES = 512 * 1024;

@@ -2,8 +2,8 @@
  * `ReaderPace` follows how a caller takes its answer: the bytes that wait are counted, and a caller that is too slow
  * is cut off.
  */
-import { type Limits, LONGEST_MS } from "../../config.js";
-import { BusyError, CancelledError } from "../../errors.js";
+import { type Limits, LONGEST_MS } from "../../shared/config.js";
+import { BusyError, CancelledError } from "../../shared/errors.js";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.js";
 
 /** The reader of the answer to one request. */

@@ -1,8 +1,8 @@
 /** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
 
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { BusyError, fullDisk } from "../../errors.js";
-import { describeError, isFullDisk, isOutOfFiles } from "../../system-error.js";
+import { BusyError, fullDisk } from "../../shared/errors.js";
+import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system-error.js";
 
 /** An error that every interface lets through as it is. */
 export class HttpRefusal extends Error {

@@ -5,11 +5,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
-import { LONGEST_MS } from "../../config.js";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
-import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../errors.js";
-import { operationOf } from "../../operations.js";
+import { LONGEST_MS } from "../../shared/config.js";
+import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../shared/errors.js";
+import { operationOf } from "../../shared/operations.js";
 import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";

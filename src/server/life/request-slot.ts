@@ -1,5 +1,5 @@
 /** `RequestSlot` is the slot in which one request is answered; it is lent to others while a query waits for a store. */
-import { CancelledError } from "../../errors.js";
+import { CancelledError } from "../../shared/errors.js";
 import type { Admission } from "./admission.js";
 import type { RequestFacts } from "./request-facts.js";
 

@@ -1,7 +1,7 @@
 /** `Service` holds what every interface of the service shares. */
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/contract/query.js";
+import type { Config } from "../../shared/config.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";

@@ -3,9 +3,9 @@
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../../config.js";
 import { digestBuild } from "../../engine/contract/build-digest.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Config } from "../../shared/config.js";
 
 /**
  * Tags answers: strong tags, digests of the data, the code that computes, the settings that change numbers, and the

@@ -1,5 +1,5 @@
 /** Lists an example request for each operation of `/api`, all of data that the package ships, and its subjects. */
-import { findOperation, type Operation } from "../../operations.js";
+import { findOperation, type Operation } from "../../shared/operations.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 import { ANALYSES } from "./analysis/analysis-routes.js";
 import { FLOW_MAP_EXAMPLE } from "./analysis/flow-map.js";

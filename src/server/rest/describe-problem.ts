@@ -3,7 +3,7 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
+import { CancelledError, type ErrorCode, FieldprobeError } from "../../shared/errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { sendText } from "../http/send-answer.js";

@@ -13,8 +13,8 @@ import {
   type TimeAxis,
   type Walls,
 } from "../../engine/contract/dataset.js";
-import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../operations.js";
-import { type Measure, unitOf } from "../../quantities.js";
+import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../shared/operations.js";
+import { type Measure, unitOf } from "../../shared/quantities.js";
 
 /**
  * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in

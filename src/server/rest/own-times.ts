@@ -2,8 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
 import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/time-groups.js";
-import { RequestError, unknownDataset } from "../../errors.js";
-import { type Operation, operationOf } from "../../operations.js";
+import { RequestError, unknownDataset } from "../../shared/errors.js";
+import { type Operation, operationOf } from "../../shared/operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { refuse } from "./parameters.js";
 

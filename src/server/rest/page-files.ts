@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
-import { type Config, pathOfBase } from "../../config.js";
+import { type Config, pathOfBase } from "../../shared/config.js";
 import type { Plugin } from "../life/service.js";
 
 /** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */

@@ -1,7 +1,7 @@
 /** Parameters of a request, from query string or JSON, are checked by the rows of the operation table. */
 import type { Query } from "../../engine/contract/query.js";
-import { excerpt, RequestError } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
 import {
   type Member,
   type Operation,
@@ -9,7 +9,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
   TIME_MEMBERS,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import { readDouble, readFiniteFloat, readInt } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
 

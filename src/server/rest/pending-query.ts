@@ -2,10 +2,11 @@
  * `PendingQuery` is the query of a request whose body is arriving: points flow into the engine as soon as the query is
  * known.
  */
-import type { Limits } from "../../config.js";
+
 import type { Evaluation, Query, Result, TripleSink } from "../../engine/contract/query.js";
-import { tooManyPoints } from "../../errors.js";
-import { type Operation, RECORDS } from "../../operations.js";
+import type { Limits } from "../../shared/config.js";
+import { tooManyPoints } from "../../shared/errors.js";
+import { type Operation, RECORDS } from "../../shared/operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { answerAtOwnTimes, checkOwnTimes, type OwnTimes, ownTimesOf } from "./own-times.js";

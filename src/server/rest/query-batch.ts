@@ -3,8 +3,8 @@
 import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { CancelledError, FieldprobeError } from "../../errors.js";
-import { findOperation, type Operation } from "../../operations.js";
+import { CancelledError, FieldprobeError } from "../../shared/errors.js";
+import { findOperation, type Operation } from "../../shared/operations.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";

@@ -7,8 +7,8 @@ import { type TOptional, type TSchema, type TString, Type } from "@sinclair/type
 import { Value } from "@sinclair/typebox/value";
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { axesAsked } from "../../engine/contract/node-region.js";
-import { RequestError } from "../../errors.js";
-import type { Operation } from "../../operations.js";
+import { RequestError } from "../../shared/errors.js";
+import type { Operation } from "../../shared/operations.js";
 import { readDouble, readFiniteFloat, readInt } from "../http/read-number.js";
 import { spanOf } from "./describe.js";
 import { REGION_MEMBERS, refuse, type TextMembers } from "./parameters.js";

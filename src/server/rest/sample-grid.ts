@@ -3,7 +3,7 @@
  */
 
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
-import { RequestError } from "../../errors.js";
+import { RequestError } from "../../shared/errors.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";

@@ -1,6 +1,6 @@
 /** Makes the JSON Schemas that document the interface from the operation table. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { CALLER_CODES, SERVER_CODES } from "../../errors.js";
+import { CALLER_CODES, SERVER_CODES } from "../../shared/errors.js";
 import {
   type Member,
   type MemberType,
@@ -8,7 +8,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
   VALUES,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { ANSWER_TYPES } from "./answer/write-answer.js";
 import { REQUEST_TYPES } from "./body/read-body.js";

@@ -5,7 +5,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { OPEN_FACES } from "../../engine/contract/dataset.js";
-import { INTEGRATORS, type Operation } from "../../operations.js";
+import { INTEGRATORS, type Operation } from "../../shared/operations.js";
 import { refuse } from "./parameters.js";
 import type { AskedQuery } from "./pending-query.js";
 import { oneOf } from "./schemas.js";

@@ -3,7 +3,7 @@
  * them.
  */
 import { type TripleSink, writeTriples } from "../../engine/contract/query.js";
-import { tooManyPoints } from "../../errors.js";
+import { tooManyPoints } from "../../shared/errors.js";
 import { copyFloats } from "../../text/items-ahead.js";
 import type { PointLimit } from "../life/request-life.js";
 

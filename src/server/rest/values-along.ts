@@ -6,8 +6,8 @@ import type { InputKey, PlainKind } from "../../analysis/names.js";
 import { namesFor } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
-import { RequestError, tooManyPoints } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
+import { RequestError, tooManyPoints } from "../../shared/errors.js";
 import {
   type FieldName,
   type OperationName,
@@ -15,7 +15,7 @@ import {
   operationOf,
   RECORDS,
   spatialOf,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";

@@ -1,7 +1,7 @@
 /** Reads the array forms: the name of a function, coordinates as three lists, and the operation that they mean. */
 import type { Query, TripleSink } from "../../engine/contract/query.js";
-import { excerpt, LimitError, type RequestError } from "../../errors.js";
-import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";
+import { excerpt, LimitError, type RequestError } from "../../shared/errors.js";
+import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../shared/operations.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";

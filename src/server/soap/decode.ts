@@ -3,14 +3,14 @@
  * engine's slabs.
  */
 import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
-import { excerpt, type RequestError } from "../../errors.js";
+import { excerpt, type RequestError } from "../../shared/errors.js";
 import {
   type Member,
   type OperationRow,
   operationsNamed,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
-} from "../../operations.js";
+} from "../../shared/operations.js";
 import type { SmallTexts } from "../../text/small-texts.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";

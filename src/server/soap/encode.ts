@@ -1,7 +1,7 @@
 /** `ResponseEncoder` writes results in passages of about 64 KiB, in the form the original platform writes. */
 import type { Result } from "../../engine/contract/query.js";
 import { copyBytes, recordBytes } from "../../float32/record-writer.js";
-import { type OperationRow, RECORDS } from "../../operations.js";
+import { type OperationRow, RECORDS } from "../../shared/operations.js";
 import type { SmallTexts } from "../../text/small-texts.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { writtenRecords } from "../../text/written-records.js";

@@ -1,5 +1,5 @@
 /** `openEnvelope` and `closeEnvelope` read the envelope: version, header blocks, and the single element of the body. */
-import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
+import { FieldprobeError, LimitError, RequestError } from "../../shared/errors.js";
 import type { Steps } from "../../text/steps.js";
 import type { SoapVersion } from "./media-type.js";
 import { DONE, END, START, type XmlReader } from "./xml/reader.js";

@@ -1,5 +1,5 @@
 /** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
-import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
+import { excerpt, FieldprobeError, RequestError } from "../../shared/errors.js";
 import { busyIfPassing } from "../life/refusal.js";
 import type { LivingRequest } from "../life/request-life.js";
 import { envelopeStart } from "./encode.js";

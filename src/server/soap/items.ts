@@ -3,9 +3,9 @@
  * or else by the XML reader.
  */
 import type { TripleSink } from "../../engine/contract/query.js";
-import { excerpt, tooManyPoints } from "../../errors.js";
 import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../float32/triples.js";
-import { RECORDS } from "../../operations.js";
+import { excerpt, tooManyPoints } from "../../shared/errors.js";
+import { RECORDS } from "../../shared/operations.js";
 import { copyFloats, formOf, readAhead } from "../../text/items-ahead.js";
 import type { SmallTexts } from "../../text/small-texts.js";
 import type { Steps } from "../../text/steps.js";

@@ -1,8 +1,8 @@
 /** `RepeatedCall` serves a SOAP request that differs from an earlier one only in its points. */
 import { type Query, writeTriples } from "../../engine/contract/query.js";
-import { tooManyPoints } from "../../errors.js";
 import type { TripleScanner } from "../../float32/triples.js";
-import type { OperationRow } from "../../operations.js";
+import { tooManyPoints } from "../../shared/errors.js";
+import type { OperationRow } from "../../shared/operations.js";
 import type { SmallTexts } from "../../text/small-texts.js";
 import { HttpRefusal, plainRefusal } from "../life/refusal.js";
 import type { Repeat } from "../life/repeats/repeat.js";

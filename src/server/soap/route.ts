@@ -1,8 +1,8 @@
 /** The SOAP route serves each request from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Query } from "../../engine/contract/query.js";
-import { excerpt, RequestError } from "../../errors.js";
-import { DIALECTS, type OperationRow, operationsNamed } from "../../operations.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
+import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
 import { SmallTexts } from "../../text/small-texts.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";

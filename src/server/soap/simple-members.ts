@@ -1,5 +1,5 @@
 /** These functions read simple members of a request: the attributes they may have, and their text. */
-import { excerpt, RequestError } from "../../errors.js";
+import { excerpt, RequestError } from "../../shared/errors.js";
 import type { Stepping } from "../../text/steps.js";
 import { checkEncodingStyle } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";

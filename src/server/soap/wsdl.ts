@@ -10,8 +10,8 @@ import {
   type RecordName,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
-} from "../../operations.js";
-import { purposeOf } from "../../purposes.js";
+} from "../../shared/operations.js";
+import { purposeOf } from "../../shared/purposes.js";
 import { element, textElement } from "./xml/writer.js";
 
 const SERVICE = "TurbulenceService";

@@ -3,7 +3,7 @@
  * `/zarr/NAME@zstd/` with compressed chunks.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { unknownDataset } from "../../errors.js";
+import { unknownDataset } from "../../shared/errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";

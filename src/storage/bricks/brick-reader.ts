@@ -3,7 +3,7 @@
  */
 
 import ndarray from "ndarray";
-import { BusyError, DataError } from "../../errors.js";
+import { BusyError, DataError } from "../../shared/errors.js";
 import {
   type Dataset,
   type FieldName,

@@ -1,6 +1,6 @@
 /** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Bricking, type FieldPart, MAX_BRICKS, type Triple } from "../file/dataset.js";
 import type { Stored } from "../file/stored.js";
 

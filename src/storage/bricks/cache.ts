@@ -5,7 +5,7 @@
  * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it
  * uses, a bit per worker; bricks without pins form the LRU list.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
 
 /** Bricks of one frame of one source that are needed together. */

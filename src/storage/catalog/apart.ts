@@ -5,9 +5,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
-import { reasonOf } from "../../system-error.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { reasonOf } from "../../shared/system-error.js";
 import { realPath, statusOf } from "../file/files.js";
 import { type Descriptor, parseDescriptor } from "./descriptor.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";

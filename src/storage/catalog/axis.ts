@@ -1,5 +1,5 @@
 /** Reads the axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { type Axis, MAX_NODES } from "../file/dataset.js";
 import type { AxisDescription } from "./descriptor.js";
 import type { Verification } from "./verification.js";

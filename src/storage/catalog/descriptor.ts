@@ -3,9 +3,9 @@
  * path.
  */
 import { z } from "zod";
-import { DataError } from "../../errors.js";
-import { FIELDS, type KnownField, whyNoField } from "../../operations.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import {
   AXIS_NAMES,
   claimText,

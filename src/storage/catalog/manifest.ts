@@ -7,8 +7,8 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "n
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { countValues } from "../zarr/documents.js";
 import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";

@@ -1,5 +1,5 @@
 /** Reads nodes that a field or a component has of its own, and the domain that all nodes of a dataset span. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../file/dataset.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import type { Descriptor, FieldDescription } from "./descriptor.js";

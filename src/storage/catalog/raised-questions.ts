@@ -1,5 +1,5 @@
 /** Raises what only the values and times of a verified dataset show: repeated ends, and times that float32 rounds. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
 import type { Recognised } from "./layouts/recognise.js";
 import { repeatedEnds, repeatedQuestion, withFigures } from "./seam.js";

@@ -1,5 +1,5 @@
 /** Reads the forcing of a descriptor: a table of modes is loaded and compared with the stored frames. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { Forcing } from "../file/dataset.js";
 import { type Descriptor, frameCount } from "./descriptor.js";
 import type { Verification } from "./verification.js";

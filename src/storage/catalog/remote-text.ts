@@ -1,6 +1,6 @@
 /** Reads files of a dataset folder at an address: texts, sizes and sums. */
 import { createHash } from "node:crypto";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { RemoteFile } from "../thread/ranged-file.js";
 
 /** Bytes of a text: descriptors and manifests are shorter. */

@@ -1,6 +1,6 @@
 /** Finds single-time files that look like one series, so that a service can log a hint. */
 import { basename, dirname, extname, join } from "node:path";
-import { isAddress } from "../../addresses.js";
+import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "../file/dataset.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
 

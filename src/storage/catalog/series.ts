@@ -1,8 +1,8 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 
 import { basename, dirname } from "node:path";
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Question } from "../file/dataset.js";
 import { openFile } from "../open-file.js";
 import { type Descriptor, type DescriptorInput, parseDescriptor } from "./descriptor.js";

@@ -2,8 +2,8 @@
 
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 import type { Dataset } from "../file/dataset.js";
 import { DESCRIPTOR_NAME, isStore } from "../file/folder-names.js";
 import { StoreStates } from "../thread/store-states.js";

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isAddress } from "../../addresses.js";
+import { isAddress } from "../../shared/addresses.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 
 /** Files that are named in a message. */

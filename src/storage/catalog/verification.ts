@@ -5,8 +5,8 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { isAddress } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../file/dataset.js";
 import { fileStamp, RealPaths, realPath, statusOf } from "../file/files.js";
 import type { StoredFile } from "../file/stored-file.js";

@@ -1,6 +1,6 @@
 /** Verifies descriptions: opens every file, compares every header with the axes, and collects all problems. */
 
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import {
   AXIS_NAMES,

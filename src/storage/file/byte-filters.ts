@@ -1,5 +1,5 @@
 /** Undoes filters of bytes that HDF5 and Zarr share: the checksum of Fletcher, and LZF. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 
 export const FLETCHER_BYTES = 4;
 

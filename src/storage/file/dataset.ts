@@ -4,9 +4,9 @@ import type { Axes, Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernel
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
 export type { Axes, Axis, Bricking, TimeAxis, Triple, Walls };
 
-import { FIELDS, type FieldName, type KnownField } from "../../operations.js";
+import { FIELDS, type FieldName, type KnownField } from "../../shared/operations.js";
 
-export type { FieldName, KnownField } from "../../operations.js";
+export type { FieldName, KnownField } from "../../shared/operations.js";
 
 /** Names of the fields that have operations of their own. */
 export const KNOWN_FIELDS = Object.keys(FIELDS) as readonly KnownField[];

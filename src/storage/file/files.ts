@@ -2,7 +2,7 @@
 
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isAddress } from "../../addresses.js";
+import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
 /**

@@ -1,5 +1,5 @@
 /** Unpacks stored numbers by the conventions of netCDF and CF: scale, offset, missing values and valid range. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { AttributeValue, RawValues, Stored } from "./stored.js";
 
 /** The value of a stored number `p` is `p * factor + offset`; the other members speak of stored numbers. */

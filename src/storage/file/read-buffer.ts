@@ -1,6 +1,6 @@
 /** `ReadBuffer` is memory that values are read to; each part grows to the largest read and is kept. */
-import { DataError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
+import { DataError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
 import type { RawValues, Stored } from "./stored.js";
 
 type View = new (memory: ArrayBufferLike, start: number, count: number) => RawValues;

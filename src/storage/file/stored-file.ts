@@ -1,5 +1,5 @@
 /** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { ReadBuffer } from "./read-buffer.js";
 import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
 

@@ -1,5 +1,5 @@
 /** Computes and compares the checksum of the structures of HDF5 files. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 
 /** Bytes of a checksum. */
 export const CHECKSUM = 4;

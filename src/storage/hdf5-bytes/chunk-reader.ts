@@ -1,5 +1,5 @@
 /** Reads boxes of elements from the chunks of a dataset, and reports chunks that decode to another number of bytes. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
 import { swapped } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";

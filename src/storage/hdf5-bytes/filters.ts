@@ -2,7 +2,7 @@
  * Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand.
  */
 import { inflateSync } from "node:zlib";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../file/byte-filters.js";
 
 /**

@@ -3,7 +3,7 @@
  *
  * Source: HDF5 file format specification 4.0, sections III.A.1, III.B, III.C and IV.A.2.g.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { addressAt, bufferOf, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { fractalHeap, localNames } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader } from "./object-header.js";

@@ -2,7 +2,7 @@
  * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Its caller passes a function
  * that undoes the filters that this room does not know.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../file/dataset.js";
 import { packingOf, unpack } from "../file/packing.js";
 import type { ReadBuffer } from "../file/read-buffer.js";

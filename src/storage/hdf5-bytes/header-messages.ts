@@ -3,7 +3,7 @@
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { AttributeValue, Stored } from "../file/stored.js";
 import { bufferOf, type ReadBytes, unsigned } from "./bytes.js";
 import type { StoredFilter } from "./filters.js";

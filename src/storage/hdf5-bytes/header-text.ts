@@ -4,7 +4,7 @@
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { isPackingName } from "../file/packing.js";
 import { addressAt, bufferOf } from "./bytes.js";
 import { type HeaderMessage, MESSAGE, SHARED } from "./object-header.js";

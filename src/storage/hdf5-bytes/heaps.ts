@@ -4,7 +4,7 @@
  *
  * Source: HDF5 file format specification 4.0, sections III.D (local), III.E (global) and III.G (fractal).
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { addressAt, bufferOf, checkedBytes, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { checkInnerSum } from "./checksum.js";
 import { recordsOf } from "./second-tree-nodes.js";

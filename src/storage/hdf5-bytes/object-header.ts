@@ -3,7 +3,7 @@
  *
  * Source: HDF5 file format specification 4.0, sections IV.A.1 (headers) and IV.A.2 (messages).
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { type ReadBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 

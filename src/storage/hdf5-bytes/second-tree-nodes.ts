@@ -3,7 +3,7 @@
  *
  * Source: HDF5 file format specification 4.0, section III.A.2.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "./bytes.js";
 import { CHECKSUM } from "./checksum.js";
 

@@ -4,7 +4,7 @@
  *
  * Source: HDF5 file format specification 4.0, sections III.A to III.C (groups), IV.A.2 and IV.B (shared messages).
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { addressAt, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 import { type GroupMember, MOST_MEMBERS, membersOf } from "./groups.js";

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { base_url } from "h5wasm-plugins";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { FILTER_NAMES, LibraryNeeded, type StoredFilter } from "../hdf5-bytes/filters.js";
 import { CHUNK_NAME, chunkFile } from "./chunk-file.js";
 import { LibraryMemory } from "./library-memory.js";

@@ -1,7 +1,7 @@
 /** `Hdf5Writer` writes HDF5 files box by box in bounded memory; equal content gives equal bytes. */
 import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 
 /** Filters of chunks on their way to disk; h5wasm admits one of them per dataset. */
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;

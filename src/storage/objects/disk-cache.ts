@@ -9,8 +9,8 @@
 import { createHash } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "../../make-folder.js";
-import { reasonOf } from "../../system-error.js";
+import { makeFolder } from "../../shared/make-folder.js";
+import { reasonOf } from "../../shared/system-error.js";
 import type { DiskCounts } from "./store-status.js";
 
 /** The contents of an entry. */

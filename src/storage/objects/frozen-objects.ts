@@ -2,9 +2,9 @@
  * `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones.
  */
 import { createHash } from "node:crypto";
-import { isBucket } from "../../addresses.js";
-import { DataError } from "../../errors.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import { isBucket } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import type { HttpConnections } from "./http-connections.js";
 import { listPage } from "./http-list.js";

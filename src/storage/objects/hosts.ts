@@ -2,8 +2,8 @@
 
 import { lookup as lookUp } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { isBucket } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { isBucket } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
 
 /** Networks that only the machine or its neighbours reach. Source: IANA special-purpose address registries. */
 const PRIVATE: readonly (readonly [network: string, prefix: number])[] = [

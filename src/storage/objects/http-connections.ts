@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
-import { copyToShared } from "../../copy-to-shared.js";
-import { ReadMemory } from "../../read-memory.js";
+import { copyToShared } from "../../shared/copy-to-shared.js";
+import { ReadMemory } from "../../shared/read-memory.js";
 import { bodyIsCopied, connectorInPlace } from "./socket-reads.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */

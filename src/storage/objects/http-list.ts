@@ -1,6 +1,6 @@
 /** Lists a folder of a web server by the links on its index page. */
 import sax from "sax";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import type { FolderListing } from "./s3-list.js";
 

@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isBucket } from "../../addresses.js";
-import { BusyError, DataError } from "../../errors.js";
-import type { StoreSettings } from "../../store-settings.js";
-import { reasonOf } from "../../system-error.js";
+import { isBucket } from "../../shared/addresses.js";
+import { BusyError, DataError } from "../../shared/errors.js";
+import type { StoreSettings } from "../../shared/store-settings.js";
+import { reasonOf } from "../../shared/system-error.js";
 import { membersOf, refusalIn } from "./host-refusal.js";
 import { type ObjectRange, type RemoteObject, RemoteObjects } from "./remote-objects.js";
 import { s3Place } from "./s3.js";

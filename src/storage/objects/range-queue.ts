@@ -1,6 +1,6 @@
 /** Fetches ranges of one object; ranges that are requested together and close to each other share one request. */
-import { DataError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
+import { DataError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
 import type { ObjectRange } from "./remote-objects.js";
 
 /** Largest gap between two ranges that are fetched together, gap included. */

@@ -1,5 +1,5 @@
 /** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { type Fetching, FrozenObjects, versionDigest, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import { plainPath } from "./s3.js";

@@ -4,8 +4,8 @@
  */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
-import { BusyError, DataError } from "../../errors.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import { BusyError, DataError } from "../../shared/errors.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
 import { type FetchClock, pause, SYSTEM_CLOCK } from "./fetch-clock.js";
 import { refusalIn } from "./host-refusal.js";
 import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";

@@ -1,7 +1,7 @@
 /** Lists the objects below a prefix of a bucket. */
 import sax from "sax";
-import { DataError } from "../../errors.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import { plainPath, type S3Place } from "./s3.js";
 

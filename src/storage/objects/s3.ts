@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { parse } from "ini";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { Sign } from "./remote-objects.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 /** `ChunkCache` keeps the last used chunks or ranges, and fetches each only once at a time. */
-import { LentResult } from "../../read-memory.js";
+import { LentResult } from "../../shared/read-memory.js";
 
 /** Chunks by name, the least recently used dropped first. */
 export class ChunkCache<Chunk> {

@@ -14,10 +14,10 @@ import {
   slice,
   type Array as ZarrArray,
 } from "zarrita";
-import { copyToShared } from "../../copy-to-shared.js";
-import { DataError, FieldprobeError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
-import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
+import { copyToShared } from "../../shared/copy-to-shared.js";
+import { DataError, FieldprobeError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
+import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../shared/store-settings.js";
 import { undoAround } from "../zarr/codecs.js";
 import type { Documents } from "../zarr/documents.js";
 import { sizeOf } from "../zarr/element-size.js";

@@ -1,5 +1,5 @@
 /** `RemoteFile` reads a file behind HTTP or in a bucket by ranges, through the store thread. */
-import { ReadMemory } from "../../read-memory.js";
+import { ReadMemory } from "../../shared/read-memory.js";
 import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";

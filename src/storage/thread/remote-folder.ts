@@ -1,7 +1,7 @@
 /**
  * `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../file/folder-names.js";
 import { type FrozenObjects, stampText, versionDigest } from "../objects/frozen-objects.js";
 import type { FolderListing, ListedObject } from "../objects/s3-list.js";

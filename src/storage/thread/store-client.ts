@@ -4,8 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { BusyError, DataError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
+import { BusyError, DataError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
 import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
 import { ENDED, type StorePort } from "./store-port.js";
 import { StoreThread } from "./store-thread.js";

@@ -1,5 +1,5 @@
 /** `StoreStates` looks at all addresses of a scan at the same time, and waits for no host beyond a bound. */
-import { BusyError, DataError } from "../../errors.js";
+import { BusyError, DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { isReferences, isRemoteHdf5 } from "../zarr/kinds.js";
 import type { FolderContents } from "./protocol.js";

@@ -3,8 +3,8 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { builtFile } from "../../built-file.js";
-import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import { builtFile } from "../../shared/built-file.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
 import type { DiskCounts, StoreStatus } from "../objects/store-status.js";
 import type { VersionName } from "../zarr/object-store.js";
 import { ENDED, type StorePort } from "./store-port.js";

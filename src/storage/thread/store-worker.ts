@@ -1,8 +1,8 @@
 /** Runs the store thread, which answers the requests of other threads, each through its own port. */
 import { parentPort, workerData } from "node:worker_threads";
-import { BusyError, FieldprobeError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
-import { isOutOfFiles } from "../../system-error.js";
+import { BusyError, FieldprobeError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
+import { isOutOfFiles } from "../../shared/system-error.js";
 import { DiskCache } from "../objects/disk-cache.js";
 import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";

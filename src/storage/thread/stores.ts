@@ -1,11 +1,11 @@
 /** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { isAddress } from "../../addresses.js";
-import { GarbageCollection } from "../../collect-garbage.js";
-import { copyToShared } from "../../copy-to-shared.js";
-import { DataError } from "../../errors.js";
-import { LentResult, ReadMemory } from "../../read-memory.js";
+import { isAddress } from "../../shared/addresses.js";
+import { GarbageCollection } from "../../shared/collect-garbage.js";
+import { copyToShared } from "../../shared/copy-to-shared.js";
+import { DataError } from "../../shared/errors.js";
+import { LentResult, ReadMemory } from "../../shared/read-memory.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
 import { HttpConnections } from "../objects/http-connections.js";

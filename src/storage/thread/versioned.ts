@@ -1,5 +1,5 @@
 /** `Versioned` keeps open the version of each store or file that was found last, and looks for the present one. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { VersionName } from "../zarr/object-store.js";
 

@@ -3,9 +3,9 @@
  * tables of their dimensions.
  */
 
-import { DataError } from "../../errors.js";
-import { ReadMemory } from "../../read-memory.js";
-import { MISSING_CHUNKS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { ReadMemory } from "../../shared/read-memory.js";
+import { MISSING_CHUNKS } from "../../shared/store-settings.js";
 import { packingOf, unpack } from "../file/packing.js";
 import type { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "../file/stored.js";

@@ -3,7 +3,7 @@
  */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../catalog/layouts/converted-store.js";

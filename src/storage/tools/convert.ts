@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { DataError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
+import { DataError } from "../../shared/errors.js";
+import { makeFolder } from "../../shared/make-folder.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";

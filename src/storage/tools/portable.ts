@@ -1,6 +1,6 @@
 /** Writes a self-contained descriptor of a dataset, with coordinates and times in it. */
 import { createHash } from "node:crypto";
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { type Dataset, isStaggered } from "../file/dataset.js";
 

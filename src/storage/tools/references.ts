@@ -1,6 +1,6 @@
 /** Lists the chunks of an HDF5 file as references, by which it is read as a Zarr store in place. */
 
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { packingOf } from "../file/packing.js";
 import { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, Stored } from "../file/stored.js";

@@ -1,5 +1,5 @@
 /** Lists the content of an HDF5 file as lines of text. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import type { AttributeValue, Stored } from "../file/stored.js";
 import type { StoredFile } from "../file/stored-file.js";
 

@@ -1,5 +1,5 @@
 /** Lists the datasets of a file that could be fields and are not served. */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { tableNamed } from "../catalog/layouts/usual-names.js";
 import type { Dataset } from "../file/dataset.js";
 import { placeOf } from "../file/files.js";

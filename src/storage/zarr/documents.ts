@@ -1,6 +1,6 @@
 /** `DocumentReader` reads the JSON documents of one store within bounds that are checked before anything is parsed. */
-import { DataError } from "../../errors.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 
 /** A metadata document, or an object inside one. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Tells lists of references and HDF5 files by their names. */
-import { isAddress } from "../../addresses.js";
+import { isAddress } from "../../shared/addresses.js";
 
 /** Endings of the names of HDF5 files, and of ZIP archives of stores, whose first bytes tell why they are refused. */
 const HDF5_NAMES = /\.(h5|hdf5?|he5|nc4?|zarr\.zip)$/i;

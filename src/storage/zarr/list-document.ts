@@ -2,7 +2,7 @@
  * `readList` reads the JSON text of a list of references a few entries at a time: parsed as a whole, a list of a
  * million would take ten times its size.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 import { type DocumentReader, type Json, objectOf, parsed } from "./documents.js";
 
 /** Entries that are parsed together. */

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
-import { DataError } from "../../errors.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { chainRefusals, fillRefusals, indexRefusals, separatorRefusals } from "./codec-chain.js";
 import { type Documents, type Json, objectOf, statedObject } from "./documents.js";
 import { ELEMENT_TYPES, sizeOf } from "./element-size.js";

@@ -2,8 +2,8 @@
  * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `gen` and `templates` can
  * expand to any number of references and characters.
  */
-import { DataError } from "../../errors.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { type Json, objectOf } from "./documents.js";
 import type { ListDocument, ReferenceValue } from "./list-document.js";
 import { type Render, type TemplateValues, templateOf } from "./templates.js";

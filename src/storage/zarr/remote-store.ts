@@ -1,8 +1,8 @@
 /** `RemoteStore` reads a store behind an HTTP address or in a bucket of S3. */
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
-import { DataError } from "../../errors.js";
-import { STORE_BOUNDS } from "../../store-settings.js";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import { DocumentReader, type Documents, type Json } from "./documents.js";

@@ -2,7 +2,7 @@
  * Renders the templates of lists of references: texts with names, calls of other templates, and sums and products of
  * whole numbers in double braces. A template is data of others: nothing of it is ever run.
  */
-import { DataError } from "../../errors.js";
+import { DataError } from "../../shared/errors.js";
 
 /** The values of names. */
 export type TemplateValues = ReadonlyMap<string, string | number>;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
-import { ALL_OPERATIONS } from "../../../src/operations.js";
+import { ALL_OPERATIONS } from "../../../src/shared/operations.js";
 import { stateGrid, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";

@@ -19,8 +19,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { LIMITS } from "../../../src/config.js";
 import { watchTokens } from "../../../src/server/life/auth.js";
+import { LIMITS } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MisuseError } from "../../../src/cli/input/arguments.js";
 import { FLAG_ENTRIES, FLAGS, flagsOf, readRequest, takesPoints } from "../../../src/cli/input/query-request.js";
-import { ALL_OPERATIONS } from "../../../src/operations.js";
+import { ALL_OPERATIONS } from "../../../src/shared/operations.js";
 
 /** A value for every flag, by its camel-case name. */
 const VALUES = {

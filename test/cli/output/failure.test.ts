@@ -1,7 +1,7 @@
 /** What a command says when it fails: the error and the reasons behind it. */
 import { expect, it } from "vitest";
 import { failureText } from "../../../src/cli/output/failure.js";
-import { BusyError, DataError } from "../../../src/errors.js";
+import { BusyError, DataError } from "../../../src/shared/errors.js";
 
 const gone = Object.assign(new Error("ENOENT: open"), { code: "ENOENT", path: "/data/u.h5" });
 

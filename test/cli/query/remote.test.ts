@@ -4,7 +4,7 @@ import { FLAG_ENTRIES, readRequest, takesPoints } from "../../../src/cli/input/q
 import { arrange } from "../../../src/cli/query/arrange.js";
 import { queryService } from "../../../src/cli/query/remote.js";
 import type { RunningService } from "../../../src/main.js";
-import { ALL_OPERATIONS, type OperationRow } from "../../../src/operations.js";
+import { ALL_OPERATIONS, type OperationRow } from "../../../src/shared/operations.js";
 import { laterChoices, serveLaterFields } from "../../support/later.js";
 
 let service: RunningService;

@@ -1,6 +1,6 @@
 /** Queries of every operation of the table, by family: what a cluster divides, and in which ways. */
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
-import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } from "../../../src/operations.js";
+import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } from "../../../src/shared/operations.js";
 import type { Dataset, Triple } from "../../../src/storage/file/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 

@@ -6,11 +6,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { useObjectServer } from "../../support/object-server.js";

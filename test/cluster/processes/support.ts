@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, vi } from "vitest";
 import { Cluster } from "../../../src/cluster/cluster.js";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 export const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));

@@ -13,7 +13,7 @@ import {
   NotFoundError,
   RequestError,
   WorkerError,
-} from "../../../src/errors.js";
+} from "../../../src/shared/errors.js";
 
 const crossed = (error: FieldprobeError): FieldprobeError => reviveError(structuredClone(failureOf(error)));
 

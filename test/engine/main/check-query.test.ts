@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { recordTimes } from "../../../src/engine/contract/particle-records.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import { checkQuery } from "../../../src/engine/main/check-query.js";
-import { FieldprobeError, NotFoundError } from "../../../src/errors.js";
-import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../../src/operations.js";
+import { FieldprobeError, NotFoundError } from "../../../src/shared/errors.js";
+import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../../src/shared/operations.js";
 import type { Axis, Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
 
 const axis: Axis = { nodes: 32, origin: 0, spacing: 0.25, periodic: true, coordinates: null };

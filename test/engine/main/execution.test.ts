@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it, vi } from "vitest";
-import { LIMITS } from "../../../src/config.js";
 import { type Evaluation, lastRead } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
@@ -9,6 +8,7 @@ import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { Execution } from "../../../src/engine/main/execution.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
+import { LIMITS } from "../../../src/shared/config.js";
 import {
   CancelledError,
   DataError,
@@ -16,8 +16,8 @@ import {
   LimitError,
   RequestError,
   WorkerError,
-} from "../../../src/errors.js";
-import { OPERATIONS, operationOf } from "../../../src/operations.js";
+} from "../../../src/shared/errors.js";
+import { OPERATIONS, operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 
 /** A carrier whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */

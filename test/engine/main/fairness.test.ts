@@ -2,9 +2,9 @@
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine, Evaluation, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { generator, runQuery, writeTriples } from "../../support/run-query.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));

@@ -3,15 +3,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { InlineBatches, isSmall } from "../../../src/engine/main/inline-batches.js";
 import { openPool } from "../../../src/engine/main/pool.js";
-import { RequestError } from "../../../src/errors.js";
-import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/operations.js";
+import { loadConfig } from "../../../src/shared/config.js";
+import { RequestError } from "../../../src/shared/errors.js";
+import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/shared/operations.js";
 import { generator, runQuery } from "../../support/run-query.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));

@@ -3,9 +3,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { openPool } from "../../../src/engine/main/pool.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { writeZarr } from "../../support/zarr.js";
 

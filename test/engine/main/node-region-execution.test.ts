@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { derivedPlan } from "../../../src/analysis/derived.js";
 import type { ReductionPlan } from "../../../src/analysis/plan.js";
-import { LIMITS } from "../../../src/config.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
@@ -14,9 +13,10 @@ import { RegionExecution } from "../../../src/engine/main/node-region-execution.
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
-import { CancelledError, DataError, WorkerError } from "../../../src/errors.js";
 import { recordsByValue } from "../../../src/kernels/threshold.js";
-import { operationOf } from "../../../src/operations.js";
+import { LIMITS } from "../../../src/shared/config.js";
+import { CancelledError, DataError, WorkerError } from "../../../src/shared/errors.js";
+import { operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 
 const REGION: NodeRegion = {

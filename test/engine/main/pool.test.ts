@@ -9,7 +9,7 @@ import type { Task } from "../../../src/engine/contract/task.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { createShare } from "../../../src/engine/main/fair-queue.js";
 import { openPool } from "../../../src/engine/main/pool.js";
-import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/errors.js";
+import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/shared/errors.js";
 import type { ScanChanges } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";

@@ -5,13 +5,13 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { generator, runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { LIMITS } from "../../../src/config.js";
 import { readScratch, writeScratch } from "../../../src/engine/contract/scratch.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
-import type { FieldprobeError } from "../../../src/errors.js";
+import { LIMITS } from "../../../src/shared/config.js";
+import type { FieldprobeError } from "../../../src/shared/errors.js";
 
 const state = mkdtempSync(join(tmpdir(), "fieldprobe-scratch-test-"));
 afterAll(() => rmSync(state, { recursive: true }));

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { descriptor, nodeValue, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -1,8 +1,8 @@
 /** A query tells the store that it waits for, so that those who bound queries can count it against that store. */
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { array, SNAPSHOT } from "../../storage/zarr/numbered-cube.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { zarrObjects } from "../../support/zarr.js";

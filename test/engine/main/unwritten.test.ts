@@ -4,9 +4,9 @@
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { chunkFile, chunkStart, type Four, storedValue, unpack, writtenChunks } from "../../support/chunk-files.js";
 import { runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";

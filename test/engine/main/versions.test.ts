@@ -2,9 +2,9 @@
 import { rmSync } from "node:fs";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
+import { loadConfig } from "../../../src/shared/config.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { BatchContext } from "../../../src/engine/worker/batch-context.js";
 import { evaluateBoxes } from "../../../src/engine/worker/node-filters.js";
 import type { Axes } from "../../../src/kernels/types.js";
-import { type OperationName, operationOf, RECORDS } from "../../../src/operations.js";
+import { type OperationName, operationOf, RECORDS } from "../../../src/shared/operations.js";
 import { endedAxis, fieldByNode, periodicAxis, rough } from "../../kernels/fields.js";
 import { readerOf } from "../../support/isotropic.js";
 import { generator } from "../../support/run-query.js";

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { ConfigError } from "../../../src/config.js";
 import { TlsFiles } from "../../../src/server/http/tls.js";
+import { ConfigError } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeEach, expect, it, vi } from "vitest";
-import { LIMITS } from "../../../src/config.js";
 import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
+import { LIMITS } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const calls = vi.hoisted(() => ({ compared: [] as [number, number][], digested: 0 }));

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { DataError } from "../../../src/errors.js";
 import { FileParts } from "../../../src/server/life/file-parts.js";
+import { DataError } from "../../../src/shared/errors.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();

@@ -2,14 +2,14 @@
 import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
-import { CancelledError } from "../../../src/errors.js";
 import { Admission } from "../../../src/server/life/admission.js";
 import { Outgoing } from "../../../src/server/life/outgoing.js";
 import { NO_FACTS, type RequestFacts } from "../../../src/server/life/request-facts.js";
 import { type LivingReply, RequestLife } from "../../../src/server/life/request-life.js";
 import type { Service } from "../../../src/server/life/service.js";
+import { loadConfig } from "../../../src/shared/config.js";
+import { CancelledError } from "../../../src/shared/errors.js";
 
 const WAITING_BYTES = 1_000_000;
 const POINTS = 100;

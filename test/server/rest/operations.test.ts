@@ -2,8 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { BusyError, RequestError } from "../../../src/errors.js";
-import { OPERATIONS, type Operation, RECORDS } from "../../../src/operations.js";
+import { BusyError, RequestError } from "../../../src/shared/errors.js";
+import { OPERATIONS, type Operation, RECORDS } from "../../../src/shared/operations.js";
 import { analyticEngine, closedForm } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 

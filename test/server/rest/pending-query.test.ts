@@ -1,12 +1,12 @@
 /** A pending query starts as soon as it can, keeps points until then, and answers lists of times in one way. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadConfig } from "../../../src/config.js";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
-import { DataError, RequestError } from "../../../src/errors.js";
-import { operationOf } from "../../../src/operations.js";
 import type { PointLimit, RequestLife } from "../../../src/server/life/request-life.js";
 import { parametersOf } from "../../../src/server/rest/parameters.js";
 import { type AskedQuery, PendingQuery, partsOf } from "../../../src/server/rest/pending-query.js";
+import { loadConfig } from "../../../src/shared/config.js";
+import { DataError, RequestError } from "../../../src/shared/errors.js";
+import { operationOf } from "../../../src/shared/operations.js";
 
 const { limits } = loadConfig({}, {});
 const OPTIONS = [

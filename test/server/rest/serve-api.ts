@@ -1,11 +1,11 @@
 /** The interface in an application of its own, without a socket. */
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
-import { loadConfig } from "../../../src/config.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { createApp } from "../../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../../src/server/life/auth.js";
 import { apiPlugin } from "../../../src/server/rest/plugin.js";
+import { loadConfig } from "../../../src/shared/config.js";
 
 /** An application with the interface under `/api`. */
 export function serveApi(

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
-import { type Member, OPERATIONS, type Operation } from "../../../src/operations.js";
+import { type Member, OPERATIONS, type Operation } from "../../../src/shared/operations.js";
 import { fc } from "../../support/property.js";
 import { serveTestData } from "../../support/service.js";
 

@@ -1,8 +1,8 @@
 /** The streaming decoder: any cut of the bytes gives the same answer, and no damaged document is misread. */
 import { DOMParser } from "@xmldom/xmldom";
 import { describe, expect, it } from "vitest";
-import { FieldprobeError } from "../../../src/errors.js";
 import { EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "../../../src/server/soap/envelope.js";
+import { FieldprobeError } from "../../../src/shared/errors.js";
 import { decodeDocument } from "../../support/decode-document.js";
 import { fc } from "../../support/property.js";
 import { envelope, items, NAMESPACE, VERSIONS, type Version } from "../../support/soap-service.js";

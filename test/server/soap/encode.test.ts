@@ -1,8 +1,8 @@
 /** Responses in passages: whole records, head and tail, wherever a passage ends. */
 import { expect, it } from "vitest";
 import type { Result } from "../../../src/engine/contract/query.js";
-import { operationOf } from "../../../src/operations.js";
 import { ResponseEncoder } from "../../../src/server/soap/encode.js";
+import { operationOf } from "../../../src/shared/operations.js";
 import { SmallTexts } from "../../../src/text/small-texts.js";
 
 const PASSAGE_BYTES = 64 * 1024;

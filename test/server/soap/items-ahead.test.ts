@@ -4,12 +4,12 @@
  */
 import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { LIMITS } from "../../../src/config.js";
-import { FieldprobeError } from "../../../src/errors.js";
 import { decode, operationsAsked } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
 import { PlainScanners } from "../../../src/server/soap/items.js";
 import { type ByteSource, Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
+import { LIMITS } from "../../../src/shared/config.js";
+import { FieldprobeError } from "../../../src/shared/errors.js";
 import { SmallTexts } from "../../../src/text/small-texts.js";
 import { type Steps, walk } from "../../../src/text/steps.js";
 import { sourceOf } from "../../support/decode-document.js";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { DataError } from "../../../src/errors.js";
+import { DataError } from "../../../src/shared/errors.js";
 import { BrickCache, type BrickRequest, NotCached } from "../../../src/storage/bricks/cache.js";
 import { CachedBricks } from "../../../src/storage/bricks/cached-bricks.js";
 import { BrickDirectory, type CacheLayout, cacheLayout } from "../../../src/storage/bricks/directory.js";

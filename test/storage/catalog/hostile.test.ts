@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Module } from "h5wasm/node";
 import { beforeAll, expect, it, vi } from "vitest";
+import { STORE_BOUNDS } from "../../../src/shared/store-settings.js";
 import { MAX_TEXT_BYTES } from "../../../src/storage/catalog/remote-text.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
-import { STORE_BOUNDS } from "../../../src/store-settings.js";
 import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Group, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DataError } from "../../../src/errors.js";
+import { DataError } from "../../../src/shared/errors.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { describe, expect, it } from "vitest";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { Hosts } from "../../../src/storage/objects/hosts.js";
 import { HttpConnections } from "../../../src/storage/objects/http-connections.js";
 import { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 
 describe("hosts of stores", () => {
   it.each([

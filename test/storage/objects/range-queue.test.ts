@@ -1,6 +1,6 @@
 /** Ranges that are asked for together share a request if they are near each other, and each gets its own bytes. */
 import { expect, it } from "vitest";
-import { DataError } from "../../../src/errors.js";
+import { DataError } from "../../../src/shared/errors.js";
 import { RangeQueue } from "../../../src/storage/objects/range-queue.js";
 import type { ObjectRange } from "../../../src/storage/objects/remote-objects.js";
 

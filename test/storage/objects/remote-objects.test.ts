@@ -4,12 +4,12 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
-import { BusyError, DataError } from "../../../src/errors.js";
+import { BusyError, DataError } from "../../../src/shared/errors.js";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import type { FetchClock } from "../../../src/storage/objects/fetch-clock.js";
 import { FrozenObjects } from "../../../src/storage/objects/frozen-objects.js";
 import { HttpConnections } from "../../../src/storage/objects/http-connections.js";
 import { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 
 const HTTP_TIMES = ["Sun, 22 Nov 2026 10:00:00 GMT", "Sun, 22 Nov 2026 10:00:01 GMT"] as const;
 

@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { s3Place } from "../../../src/storage/objects/s3.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BusyError, DataError } from "../../../src/errors.js";
+import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openSource } from "../../../src/storage/catalog/source.js";

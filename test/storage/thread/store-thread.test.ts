@@ -1,9 +1,9 @@
 /** The end of the store thread reaches a thread that sleeps until it answers, also the one that started it. */
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { expect, it, vi } from "vitest";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { ENDED } from "../../../src/storage/thread/store-port.js";
 import { StoreThread } from "../../../src/storage/thread/store-thread.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 
 /** Connects this thread, which handles no events while it sleeps. */
 function connected(thread: StoreThread) {

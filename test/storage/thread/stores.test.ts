@@ -1,10 +1,10 @@
 /** Stores that are open stay open while somebody names or uses them, and no longer. */
 import { expect, it, vi } from "vitest";
-import { GarbageCollection } from "../../../src/collect-garbage.js";
-import { ReadMemory } from "../../../src/read-memory.js";
+import { GarbageCollection } from "../../../src/shared/collect-garbage.js";
+import { ReadMemory } from "../../../src/shared/read-memory.js";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { Hosts } from "../../../src/storage/objects/hosts.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { fc } from "../../support/property.js";
 import { zarrObjects } from "../../support/zarr.js";

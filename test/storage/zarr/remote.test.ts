@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BusyError, DataError } from "../../../src/errors.js";
+import { BusyError, DataError } from "../../../src/shared/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";

@@ -5,10 +5,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
 import { ShardCodec } from "../../../src/storage/zarr/shard.js";
-import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 registerCodecs();

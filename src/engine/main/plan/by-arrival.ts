@@ -1,5 +1,5 @@
 /** A plan by arrival cuts a query into batches in the order in which its points arrive. */
-import { type Family, RECORDS } from "../../../operations.js";
+import { type Family, RECORDS } from "../../../shared/operations.js";
 import { BATCH_POINTS } from "../../contract/memory.js";
 import { recordOf } from "../../contract/particle-records.js";
 import type { BatchTask, Slab, SortTask, StepBudget } from "../../contract/task.js";

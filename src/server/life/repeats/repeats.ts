@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../../../config.js";
+import type { Config } from "../../../shared/config.js";
 import type { Connections } from "../connections.js";
 import type { Tick } from "../event-loop.js";
 import { type EndedRequest, outcomeOf } from "../request-facts.js";

@@ -11,7 +11,7 @@ import {
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { type Dataset, OPEN_FACES } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
-import { INTEGRATORS, type SpatialInterpolation } from "../../../operations.js";
+import { INTEGRATORS, type SpatialInterpolation } from "../../../shared/operations.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
 import { boxOf, checkRegion, REGION } from "../region.js";

@@ -13,7 +13,7 @@ import {
   scalesOf,
 } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { LimitError } from "../../../errors.js";
+import { LimitError } from "../../../shared/errors.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, checkTransforms, derivedOf, PLACES, placesOf } from "./analysis-request.js";
 import { aboutTexts, framesIn, type Means } from "./statistics.js";

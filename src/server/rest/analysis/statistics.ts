@@ -23,7 +23,7 @@ import {
 import type { SpectrumSums } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/query.js";
-import { LimitError } from "../../../errors.js";
+import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
 import { boxOf } from "../region.js";

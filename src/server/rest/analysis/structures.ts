@@ -5,7 +5,7 @@ import type { Moments } from "../../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../../analysis/structures.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { LimitError } from "../../../errors.js";
+import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";

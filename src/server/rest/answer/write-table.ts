@@ -1,7 +1,7 @@
 /** Writes the table of an analysis as CSV, as NumPy files, or as the columns of a NetCDF file. */
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
-import { RequestError } from "../../../errors.js";
+import { RequestError } from "../../../shared/errors.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
 /** Forms of an analysis, the default first; all but JSON are tables. */

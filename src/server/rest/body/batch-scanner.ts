@@ -4,7 +4,7 @@
  * same time.
  */
 
-import type { RequestError } from "../../../errors.js";
+import type { RequestError } from "../../../shared/errors.js";
 import { refuse } from "../parameters.js";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
 

@@ -2,8 +2,9 @@
  * `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two per point with initial velocities, and a
  * time if each point has its own.
  */
-import { RequestError } from "../../../errors.js";
+
 import { shortestFloat32 } from "../../../float32/format.js";
+import { RequestError } from "../../../shared/errors.js";
 import type { TripleWriter } from "../triple-writer.js";
 
 /** Reads float32 values as they arrive and deals them out to one writer, or in turn to two. */

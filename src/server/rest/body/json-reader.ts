@@ -2,8 +2,9 @@
  * `JsonReader` reads a JSON body as it arrives: coordinates go straight into their writers, the other members are kept
  * as text.
  */
-import { LimitError, RequestError } from "../../../errors.js";
+
 import { parseFloat32 } from "../../../float32/parse.js";
+import { LimitError, RequestError } from "../../../shared/errors.js";
 import { formOf } from "../../../text/items-ahead.js";
 import { readFiniteFloat } from "../../http/read-number.js";
 import { refuse } from "../parameters.js";

@@ -1,6 +1,6 @@
 /** `readBody` feeds the body of a request to a reader as it arrives; `readerFor` chooses one by media type. */
 import type { FastifyRequest } from "fastify";
-import type { Operation } from "../../../operations.js";
+import type { Operation } from "../../../shared/operations.js";
 import { readAhead } from "../../../text/items-ahead.js";
 import { type Steps, walk } from "../../../text/steps.js";
 import type { Body } from "../../life/body.js";

@@ -9,7 +9,7 @@ import { componentsOf, type Dataset, isStaggered } from "../../../engine/contrac
 import { fieldNamed } from "../../../engine/contract/fields-asked.js";
 import type { Query } from "../../../engine/contract/query.js";
 import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
-import { operationOf } from "../../../operations.js";
+import { operationOf } from "../../../shared/operations.js";
 import { acceptsGzip, negotiate } from "../../http/negotiate.js";
 import { sendStream } from "../../http/send-answer.js";
 import type { Service } from "../../life/service.js";

@@ -1,5 +1,5 @@
 /** `drawPicture` draws a plane of values as a PNG. */
-import { type ColourMapName, colourStep, colourTable } from "../../../colour-map.js";
+import { type ColourMapName, colourStep, colourTable } from "../../../shared/colour-map.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 

@@ -7,11 +7,11 @@ import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
-import { COLOUR_MAPS } from "../../../colour-map.js";
 import { AXIS_NAMES, type Dataset, fieldOf } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import type { CutoutThread, SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
 import { shortestFloat32 } from "../../../float32/format.js";
+import { COLOUR_MAPS } from "../../../shared/colour-map.js";
 import {
   FIELDS,
   GRADIENTS,
@@ -20,8 +20,8 @@ import {
   RECORDS,
   TEMPORAL_INTERPOLATION,
   VALUES,
-} from "../../../operations.js";
-import { QUANTITIES, type Quantity } from "../../../quantities.js";
+} from "../../../shared/operations.js";
+import { QUANTITIES, type Quantity } from "../../../shared/quantities.js";
 import { negotiate } from "../../http/negotiate.js";
 import { readDouble, readFiniteFloat } from "../../http/read-number.js";
 import { sendPassages } from "../../http/send-answer.js";

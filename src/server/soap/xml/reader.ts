@@ -2,7 +2,7 @@
  * `XmlReader` reads an XML document from bytes as they arrive. It refuses document types, processing instructions, and
  * entities other than the five of XML.
  */
-import { type FieldprobeError, LimitError } from "../../../errors.js";
+import { type FieldprobeError, LimitError } from "../../../shared/errors.js";
 import { ReadyValue, type Stepping, type Steps } from "../../../text/steps.js";
 import {
   AMPERSAND,

@@ -1,5 +1,5 @@
 /** Names and namespaces are checked by XML 1.0 (fifth edition) and Namespaces in XML 1.0. */
-import { RequestError } from "../../../errors.js";
+import { RequestError } from "../../../shared/errors.js";
 
 export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
 const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";

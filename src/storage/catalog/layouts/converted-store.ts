@@ -1,5 +1,5 @@
 /** Recognises stores written by `fieldprobe convert` by the attribute that holds their descriptor. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 

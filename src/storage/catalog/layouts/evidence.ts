@@ -2,7 +2,7 @@
  * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
  * datasets.
  */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { AttributeValue } from "../../file/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";

@@ -1,6 +1,6 @@
 /** Finds the datasets of fields by their names, even if each time has its own group or dataset. */
-import { DataError } from "../../../errors.js";
-import { FIELDS, whyNoField } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS, whyNoField } from "../../../shared/operations.js";
 import type { FieldName } from "../../file/dataset.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";

@@ -2,8 +2,8 @@
  * Recognises any file whose fields have usual names, by evidence from labels, coordinates and attributes. What these
  * leave open becomes a question.
  */
-import { DataError } from "../../../errors.js";
-import { FIELDS, type KnownField } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS, type KnownField } from "../../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";

@@ -1,7 +1,7 @@
 /**
  * Describes axes and times by what a file states and what the user says; what neither says becomes an open question.
  */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";

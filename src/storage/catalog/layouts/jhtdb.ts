@@ -3,8 +3,8 @@
  * known of each database is read from `data/jhtdb.json`.
  */
 import { readFileSync } from "node:fs";
-import { DataError } from "../../../errors.js";
-import { FIELDS, whyNoField } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS, whyNoField } from "../../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";

@@ -2,7 +2,7 @@
  * A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision.
  */
 
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../../file/dataset.js";
 import type { AttributeValue, Stored } from "../../file/stored.js";
 import type { StoredFile } from "../../file/stored-file.js";

@@ -1,5 +1,5 @@
 /** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES } from "../../file/dataset.js";
 import { type Contents, evenLabels } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";

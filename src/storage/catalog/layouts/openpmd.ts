@@ -1,5 +1,5 @@
 /** Describes openPMD meshes: one group per iteration, with axis labels, spacing, offset and units in attributes. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";

@@ -1,5 +1,5 @@
 /** Describes files of the Pencil Code, whose arrays have ghost layers that follow from lengths or settings. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import type { AxisName } from "../../file/dataset.js";
 import { facesOf } from "./grid.js";
 import type { Contents, Findings } from "./layout.js";

@@ -1,6 +1,6 @@
 /** Describes the files of a producer by a row of facts, with functions for details that differ between files. */
-import { DataError } from "../../../errors.js";
-import { FIELDS, type KnownField } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS, type KnownField } from "../../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Dimension } from "./assign.js";

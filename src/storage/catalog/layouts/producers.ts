@@ -1,5 +1,5 @@
 /** Lists producers that a row of facts describes, and codes whose files are refused with advice. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import type { AxisName } from "../../file/dataset.js";
 import { type Contents, type Layout, periodicAxis, tableAxis } from "./layout.js";
 import { isMarked, type ProducerAxis, type ProducerRow } from "./producer.js";

@@ -1,8 +1,8 @@
 /** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
 
 import { basename, extname } from "node:path";
-import { isAddress } from "../../../addresses.js";
-import { DataError } from "../../../errors.js";
+import { isAddress } from "../../../shared/addresses.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES } from "../../file/dataset.js";
 import { placeOf } from "../../file/files.js";
 import type { StoredFile } from "../../file/stored-file.js";

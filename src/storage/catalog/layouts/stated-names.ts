@@ -1,7 +1,7 @@
 /** Raises a question if an attribute contradicts the component, field or axis that a dataset is taken for. */
 
-import { DataError } from "../../../errors.js";
-import { FIELDS } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS } from "../../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { Contents, Findings } from "./layout.js";
 

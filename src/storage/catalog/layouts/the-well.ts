@@ -3,7 +3,7 @@
  *
  * Source: PolymathicAI/the_well, docs/data_format.md.
  */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import { facesOf } from "./grid.js";
 import { type Contents, tableAxis } from "./layout.js";

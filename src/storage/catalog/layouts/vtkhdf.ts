@@ -3,8 +3,8 @@
  *
  * Source: VTKHDF format specification 2.0, sections "Image data" and "Temporal data".
  */
-import { DataError } from "../../../errors.js";
-import { FIELDS, type KnownField, whyNoField } from "../../../operations.js";
+import { DataError } from "../../../shared/errors.js";
+import { FIELDS, type KnownField, whyNoField } from "../../../shared/operations.js";
 import { AXIS_NAMES } from "../../file/dataset.js";
 import { join } from "./evidence.js";
 import { type AxisClues, NO_CLUES, oneNode } from "./grid.js";

@@ -1,7 +1,7 @@
 /**
  * Reads the extensible array, the chunk index since format 1.10 of data without a bound in one dimension.
  */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";

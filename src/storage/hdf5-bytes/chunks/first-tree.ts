@@ -1,5 +1,5 @@
 /** Reads the B-tree of version 1, the chunk index of all formats before 1.10. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import type { StoredChunk } from "../../file/stored.js";
 import { addressAt, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";

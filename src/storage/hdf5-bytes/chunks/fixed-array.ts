@@ -1,5 +1,5 @@
 /** Reads the fixed array, the chunk index since format 1.10 of data with bounds. */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryRanges, type Lookup } from "./lookup.js";

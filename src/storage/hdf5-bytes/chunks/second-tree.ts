@@ -1,7 +1,7 @@
 /**
  * Reads the B-tree of version 2, the chunk index since format 1.10 of data without bounds in several dimensions.
  */
-import { DataError } from "../../../errors.js";
+import { DataError } from "../../../shared/errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
 import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree-nodes.js";
 import { entryAt, kept, type Lookup } from "./lookup.js";

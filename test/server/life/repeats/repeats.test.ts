@@ -7,8 +7,8 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuthError, DataError, LimitError } from "../../../../src/errors.js";
 import type { Auth } from "../../../../src/server/life/auth.js";
+import { AuthError, DataError, LimitError } from "../../../../src/shared/errors.js";
 import { rawPost } from "../../../support/raw-http.js";
 import {
   envelope,

@@ -3,8 +3,8 @@
  */
 import { rowFor } from "../../../../src/engine/contract/fields-asked.js";
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../../src/engine/contract/query.js";
-import { type FieldprobeError, NotFoundError } from "../../../../src/errors.js";
-import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../../src/operations.js";
+import { type FieldprobeError, NotFoundError } from "../../../../src/shared/errors.js";
+import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../../src/shared/operations.js";
 import type { Axis, Dataset } from "../../../../src/storage/file/dataset.js";
 
 const axis = (nodes: number, origin: number, length: number, periodic: boolean): Axis => ({

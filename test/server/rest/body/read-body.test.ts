@@ -5,7 +5,6 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { FieldprobeError } from "../../../../src/errors.js";
 import { PointsReader } from "../../../../src/server/jhtdb/points-reader.js";
 import { Body } from "../../../../src/server/life/body.js";
 import { Tick, TimeSlices } from "../../../../src/server/life/event-loop.js";
@@ -13,6 +12,7 @@ import type { BodyReader } from "../../../../src/server/rest/body/body-reader.js
 import { JsonReader } from "../../../../src/server/rest/body/json-reader.js";
 import { readBody } from "../../../../src/server/rest/body/read-body.js";
 import { TripleStore, TripleWriter } from "../../../../src/server/rest/triple-writer.js";
+import { FieldprobeError } from "../../../../src/shared/errors.js";
 import { type TextsHere, textsHere } from "../../../support/texts-here.js";
 
 const COUNT = 24_000;

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DataError } from "../../../../src/errors.js";
+import { DataError } from "../../../../src/shared/errors.js";
 import { recognise, recogniseOpen } from "../../../../src/storage/catalog/layouts/recognise.js";
 import type { AttributeValue } from "../../../../src/storage/file/stored.js";
 import type { StoredFile } from "../../../../src/storage/file/stored-file.js";

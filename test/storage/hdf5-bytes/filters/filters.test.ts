@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { deflateSync, gunzipSync } from "node:zlib";
 import { File } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { DataError } from "../../../../src/errors.js";
+import { DataError } from "../../../../src/shared/errors.js";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/file/dataset.js";

@@ -1,0 +1,37 @@
+/** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
+import { statSync } from "node:fs";
+import { TlsFiles } from "../server/http/tls.js";
+import { checkExposure, readTokenFile, tokenFileAt } from "../server/life/auth.js";
+import { isAddress } from "../shared/addresses.js";
+import { type Config, ConfigError } from "../shared/config.js";
+import { natsOptions } from "../shared/nats-options.js";
+import { describeError } from "../shared/system-error.js";
+
+/** The problems of a configuration whose settings are valid one by one; one line each. */
+export function startProblems(config: Config): string[] {
+  const { data, descriptors, tls, tokens } = config;
+  return [
+    ...problemsOf(() => checkExposure(config)),
+    ...problemsOf(() => tls && new TlsFiles(tls)),
+    ...problemsOf(() => tokens !== null && readTokenFile(tokenFileAt(tokens))),
+    ...data.flatMap((path) => folderProblem("DATA", path)),
+    ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
+    ...problemsOf(() => natsOptions(config.nats)),
+  ];
+}
+
+function problemsOf(check: () => unknown): readonly string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems : [describeError(error)];
+  }
+}
+
+function folderProblem(variable: string, path: string): string[] {
+  if (isAddress(path)) return [];
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return [];
+  return [`FIELDPROBE_${variable}: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
+}

@@ -1,0 +1,564 @@
+/**
+ * Reads the settings from one table of name, check, default and meaning, from which configuration, flags, help and
+ * reference follow.
+ */
+import { existsSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { delimiter, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { foreignAddress, isAddress, isBucket, splitPlaces } from "./addresses.js";
+import { MISSING_CHUNKS, STORE_DEFAULTS } from "./store-settings.js";
+
+const MIB = 1024 * 1024;
+/** The longest time of a timer, 24 days: Node takes one millisecond for a longer one. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * Limits of what a request may cost: default, meaning, and the largest value if there is one.
+ * FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`.
+ */
+const LIMIT_TABLE = {
+  "http.bodyBytes": [256 * MIB, "size of a request"],
+  "http.headersTimeoutMs": [10_000, "time for the headers of a request", LONGEST_MS],
+  "http.requestTimeoutMs": [120_000, "time for a whole request", LONGEST_MS],
+  "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
+  "http.connections": [1_024, "connections"],
+  "http.waitingBytes": [48 * MIB, "computed answers that wait for their readers"],
+  "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
+  "http.readerGraceMs": [10_000, "how long a reader may stay below that rate", LONGEST_MS],
+  "http.senderBytesPerSecond": [4_096, "slowest rate at which a request may be sent"],
+  "http.senderGraceMs": [
+    10_000,
+    "how long a sender may stay below that rate; a fifth until its token is known",
+    LONGEST_MS,
+  ],
+  "xml.depth": [16, "nesting of elements"],
+  "xml.attributes": [32, "attributes of an element"],
+  "xml.nameChars": [256, "length of a name"],
+  "xml.textChars": [4_096, "length of a value"],
+  "soap.headerBlocks": [16, "header blocks of an envelope"],
+  "query.points": [2_000_000, "points of a call, records of an answer"],
+  "query.particleSteps": [50_000_000, "points times steps of tracking: one of heun counts 1, of rk4 2, of dopri5 3"],
+  "query.filterSamples": [500_000_000, "points times leaves (octree cells) of a box filter"],
+  "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
+  "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
+  "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
+  "analysis.numbers": [1_048_576, "numbers of a statistic or a list of structures"],
+  "analysis.memoryBytes": [64 * MIB, "memory of the transforms of all requests together; those beyond it use a file"],
+  "analysis.scratchBytes": [64 * 1024 * MIB, "scratch files of transforms, in the state folder if it is there"],
+  "engine.inflight": [32, "requests being answered"],
+  "engine.queue": [256, "requests that wait"],
+  "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
+  "engine.pointsInFlight": [
+    2_500_000,
+    "points of all requests together; if an answer has several numbers at a point, records of three numbers",
+  ],
+  "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
+  "token.perMinute": [0, "requests of one token per minute; 0 is off"],
+  "jobs.points": [1_000_000_000, "points of a job"],
+  "jobs.atOnce": [8, "jobs of one token that wait or run; without tokens, of all callers"],
+  "jobs.pointsPerDay": [10_000_000_000, "points of the jobs that one token may start in 24 hours"],
+  "jobs.bytesPerDay": [1024 * 1024 * MIB, "bytes of results and uploads of one token in 24 hours"],
+  "jobs.resultHours": [168, "hours for which results and uploads are kept", 100_000],
+  "shutdown.graceMs": [10_000, "time that running requests have when the service stops", LONGEST_MS],
+} as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
+
+export type LimitName = keyof typeof LIMIT_TABLE;
+export type Limits = Readonly<Record<LimitName, number>>;
+
+/** The default of every limit. */
+export const LIMITS = mapValues(LIMIT_TABLE, ([value]) => value) as Limits;
+
+/** One setting. */
+export interface Setting<T> {
+  /** Name of the variable without FIELDPROBE_. */
+  readonly variable: string;
+  readonly schema: z.ZodType<T>;
+  /** Value if the variable is absent; a function if it depends on the machine. */
+  readonly fallback: T | (() => T);
+  readonly about: string;
+  /** Placeholder of the command-line flag, if the setting has one: `--base-url <url>`. */
+  readonly flag: string | null;
+  /** The default in words, if `fallback` does not show it. */
+  readonly shown: string | null;
+}
+
+function setting<T, D extends T | null = never>(
+  variable: string,
+  schema: z.ZodType<T>,
+  fallback: D | (() => T),
+  about: string,
+  words: { readonly flag?: string; readonly shown?: string } = {},
+): Setting<[D] extends [null] ? T | null : T> {
+  const { flag = null, shown = null } = words;
+  return { variable, schema, fallback, about, flag, shown } as unknown as Setting<[D] extends [null] ? T | null : T>;
+}
+
+function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const error = `must be a whole number ${range}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
+const oneOf = <const T extends readonly string[]>(...names: T) =>
+  z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
+const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
+const onOff = oneOf("on", "off").transform((text) => text === "on");
+const text = z.string().min(1, "must not be empty");
+const path = text.transform((name) => resolve(name));
+/** A user name or a password in an address. */
+const SECRET = /:\/\/[^/;]*@/;
+const SECRET_REFUSED = "must not hold a user name or a password in an address";
+const folderOrBucket = text
+  .refine((name) => !SECRET.test(name), SECRET_REFUSED)
+  .refine(
+    (name) => isBucket(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name),
+    "must be a folder of this machine, or a place in a bucket such as s3://bucket/results",
+  )
+  .transform((name) => (isBucket(name) ? name : resolve(name)));
+const list = z.string().transform((items) =>
+  items
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== ""),
+);
+/** The name of a time zone; offsets are none. */
+const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
+/** An address, a network, or a name of some that the HTTP library knows. */
+const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
+const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
+
+/** Every setting but the limits, in the shape of `Config`. */
+const SETTINGS = {
+  host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
+    flag: "address",
+  }),
+  port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 picks a free one", { flag: "number" }),
+  data: setting(
+    "DATA",
+    z
+      .string()
+      .refine((places) => !SECRET.test(places), SECRET_REFUSED)
+      .transform((places) => splitPlaces(places, delimiter))
+      .pipe(z.array(z.string()).min(1, "must name a folder"))
+      .superRefine((places, context) => {
+        for (const message of places.flatMap((place) => foreignAddress(place) ?? []))
+          context.addIssue({ code: "custom", message: `must not name ${message}` });
+      })
+      .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
+    defaultData,
+    "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`, `gs://`), separated as in `PATH`",
+    { flag: "folders", shown: "`./data`, else the included data" },
+  ),
+  defaultDataset: setting("DEFAULT_DATASET", text, null, "dataset of SOAP requests that name none", {
+    shown: "the dataset that is served, if it is the only one",
+  }),
+  descriptors: setting(
+    "DESCRIPTORS",
+    path,
+    null,
+    "separate folder of descriptors (`NAME.json`), for files in a data folder that may be read-only",
+    { flag: "folder", shown: "none" },
+  ),
+  namespace: setting(
+    "NAMESPACE",
+    z.string().regex(/^[a-z][a-z0-9+.-]*:\S*\/$/i, "must be an absolute URI that ends in a slash"),
+    "http://turbulence.pha.jhu.edu/",
+    "target namespace of the SOAP service",
+    { flag: "uri" },
+  ),
+  wsdl: setting(
+    "WSDL",
+    oneOf("older", "later"),
+    "older",
+    "interface that a bare `?WSDL` describes: `older`, or `later` for clients of today's public service",
+  ),
+  /** Without a slash at its end. */
+  baseUrl: setting(
+    "BASE_URL",
+    webAddress.transform((url) => url.replace(/\/+$/, "")),
+    null,
+    "public address of the service; the WSDL names it",
+    { flag: "url", shown: "the listening address" },
+  ),
+  workers: setting("WORKERS", whole(1, 64), availableParallelism, "worker threads", {
+    flag: "number",
+    shown: "available cores",
+  }),
+  cacheBytes: setting(
+    "CACHE_BYTES",
+    whole(1 * MIB, 3 * 1024 * MIB),
+    () => Math.min(Math.floor(memoryBytes() / 4), 3 * 1024 * MIB),
+    "field data kept in memory, shared by all workers",
+    { flag: "bytes", shown: "a quarter of the memory, at most 3 GiB" },
+  ),
+  /** As `StoreSettings`. */
+  stores: {
+    timeoutMs: setting(
+      "STORE_TIMEOUT_MS",
+      whole(100, 600_000),
+      STORE_DEFAULTS.timeoutMs,
+      "time limit for one answer from the host of a store",
+    ),
+    attempts: setting("STORE_ATTEMPTS", whole(1, 20), STORE_DEFAULTS.attempts, "attempts for one request to a store"),
+    connections: setting(
+      "STORE_CONNECTIONS",
+      whole(1, 256),
+      STORE_DEFAULTS.connections,
+      "simultaneous requests to one store",
+    ),
+    aheadBytes: setting(
+      "STORE_AHEAD_BYTES",
+      whole(1 * MIB, 4096 * MIB),
+      STORE_DEFAULTS.aheadBytes,
+      "bytes read ahead from stores",
+    ),
+    metadataBytes: setting(
+      "STORE_METADATA_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.metadataBytes,
+      "size of all metadata documents of a store",
+    ),
+    referencesBytes: setting(
+      "STORE_REFERENCES_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.referencesBytes,
+      "size of a list of references",
+    ),
+    chunkBytes: setting(
+      "STORE_CHUNK_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.chunkBytes,
+      "size of a decoded chunk of a store",
+    ),
+    missing: setting(
+      "STORE_MISSING",
+      oneOf(...MISSING_CHUNKS),
+      STORE_DEFAULTS.missing,
+      "meaning of a missing Zarr chunk, unless its store states it: `error`, or `fill` for the fill value",
+    ),
+    cacheDir: setting(
+      "CACHE_DIR",
+      path,
+      null,
+      "folder of the disk cache for data fetched from stores; several processes may share it",
+      { shown: "none: nothing is kept on disk" },
+    ),
+    cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "largest size of that folder"),
+  },
+  logLevel: setting(
+    "LOG_LEVEL",
+    oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+    "info",
+    "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
+    { flag: "level" },
+  ),
+  state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for the state of the service", {
+    flag: "folder",
+    shown: "`.fieldprobe`",
+  }),
+  results: setting("RESULTS", folderOrBucket, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
+    shown: "`results` in the state folder",
+  }),
+  tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
+    flag: "file",
+    shown: "none: everyone is served",
+  }),
+  anonymous: setting("ANONYMOUS", yes, null, "whether requests without a token are served", {
+    shown: "`true` without a token file, on loopback only; else `false`",
+  }),
+  fd8Legacy: setting(
+    "FD8_LEGACY",
+    yes,
+    false,
+    "published (sixth-order) coefficients for second derivatives with `Fd8`",
+  ),
+  gzip: setting(
+    "HTTP_GZIP",
+    oneOf("auto", "on", "off"),
+    "auto",
+    "compression of large SOAP answers: `auto`, `on` or `off`",
+  ),
+  cacheControl: setting(
+    "HTTP_CACHE_CONTROL",
+    z.string().regex(/^[\x20-\x7e]+$/, "must be the value of a Cache-Control header, such as max-age=3600"),
+    "no-cache",
+    "`Cache-Control` of answers to GET that have an `ETag`: `no-cache` lets caches keep them and ask each time",
+  ),
+  repeats: setting(
+    "HTTP_REPEATS",
+    onOff,
+    true,
+    "whether small requests that repeat an earlier one of their connection skip the HTTP parser: `on` or `off`",
+    { shown: "`on`" },
+  ),
+  allowedHosts: setting(
+    "ALLOWED_HOSTS",
+    list.transform((names) => names as readonly string[]),
+    () => [],
+    "further host names to which a service on loopback answers, separated by commas; others get 421",
+    { shown: "loopback names, and that of `BASE_URL`" },
+  ),
+  corsOrigins: setting(
+    "CORS_ORIGINS",
+    list
+      .pipe(z.array(webAddress.transform((url) => new URL(url).origin)))
+      .transform((origins) => origins as readonly string[]),
+    () => [],
+    "origins whose web pages may send requests and read the answers, separated by commas",
+    { shown: "none: only the service's own page" },
+  ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    list
+      .refine(
+        (proxies) => proxies.length > 0 && proxies.every((proxy) => PROXY.test(proxy)),
+        "must name addresses or networks, such as loopback or 10.0.0.0/8, separated by commas",
+      )
+      .transform((proxies) => proxies as readonly string[]),
+    null,
+    "proxies whose `X-Forwarded-For` names the caller: addresses, networks or `loopback`, separated by commas",
+    { shown: "none" },
+  ),
+  tls: {
+    cert: setting("TLS_CERT", text, null, "file with the certificate; together with `TLS_KEY`", {
+      shown: "none: plain HTTP",
+    }),
+    key: setting("TLS_KEY", text, null, "file with the key of the certificate", { shown: "none" }),
+  },
+  events: {
+    enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { shown: "`on`" }),
+    file: setting("EVENTS_FILE", text, "events.json", "file with the events", {
+      shown: "`events.json` in the state folder",
+    }),
+    db: setting(
+      "EVENTS_DB",
+      text,
+      "events.db",
+      "events database of version 1.0, read while there is no `EVENTS_FILE`",
+      {
+        shown: "`events.db` in the state folder",
+      },
+    ),
+    prefix: setting(
+      "EVENTS_PREFIX",
+      z.string().regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
+      "",
+      "path prefix of the events interface",
+      { shown: "empty" },
+    ),
+    zone: setting("EVENTS_ZONE", zone, null, "time zone of events that name none", {
+      shown: "that of the imported file, else UTC",
+    }),
+    site: setting("EVENTS_SITE", webAddress, null, "address of the site to which the events belong", {
+      shown: "that of the imported file, else the base URL",
+    }),
+    source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
+      shown: "that of the imported file, else `main`",
+    }),
+    now: setting(
+      "EVENTS_NOW",
+      z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
+      null,
+      "fixed time for the events' clock, for tests",
+      { shown: "the real clock" },
+    ),
+    keys: setting(
+      "EVENTS_KEYS",
+      list.transform((keys) => keys as readonly string[]),
+      () => [],
+      "API keys of the events interface, separated by commas",
+      { shown: "none: open" },
+    ),
+    categoryUrl: setting(
+      "EVENTS_CATEGORY_URL",
+      oneOf("hash", "string"),
+      "hash",
+      "form of a category's `url`: `hash` or `string`",
+    ),
+    perMinute: setting(
+      "EVENTS_PER_MINUTE",
+      whole(0),
+      0,
+      "requests of one caller per minute on the events interface; 0 is off",
+    ),
+  },
+  nats: {
+    servers: setting(
+      "NATS",
+      list.pipe(z.array(z.string()).min(1, "must name a server")).transform((servers) => servers as readonly string[]),
+      null,
+      "NATS servers through which processes find each other, such as `nats://10.0.0.1:4222`, separated by commas",
+      { flag: "servers", shown: "none: this process works alone" },
+    ),
+    credentials: setting(
+      "NATS_CREDENTIALS",
+      text,
+      null,
+      "credentials file of NATS, or a file with the seed of an NKEY",
+      {
+        flag: "file",
+        shown: "none",
+      },
+    ),
+    ca: setting("NATS_CA", text, null, "file with the authority that signs the NATS servers' certificates", {
+      flag: "file",
+      shown: "that of the system",
+    }),
+    cert: setting("NATS_CERT", text, null, "file with the certificate shown to NATS servers", { shown: "none" }),
+    key: setting("NATS_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
+  },
+} as const;
+
+type SettingValues<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: SettingValues<T[K]> };
+type ReadSettings = SettingValues<typeof SETTINGS>;
+
+/** The configuration of a process; `SETTINGS` says what each member means. Names of folders are absolute. */
+export interface Config extends Omit<ReadSettings, "tls"> {
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly limits: Limits;
+}
+
+/** A list of problems with the configuration; `problems` has one line per setting at fault. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`configuration: ${problems.join("; ")}`);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** The variable that sets a limit: `http.bodyBytes` -> `HTTP_BODY_BYTES`. */
+export function limitVariable(name: LimitName): string {
+  return name
+    .replace(".", "_")
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toUpperCase();
+}
+
+/** The limits as rows of the settings table. */
+export const LIMIT_SETTINGS = mapValues(LIMIT_TABLE, ([value, about, most], name) =>
+  setting(limitVariable(name as LimitName), whole(name.startsWith("token.") ? 0 : 1, most), value, about),
+);
+
+/** All settings in the order of the table, limits last. */
+export const ALL_SETTINGS: readonly Setting<unknown>[] = [...rowsOf(SETTINGS), ...rowsOf(LIMIT_SETTINGS)];
+
+function isSetting(row: object): row is Setting<unknown> {
+  return "variable" in row;
+}
+
+function rowsOf(group: object): Setting<unknown>[] {
+  return Object.values(group).flatMap((row: object) => (isSetting(row) ? [row] : rowsOf(row)));
+}
+
+function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name: string) => V) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)])) as {
+    readonly [K in keyof T]: V;
+  };
+}
+
+/** Memory this process may use: the bound of its control group if there is one, else the machine's. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The path of a public address, without a slash at its end; empty if there is none. */
+export function pathOfBase(baseUrl: string | null): string {
+  return baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
+}
+
+/** Whether a name or an address is that of this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function defaultData(): readonly string[] {
+  const local = resolve("data");
+  return [existsSync(local) ? local : fileURLToPath(new URL("../../data", import.meta.url))];
+}
+
+/**
+ * Reads the configuration and lists all problems of it, an unknown FIELDPROBE_ variable being one.
+ *
+ * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
+ * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
+ * @returns the configuration with defaults instead of what is wrong, so that more can be checked before anything
+ *   starts
+ */
+export function readConfig(
+  overrides: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): { readonly config: Config; readonly problems: readonly string[] } {
+  const given = givenIn(overrides, env);
+  const known = new Set(ALL_SETTINGS.map(({ variable }) => variable));
+  const problems = [...given.keys()]
+    .filter((name) => !known.has(name))
+    .map((name) => `there is no setting FIELDPROBE_${name}`);
+  const read = readGroup(SETTINGS, given, problems) as ReadSettings;
+  const limits = readGroup(LIMIT_SETTINGS, given, problems) as Limits;
+  const { cert, key } = read.tls;
+  if ((cert === null) !== (key === null)) problems.push("FIELDPROBE_TLS_CERT and FIELDPROBE_TLS_KEY go together");
+  const config = Object.freeze({
+    ...read,
+    tls: cert !== null && key !== null ? { cert, key } : null,
+    events: {
+      ...read.events,
+      file: resolve(read.state, read.events.file),
+      db: resolve(read.state, read.events.db),
+    },
+    limits,
+  });
+  return { config, problems };
+}
+
+/**
+ * Reads the configuration.
+ *
+ * @throws ConfigError with all problems
+ */
+export function loadConfig(...given: Parameters<typeof readConfig>): Config {
+  const { config, problems } = readConfig(...given);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** The texts of settings by variable name without prefix. */
+function givenIn(
+  overrides: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadonlyMap<string, string> {
+  const given = new Map<string, string>();
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith("FIELDPROBE_") && value) given.set(name.slice("FIELDPROBE_".length), value);
+  }
+  for (const [name, value] of Object.entries(overrides)) given.set(name, value);
+  return given;
+}
+
+/** The values of a group of settings, in its shape; what is wrong is added to `problems`. */
+function readGroup(group: object, given: ReadonlyMap<string, string>, problems: string[]): object {
+  return mapValues(group, (row: object) => {
+    if (!isSetting(row)) return readGroup(row, given, problems);
+    const { variable, schema, fallback } = row;
+    const text = given.get(variable);
+    const standard = () => (typeof fallback === "function" ? fallback() : fallback);
+    if (text === undefined) return standard();
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return parsed.data;
+    const shown = text === "" ? "" : `, not ${text.replace(/:\/\/[^/;]*@/g, "://...@").slice(0, 64)}`;
+    problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${shown}`);
+    return standard();
+  });
+}
