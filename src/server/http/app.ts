@@ -23,15 +23,13 @@ import { type Auth, OPEN_AUTH, watchTokens } from "../life/auth.js";
 import { Connections, createServer } from "../life/connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "../life/event-loop.js";
 import { FileParts } from "../life/file-parts.js";
-import { createMetrics } from "../life/metrics.js";
+import { createMetrics, type Metrics } from "../life/metrics.js";
 import { Outgoing } from "../life/outgoing.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "../life/refusal.js";
 import { addRepeats } from "../life/repeats/repeats.js";
-import { NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js";
+import { type EndedRequest, NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js";
 import type { Plugin, Service } from "../life/service.js";
 import { Tags } from "../life/validators.js";
-import { AccessLog } from "./access-log.js";
-import { LAZY_SCHEMAS } from "./lazy-schemas.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { sendText } from "./send-answer.js";
@@ -65,14 +63,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
-  const { service, accessLog } = createService(app, options, accepting);
+  const service = createService(app, options, accepting);
   app.decorate("reload", () => {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
   });
   app.server.maxConnections = most;
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, accessLog);
+  observeRequests(app, service.metrics, logger);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
@@ -91,10 +89,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
         ),
       );
   });
-  app.get("/metrics", async (_request, reply) => {
-    accessLog.write();
-    return reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics());
-  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),
+  );
   for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
   return app;
 }
@@ -157,7 +154,6 @@ function serverOptions(
     rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
     // A long name must reach its interface, which answers that it is unknown.
     routerOptions: { maxParamLength: HEADER_BYTES },
-    schemaController: LAZY_SCHEMAS,
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
@@ -203,10 +199,9 @@ function createService(
   app: FastifyInstance,
   { config, engine, logger, auth, jobs = true }: AppOptions,
   accepting: Accepting,
-): { service: Service; accessLog: AccessLog } {
+): Service {
   const slices = new TimeSlices(mainThreadCpu(), accepting);
   app.decorate("fileParts", new FileParts());
-  app.decorate("intake", slices.intake);
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
     config.limits["http.waitingBytes"],
@@ -219,17 +214,16 @@ function createService(
   app.addHook("onClose", async () => judge.close());
   app.addHook("onClose", async () => app.connections.stop());
   const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
-  const accessLog = new AccessLog(metrics, logger);
   const tick = new Tick(config.limits["engine.inflight"]);
   const { connections } = app;
-  const service = {
+  return {
     config,
     engine,
     auth: judge,
     admission,
     connections,
     outgoing,
-    repeats: addRepeats(app, config, tick, (ended) => accessLog.add(ended)),
+    repeats: addRepeats(app, config, tick, (ended) => record(ended, metrics, logger)),
     slices,
     tick,
     tags: new Tags(config),
@@ -239,7 +233,6 @@ function createService(
     basePath: pathOfBase(config.baseUrl),
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
-  return { service, accessLog };
 }
 
 function listeningUrl(app: FastifyInstance, config: Config): string {
@@ -266,13 +259,12 @@ function answerExpectations(server: Server, bodyBytes: number): void {
  * Adds the hooks that every request passes: they set the common headers, refuse unclear framing, refuse requests while
  * the server closes, and give the access log one record for each.
  */
-function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
+function observeRequests(app: FastifyInstance, metrics: Metrics, log: FastifyBaseLogger): void {
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
     done();
   });
-  app.addHook("onClose", async () => accessLog.write());
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
@@ -288,7 +280,7 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
     const client = request.ip;
     raw.on("close", () => {
       if (closing && !isOwn && !app.connections.owes(socket)) socket.destroySoon();
-      accessLog.add({
+      const ended = {
         facts,
         outcome: outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, raw.statusCode),
         id: request.id,
@@ -298,8 +290,8 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
         path: request.routeOptions.url ?? "none",
         status: raw.statusCode,
         ms: performance.now() - since,
-        at: Date.now(),
-      });
+      };
+      record(ended, metrics, log);
     });
     if (closing) {
       const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };
@@ -309,6 +301,35 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
     checkFraming(request.raw);
     done();
   });
+}
+
+/** Counts a request that has ended, and writes its line of the access log. */
+function record(ended: EndedRequest, metrics: Metrics, log: FastifyBaseLogger): void {
+  const { facts, outcome, id, client, bytes, method, path, status, ms } = ended;
+  const { interface: by, operation, dataset, points, token, queueMs, computeMs, encodeMs } = facts;
+  metrics.observe({ interface: by, operation, outcome, points, token, seconds: ms / 1000 });
+  log.info({
+    reqId: id,
+    client,
+    method,
+    path,
+    status,
+    interface: by,
+    operation,
+    dataset,
+    outcome,
+    points,
+    token,
+    bytes,
+    queueMs: hundredths(queueMs),
+    computeMs: hundredths(computeMs),
+    encodeMs: hundredths(encodeMs),
+    ms: hundredths(ms),
+  });
+}
+
+function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 /** Refuses framing that the HTTP parser accepts, but that proxies and servers may read differently. */

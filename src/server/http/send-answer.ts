@@ -50,9 +50,7 @@ export function sendText(
   request.on("data", (bytes: Buffer) => {
     left -= bytes.length;
     idle.refresh();
-    request.pause();
     if (left < 0) raw.end();
-    else reply.server.intake.rest(() => request.resume());
   });
   request.once("end", () => raw.end());
   raw.once("close", () => {

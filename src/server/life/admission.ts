@@ -28,15 +28,8 @@ const ANALYSIS_BYTES = 128 * 1024 * 1024;
 /** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
 const MARGIN_MS = 100;
 
-/**
- * Sizes of requests: the largest number of evaluations of a field, and the part of the slots and of the queue that
- * requests of this size and larger ones may take.
- */
-const SIZES = [
-  { work: SMALL_WORK, part: 1 },
-  { work: 1_048_576, part: 7 / 8 },
-  { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
-] as const;
+/** The part of the slots and of the queue that requests may take that are not small; the rest is a reserve. */
+const LARGE_PART = 3 / 4;
 /**
  * The largest number of points of a small request, and the part of the points in flight that small requests may take in
  * addition to all others.
@@ -63,7 +56,6 @@ interface Client {
 }
 
 interface Waiter extends SlotRequest {
-  readonly size: number;
   readonly grant: () => void;
 }
 
@@ -134,13 +126,12 @@ export class Admission {
    */
   trySlot(asker: SlotRequest): (() => void) | null {
     if (asker.store && this.#isCrowded(asker.store)) throw busyStore();
-    const size = sizeOf(asker.work);
-    return this.#mayTake(asker, size) ? this.#take(asker, size) : null;
+    return this.#mayTake(asker) ? this.#take(asker) : null;
   }
 
   /** Whether a request may have one of the slots that are free. Some are left to requests that read no store. */
-  #mayTake({ store = null }: SlotRequest, size: number): boolean {
-    if (this.#taken >= this.#most("engine.inflight", size)) return false;
+  #mayTake({ work, store = null }: SlotRequest): boolean {
+    if (this.#taken >= this.#most("engine.inflight", work)) return false;
     if (store === null) return true;
     return sum(this.#slotsOfStores) < this.#ofStores("engine.inflight") && !this.#isCrowded(store);
   }
@@ -184,18 +175,19 @@ export class Admission {
 
   /** Takes the slot of a request that has waited for a store, even if all are taken: it must not wait again. */
   takeAgain(asker: SlotRequest): () => void {
-    return this.#take(asker, sizeOf(asker.work));
+    return this.#take(asker);
   }
 
-  /** Slots or places in the queue that requests of a size may have taken. */
-  #most(limit: "engine.inflight" | "engine.queue", size: number): number {
-    return Math.max(1, Math.floor(this.#limits[limit] * SIZES[size].part));
+  /** Slots or places in the queue that may be taken when a request of so much work takes one. */
+  #most(limit: "engine.inflight" | "engine.queue", work: number): number {
+    return Math.max(1, Math.floor(this.#limits[limit] * (work <= SMALL_WORK ? 1 : LARGE_PART)));
   }
 
-  #take({ client, store = null }: SlotRequest, size: number): () => void {
+  #take({ client, work, store = null }: SlotRequest): () => void {
+    const small = work <= SMALL_WORK ? 1 : 0;
     this.#taken++;
     if (store !== null) count(this.#slotsOfStores, store, 1);
-    if (size === 0) this.#small++;
+    this.#small += small;
     this.#change(client, { slots: 1 }).last = ++this.#given;
     let held = true;
     return () => {
@@ -203,7 +195,7 @@ export class Admission {
       held = false;
       this.#taken--;
       if (store !== null) count(this.#slotsOfStores, store, -1);
-      if (size === 0) this.#small--;
+      this.#small -= small;
       this.#change(client, { slots: -1 });
       this.#grant();
     };
@@ -218,7 +210,7 @@ export class Admission {
   #next(): Waiter | null {
     let next: Waiter | null = null;
     for (const waiter of this.#waiting) {
-      if (!this.#mayTake(waiter, waiter.size)) continue;
+      if (!this.#mayTake(waiter)) continue;
       if (next === null || this.#isBefore(waiter, next)) next = waiter;
     }
     return next;
@@ -321,11 +313,10 @@ export class Admission {
 
   #wait(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const size = sizeOf(asker.work);
-    if (this.#waiting.size >= this.#most("engine.queue", size) || this.#isQueueFull(asker))
+    if (this.#waiting.size >= this.#most("engine.queue", asker.work) || this.#isQueueFull(asker))
       throw new BusyError("Too many requests are waiting.");
     // Requests that wait for slots of stores take none from others.
-    const small = size === 0 && !asker.store ? 1 : 0;
+    const small = asker.work <= SMALL_WORK && !asker.store ? 1 : 0;
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
         clearTimeout(timer);
@@ -335,7 +326,7 @@ export class Admission {
         this.#change(asker.client, { waiting: -1 });
         then();
       };
-      const waiter: Waiter = { ...asker, size, grant: () => settle(() => resolve(this.#take(asker, size))) };
+      const waiter: Waiter = { ...asker, grant: () => settle(() => resolve(this.#take(asker))) };
       const give = (): void => settle(() => reject(new BusyError("No slot came free before the deadline.")));
       const leave = (): void => settle(() => reject(signal.reason));
       const timer = setTimeout(give, waitMs);
@@ -366,11 +357,6 @@ function count(counts: Map<string, number>, store: string, more: number): void {
   const now = (counts.get(store) ?? 0) + more;
   if (now === 0) counts.delete(store);
   else counts.set(store, now);
-}
-
-/** The index of a request's size in `SIZES`. */
-function sizeOf(work: number): number {
-  return SIZES.findIndex((size) => work <= size.work);
 }
 
 /** The points of a request that count as those of a small one: all or none. */

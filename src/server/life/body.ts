@@ -2,7 +2,6 @@
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
-import { Discard } from "./discard.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
 import { bodyTooLarge } from "./refusal.js";
 
@@ -17,7 +16,6 @@ export class Body implements ByteQueue {
   readonly #limit: number;
   readonly #slices: TimeSlices;
   readonly #tick: Tick;
-  readonly #discard = new Discard();
   readonly #queue: Buffer[] = [];
   /** Bytes that were given out and put back, in order. */
   readonly #returned: Buffer[] = [];
@@ -28,8 +26,6 @@ export class Body implements ByteQueue {
   #ended = false;
   #closed = false;
   #released = false;
-  /** Whether the sender rests until a later tick. */
-  #resting = false;
   #wake: (() => void) | null = null;
   /** Takes bytes as they arrive, as long as it returns true. */
   #into: ((bytes: Buffer) => boolean) | null = null;
@@ -103,8 +99,7 @@ export class Body implements ByteQueue {
 
   /**
    * Passes bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
-   * should be called again, or when `also` does; then no more bytes are passed on. If `into` returns true, it no longer
-   * needs the bytes: their memory is freed.
+   * should be called again, or when `also` does; then no more bytes are passed on.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
@@ -148,19 +143,7 @@ export class Body implements ByteQueue {
   }
 
   #resume(): void {
-    if (!this.#resting && this.#request.isPaused()) this.#request.resume();
-  }
-
-  /** Lets the sender rest if bodies have had their time of this tick. */
-  #mayRest(): void {
-    const { intake } = this.#slices;
-    if (this.#resting || !intake.isOver) return;
-    this.#resting = true;
-    this.#request.pause();
-    intake.rest(() => {
-      this.#resting = false;
-      if (this.#released || this.#wake !== null) this.#resume();
-    });
+    if (this.#request.isPaused()) this.#request.resume();
   }
 
   get #isLong(): boolean {
@@ -181,16 +164,12 @@ export class Body implements ByteQueue {
   }
 
   #keep(bytes: Buffer): void {
-    this.#mayRest();
     if (this.#released) return;
     this.#received += bytes.length;
     this.#first = this.#received === bytes.length ? bytes : null;
     if (this.#into !== null && this.#received <= this.#limit) {
       this.#given += bytes.length;
-      if (this.#into(bytes)) {
-        this.#discard.free(bytes);
-        return;
-      }
+      if (this.#into(bytes)) return;
       this.#request.pause();
       this.#settle();
       return;

@@ -56,8 +56,6 @@ interface Connection {
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
   readonly sender: Sender;
-  /** The time since which it has owed nothing. */
-  idleSince: number;
 }
 
 /** The connections of one server. */
@@ -218,21 +216,17 @@ export class Connections {
   }
 
   /**
-   * Ends one connection for others: the oldest event stream, else the slowest sender, else the one that has been idle
-   * for longest. Those that wait for an answer stay.
+   * Ends one connection for others: the oldest event stream, else the slowest sender.
    */
   #endLeast(server: PlainServer | TlsServer): boolean {
     if (this.streams.endOldest()) return true;
     let slowest: Socket | null = null;
     let lowest = GOOD_RATE * this.#senderLimits.bytesPerSecond;
-    let idlest: Socket | null = null;
     const now = performance.now();
-    let since = now;
-    for (const [socket, { owed, sender, idleSince }] of this.#open) {
+    for (const [socket, { owed, sender }] of this.#open) {
       // Those that are being ended still count until they are closed.
       if (socket.destroyed || socket.writableEnded) continue;
       const [only] = owed;
-      if (only === undefined && idleSince < since) [idlest, since] = [socket, idleSince];
       if (only === undefined || owed.length > 1 || only.req.complete) continue;
       sender.look(isRead(only), now);
       if (sender.ms < SILENT_MS * sender.part) continue;
@@ -240,8 +234,7 @@ export class Connections {
       if (rate < lowest) [slowest, lowest] = [socket, rate];
     }
     if (slowest !== null) refuseSlow(server, slowest);
-    else idlest?.destroy();
-    return (slowest ?? idlest) !== null;
+    return slowest !== null;
   }
 
   /** Ends the oldest connection without a request, if there are too many of them. @returns whether it has */
@@ -260,7 +253,7 @@ export class Connections {
   owe(socket: Socket, answer: OwedAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { owed: [], waiting: new Map(), afterwards: null, sender: new Sender(), idleSince: 0 };
+      connection = { owed: [], waiting: new Map(), afterwards: null, sender: new Sender() };
       this.#open.set(socket, connection);
       this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
@@ -278,7 +271,6 @@ export class Connections {
     if (at < 0) return;
     owed.splice(at, 1);
     this.#unanswered--;
-    if (owed.length === 0) connection.idleSince = performance.now();
     waiting.delete(answer);
     const [next] = owed;
     const act = next === undefined ? undefined : waiting.get(next);

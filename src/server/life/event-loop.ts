@@ -4,7 +4,6 @@
  */
 import { openSync, readSync } from "node:fs";
 import { Accepting } from "./accepting.js";
-import { Intake } from "./intake.js";
 
 /** A time slice is ended after this many milliseconds. */
 const SLICE_MS = 4;
@@ -48,8 +47,6 @@ export function mainThreadCpu(): CpuClock {
 export class TimeSlices {
   /** Longest slice so far, in milliseconds of CPU time (of wall time if CPU time is unknown). */
   longestMs = 0;
-  /** The reading of bodies, which is work of the event loop outside of all slices. */
-  readonly intake = new Intake();
   readonly #cpu: CpuClock;
   #depth = 0;
   #startedAt = 0;

@@ -49,8 +49,6 @@ export interface EndedRequest {
   readonly status: number;
   /** From its arrival to the end of its answer. */
   readonly ms: number;
-  /** The time of its end, on the clock of `Date.now`. */
-  readonly at: number;
 }
 
 /** The outcome of a request whose facts do not state it, by its status and whether its answer was taken whole. */

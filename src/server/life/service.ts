@@ -7,7 +7,6 @@ import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
 import type { FileParts } from "./file-parts.js";
-import type { Intake } from "./intake.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
 import type { Repeats } from "./repeats/repeats.js";
@@ -50,7 +49,6 @@ declare module "fastify" {
   interface FastifyInstance {
     connections: Connections;
     fileParts: FileParts;
-    intake: Intake;
     /** Reads the token file and the TLS files again, and logs what has changed. */
     reload(): void;
   }

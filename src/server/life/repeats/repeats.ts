@@ -76,7 +76,6 @@ function observe(repeat: Repeat, log: (ended: EndedRequest) => void): void {
       path,
       status: repeat.statusCode,
       ms: performance.now() - since,
-      at: Date.now(),
     }),
   );
 }

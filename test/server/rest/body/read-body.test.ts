@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PointsReader } from "../../../../src/server/jhtdb/points-reader.js";
 import { Body } from "../../../../src/server/life/body.js";
 import { Tick, TimeSlices } from "../../../../src/server/life/event-loop.js";
@@ -76,7 +76,6 @@ async function outcome(
   threads: TextsHere | null,
   most = 2 * COUNT,
   mostBytes = MOST_BYTES,
-  alwaysRests = false,
 ): Promise<string> {
   const bytes = Buffer.from(text);
   const request = Object.assign(new PassThrough({ highWaterMark: 4 * chunk }), {
@@ -94,7 +93,6 @@ async function outcome(
       ? new PointsReader(writer("points"))
       : new JsonReader(["points", "InitialV"], { array: writer, member: () => undefined });
   const slices = new TimeSlices(() => null);
-  if (alwaysRests) vi.spyOn(slices.intake, "isOver", "get").mockReturnValue(true);
   const life = { openBody: () => new Body(request as unknown as IncomingMessage, mostBytes, slices, new Tick()) };
   const reading = readBody(reader, { admit: () => null, threads }, life, { slices });
   for (let at = 0; at < bytes.length; at += chunk) request.write(bytes.subarray(at, at + chunk));
@@ -127,16 +125,6 @@ describe("bodies that threads read", () => {
       await expect.poll(() => threads.state.lent).toBe(0);
     }
   });
-
-  it.each([BODIES[0], BODIES[15]] as typeof BODIES)(
-    "are read by senders who rest after every part: %s",
-    async (...body) => {
-      const [, kind, text] = body;
-      const expected = await outcome(kind, text, 65_536, null);
-      for (const threads of [null, textsHere()])
-        expect((await outcome(kind, text, 10_007, threads, 2 * COUNT, MOST_BYTES, true)) === expected).toBe(true);
-    },
-  );
 
   it("have their limits, at the very point and byte", async () => {
     for (const [, kind, text] of [BODIES[0], BODIES[15]] as typeof BODIES) {
