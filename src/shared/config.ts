@@ -285,13 +285,6 @@ const SETTINGS = {
     "no-cache",
     "`Cache-Control` of answers to GET that have an `ETag`: `no-cache` lets caches keep them and ask each time",
   ),
-  repeats: setting(
-    "HTTP_REPEATS",
-    onOff,
-    true,
-    "whether small requests that repeat an earlier one of their connection skip the HTTP parser: `on` or `off`",
-    { shown: "`on`" },
-  ),
   allowedHosts: setting(
     "ALLOWED_HOSTS",
     list.transform((names) => names as readonly string[]),

@@ -26,7 +26,6 @@ import { FileParts } from "../life/file-parts.js";
 import { createMetrics, type Metrics } from "../life/metrics.js";
 import { Outgoing } from "../life/outgoing.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "../life/refusal.js";
-import { addRepeats } from "../life/repeats/repeats.js";
 import { type EndedRequest, NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js";
 import type { Plugin, Service } from "../life/service.js";
 import { Tags } from "../life/validators.js";
@@ -147,6 +146,7 @@ function serverOptions(
       // Drops a caller that has stopped reading its answer: nothing has moved on the socket for longer than any request
       // may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
+      server.on("timeout", (socket: Socket) => endTimedOut(socket, connections));
       return server;
     },
     // Anyone can send the header that names the address of a caller, so it counts only if a trusted proxy sends it.
@@ -163,6 +163,19 @@ function serverOptions(
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       connections.afterAnswers(socket, () => refuseUnparsed(error, socket, connections.hasBegun(socket))),
   };
+}
+
+/** Ends a connection on which nothing has moved, unless its next request has arrived and is still unread. */
+function endTimedOut(socket: Socket, connections: Connections): void {
+  if (connections.owes(socket)) {
+    socket.destroy();
+    return;
+  }
+  // Timers run before arrived data is read.
+  const read = socket.bytesRead;
+  setImmediate(() => {
+    if (socket.bytesRead === read) socket.destroy();
+  });
 }
 
 /** Strips scheme and authority, which callers may write out, from a request target (RFC 9112, 3.2.2). */
@@ -223,7 +236,6 @@ function createService(
     admission,
     connections,
     outgoing,
-    repeats: addRepeats(app, config, tick, (ended) => record(ended, metrics, logger)),
     slices,
     tick,
     tags: new Tags(config),

@@ -20,8 +20,6 @@ export class Body implements ByteQueue {
   /** Bytes that were given out and put back, in order. */
   readonly #returned: Buffer[] = [];
   #received = 0;
-  /** The bytes that have come, as long as they came in one buffer. */
-  #first: Buffer | null = null;
   #given = 0;
   #ended = false;
   #closed = false;
@@ -78,11 +76,6 @@ export class Body implements ByteQueue {
   putBack(bytes: Buffer): void {
     if (bytes.length > 0) this.#returned.unshift(bytes);
     this.#given -= bytes.length;
-  }
-
-  /** The body if it came in one buffer; null if it did not, or has not come yet. */
-  get whole(): Buffer | null {
-    return this.#request.complete ? this.#first : null;
   }
 
   /** Bytes that are still to be given out, as far as the request says. */
@@ -166,7 +159,6 @@ export class Body implements ByteQueue {
   #keep(bytes: Buffer): void {
     if (this.#released) return;
     this.#received += bytes.length;
-    this.#first = this.#received === bytes.length ? bytes : null;
     if (this.#into !== null && this.#received <= this.#limit) {
       this.#given += bytes.length;
       if (this.#into(bytes)) return;

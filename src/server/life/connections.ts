@@ -30,7 +30,7 @@ const MOST_AT_ONCE = 16;
 /** Unanswered requests of a connection above which no more is read from it. */
 const MOST_OWED = 128;
 
-/** An answer that a connection owes: a response of the server, or a `Repeat`, which is made without the parser. */
+/** An answer that a connection owes. */
 export interface OwedAnswer {
   readonly req: {
     readonly socket: Socket;

@@ -9,7 +9,6 @@ import type { Tick, TimeSlices } from "./event-loop.js";
 import type { FileParts } from "./file-parts.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
-import type { Repeats } from "./repeats/repeats.js";
 import type { RequestFacts } from "./request-facts.js";
 import type { Tags } from "./validators.js";
 
@@ -24,7 +23,6 @@ export interface Service {
   readonly admission: Admission;
   readonly connections: Connections;
   readonly outgoing: Outgoing;
-  readonly repeats: Repeats;
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
   readonly tick: Tick;

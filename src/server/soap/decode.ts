@@ -16,7 +16,7 @@ import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../life/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type ItemArray, type ItemsSeen, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
+import { type ItemArray, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
@@ -48,8 +48,6 @@ export interface DecodeContext extends RequestDialect {
   admit(points: number): Promise<void> | null;
   /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;
-  /** Told where the points of a request were, if they are its last member. */
-  seen?(query: Query, items: ItemsSeen): void;
 }
 
 /** Finds the requests that a body element may name, which differ in their members; none for every other name. */
@@ -231,7 +229,6 @@ class Decoder {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);
     const { long } = this.#context;
-    const isLast = counted && this.#row.request.at(-1)?.name === member;
     return readItems(this.#reader, this.#context, this.#context.scanners, this.#context.smallTexts, {
       item,
       member,
@@ -239,7 +236,6 @@ class Decoder {
       most: points,
       limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
-      seen: (items) => (isLast ? this.#context.seen?.(this.#query, items) : undefined),
       ...(texts !== undefined && long !== undefined ? { ahead: { texts, ...long } } : {}),
     });
   }

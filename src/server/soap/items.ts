@@ -28,16 +28,6 @@ export interface ItemArray {
   readonly admit: (count: number) => Promise<void> | null;
   /** The threads that read the items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
-  /** Told where the items were, if all were read from the same buffer by their tags. */
-  readonly seen?: (items: ItemsSeen) => void;
-}
-
-/** The bytes between the first item of an array and the end of the last one, and the form that they have. */
-export interface ItemsSeen {
-  readonly buffer: Buffer;
-  readonly from: number;
-  readonly to: number;
-  readonly scanner: TripleScanner;
 }
 
 /** The threads that read large requests, and what they need to know of one. */
@@ -116,8 +106,6 @@ class ItemsReader {
     const reader = this.#reader;
     const { item, member, sink, most, limit } = this.#array;
     const stray = () => invalid(`There is text inside ${member}.`, member);
-    const { buffer, position: from } = reader;
-    let to = from;
     for (;;) {
       if (this.#scanner !== undefined && this.#total < most) {
         const why = this.#scan(this.#scanner);
@@ -130,7 +118,6 @@ class ItemsReader {
           continue;
         }
       }
-      to = reader.position;
       if ((yield* reader.nextTag(stray)) === END) break;
       if (this.#total >= most) throw tooManyPoints(limit, this.#total + 1, most);
       const path = `${member}[${this.#total}]`;
@@ -141,9 +128,6 @@ class ItemsReader {
       if (wait) yield wait;
     }
     if (this.#filled > 0) sink.commit(this.#filled);
-    if (this.#scanner !== undefined && reader.buffer === buffer) {
-      this.#array.seen?.({ buffer, from, to, scanner: this.#scanner });
-    }
   }
 
   /** Scans the items at hand, as many as there is room for. */

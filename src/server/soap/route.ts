@@ -1,24 +1,20 @@
 /** The SOAP route serves each request from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Query } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
 import { SmallTexts } from "../../text/small-texts.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
-import type { Body } from "../life/body.js";
 import { HttpRefusal, refuseTheRest } from "../life/refusal.js";
-import { KEPT_BYTES, REPEAT_BYTES } from "../life/repeats/repeats.js";
 import { RequestLife } from "../life/request-life.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
-import { type ItemsSeen, PlainScanners } from "./items.js";
+import { PlainScanners } from "./items.js";
 import { type MediaType, MediaTypes, readSoapAction } from "./media-type.js";
-import { type CallPattern, RepeatedCall } from "./repeated-call.js";
 import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
@@ -111,7 +107,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
   try {
-    const { row, evaluation, pattern } = await walk(readCall(request, life, media, shared));
+    const { row, evaluation } = await walk(readCall(request, life, media, shared));
     await life.enter();
     const result = await evaluation.finish();
     try {
@@ -124,7 +120,6 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
         await sendStream(reply, type, passages, shared.service, life);
       } else if (result.stream === undefined) {
         await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
-        if (pattern !== null) remember(request, reply, { ...pattern, itemsPerPoint: result.itemsPerPoint }, shared);
       } else {
         life.stream();
         const passages = shared.encoder.encodeBytes(row, media.version, result.stream);
@@ -138,26 +133,15 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   }
 }
 
-/** Remembers a request, so that one that differs only in its points can be served as a repeat. */
-function remember(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  pattern: CallPattern,
-  { service, encoder, smallTexts }: SharedParts,
-): void {
-  const { read } = new RepeatedCall(pattern, service, encoder, smallTexts);
-  service.repeats.remember(request, reply, read);
-}
-
-/** A call that has been read, and the pattern of its repeats; null if it can have none. */
-type ReadCall = DecodedOperation & { readonly pattern: Omit<CallPattern, "itemsPerPoint"> | null };
-
 /** Reads the whole request. Its points are evaluated as they arrive; some may be left to evaluate when it returns. */
-function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType, shared: SharedParts): Steps<ReadCall> {
+function* readCall(
+  request: FastifyRequest,
+  life: RequestLife,
+  media: MediaType,
+  shared: SharedParts,
+): Steps<DecodedOperation> {
   const { config, slices } = shared.service;
   const body = life.openBody();
-  let token: string | null = null;
-  const seen: { readonly query: Query; readonly items: ItemsSeen }[] = [];
   slices.begin();
   try {
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
@@ -172,10 +156,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       version: media.version,
       scanners: shared.scanners,
       smallTexts: shared.smallTexts,
-      authorise: (given) => {
-        token = given;
-        life.authorise(given);
-      },
+      authorise: (token) => life.authorise(token),
       mostPoints: config.limits["query.points"],
       start: (query) => life.start({ ...query, singleTimes: true }),
       limit: (own) => life.limit(own),
@@ -184,38 +165,16 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
         // Items in an unusual form are read slowly: a slice may end before all that have arrived are read.
         return wait ? slices.outside(wait) : slices.pause();
       },
-      seen: (query, items) => {
-        seen.push({ query, items });
-      },
       // Worker threads read the points of a long body, for which this thread waits outside of its time slice.
       long: { remaining: () => body.remaining, outside: (promise) => slices.outside(promise) },
     });
     yield* closeEnvelope(reader);
     request.facts.operation = call.row.name;
-    const pattern = seen[0] === undefined ? null : patternOf(body, seen[0], { row: call.row, media, token });
-    return { ...call, pattern };
+    return call;
   } finally {
     slices.end();
     body.release();
   }
-}
-
-/** The pattern of a request with a short body that arrived in one buffer and was scanned in place; else null. */
-function patternOf(
-  { whole }: Body,
-  { query, items: { buffer, from, to, scanner } }: { readonly query: Query; readonly items: ItemsSeen },
-  call: Pick<CallPattern, "row" | "media" | "token">,
-): ReadCall["pattern"] {
-  if (whole === null || whole.length > REPEAT_BYTES || buffer.buffer !== whole.buffer) return null;
-  const start = buffer.byteOffset - whole.byteOffset;
-  if (whole.length - (to - from) > KEPT_BYTES) return null;
-  return {
-    ...call,
-    query,
-    scanner,
-    before: Buffer.from(whole.subarray(0, start + from)),
-    after: Buffer.from(whole.subarray(start + to)),
-  };
 }
 
 /** The error of a body element that names no operation; it states the right namespace if only that is wrong. */
