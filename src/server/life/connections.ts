@@ -216,10 +216,11 @@ export class Connections {
   }
 
   /**
-   * Ends one connection for others: the oldest event stream, else the slowest sender.
+   * Ends one connection for others: the oldest event stream, else the slowest sender, else the oldest idle one.
    */
   #endLeast(server: PlainServer | TlsServer): boolean {
     if (this.streams.endOldest()) return true;
+    let idle: Socket | null = null;
     let slowest: Socket | null = null;
     let lowest = GOOD_RATE * this.#senderLimits.bytesPerSecond;
     const now = performance.now();
@@ -227,6 +228,7 @@ export class Connections {
       // Those that are being ended still count until they are closed.
       if (socket.destroyed || socket.writableEnded) continue;
       const [only] = owed;
+      if (only === undefined) idle ??= socket;
       if (only === undefined || owed.length > 1 || only.req.complete) continue;
       sender.look(isRead(only), now);
       if (sender.ms < SILENT_MS * sender.part) continue;
@@ -234,7 +236,8 @@ export class Connections {
       if (rate < lowest) [slowest, lowest] = [socket, rate];
     }
     if (slowest !== null) refuseSlow(server, slowest);
-    return slowest !== null;
+    else idle?.destroy();
+    return (slowest ?? idle) !== null;
   }
 
   /** Ends the oldest connection without a request, if there are too many of them. @returns whether it has */

@@ -1,6 +1,8 @@
 /** The fastify instance: interfaces beside SOAP, exposure, HTTPS, the log. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
+import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
@@ -47,6 +49,30 @@ describe("answers before any route", () => {
     expect(answer.closed).toBe(true);
     expect(answer.text).toMatch(/^x-content-type-options: nosniff\r$/im);
     expect(answer.text).not.toMatch(/^(server|x-powered-by|via):/im);
+  });
+});
+
+describe("an idle connection", () => {
+  const service = useService();
+
+  /**
+   * As when the event loop was held up for longer than an idle connection is kept: the timer of the connection runs
+   * before what has arrived on it meanwhile. It is called in a timer for the same order.
+   */
+  it("is not ended if a request has arrived on it", async () => {
+    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
+    const caller = connect(service.port, "127.0.0.1");
+    const [socket] = await accepted;
+    const ask = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+    caller.write(ask);
+    await once(caller, "data");
+    setTimeout(() => {
+      caller.write(ask);
+      socket.emit("timeout");
+    });
+    expect(String(await once(caller, "data"))).toMatch(/^HTTP\/1.1 200/);
+    socket.emit("timeout");
+    await once(caller, "close");
   });
 });
 
