@@ -1,13 +1,10 @@
-/**
- * `npm run bench:one-point`: CPU of a SOAP request for one point, against fastify that does as little as it can for
- * the same request (`peers/bare-fastify.ts`), in turns on one connection.
- */
+/** `npm run bench:one-point`: CPU of a SOAP request for one point against `peers/bare-fastify.ts`, in turns. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
-import { type Row, ratioRow, readOptions, report, summarise } from "./row.js";
+import { ratioRow, readOptions, report, summarise } from "./row.js";
 import { type Server, start, startOurs } from "./server-process.js";
 import { velocity } from "./service.bench.js";
 import { nullOpRequest, open, threadSeconds } from "./soap-load.js";
@@ -37,12 +34,8 @@ try {
   // The first two turns warm up: the compiler still works.
   const samples = (await inTurn(turns, options.quick ? 5 : 9)).map((found) => found.slice(2));
   const about = { bench: "soap", case: "GetVelocity Lag4", params: { points: 1, connections: 1 } };
-  const rows: Row[] = servers.map(({ name }, i) => ({
-    ...about,
-    backend: name,
-    unit: "us CPU a request",
-    ...summarise(samples[i] as number[]),
-  }));
+  const unit = "us CPU a request";
+  const rows = servers.map(({ name }, i) => ({ ...about, backend: name, unit, ...summarise(samples[i] as number[]) }));
   const [ours, theirs] = samples as [number[], number[]];
   report([...rows, ratioRow({ ...about, unit: "times bare fastify" }, ours, theirs)], options);
 } finally {
