@@ -1,8 +1,7 @@
 /**
- * A planning model of a cluster: processor time, bytes read and wall time of one large query, from its work, the
- * processes, their caches, disks and network. `npm run bench:cluster` holds it to measurements. What it leaves out:
- * other queries at the same time, warm-up, and threads beyond the cores, which slow each other down within one process
- * too.
+ * Planning model of a cluster: processor time and bytes read of one large query, from its work, the processes and their
+ * caches. `npm run bench:cluster` compares it with measurements. It leaves out other queries at the same time, warm-up,
+ * and more threads than cores.
  */
 
 /** A query as the model sees it. */
@@ -33,7 +32,7 @@ export interface ClusterShape {
 }
 
 /** Costs as measured by `npm run bench:cluster` on the machine of docs/performance.md. */
-export const COSTS = {
+const COSTS = {
   /** The asking process: to divide and merge a point. */
   divideNs: 20,
   /** Both sides and the NATS server together, for a byte that is sent: its copies, and the garbage of the client. */
@@ -42,14 +41,10 @@ export const COSTS = {
   pieceMs: 1.5,
   /** Processor time to read a byte into the cache, decoding included. */
   readNs: 0.9,
-  /** Network between machines, bytes a second: 10 Gbit/s. */
-  networkBytes: 1.1e9,
-  /** Storage of one machine, bytes a second. */
-  diskBytes: 4e8,
 } as const;
 
 /** Bytes that a query sends and receives between processes. */
-export function bytesMoved({ points, values }: Workload, processes: number): number {
+function bytesMoved({ points, values }: Workload, processes: number): number {
   return (points * (12 + 4 * values) * (processes - 1)) / processes;
 }
 
@@ -75,21 +70,4 @@ export function predictCpu(work: Workload, { processes }: ClusterShape, read: nu
   if (processes === 1) return work.cpuMs + reading;
   const moving = (COSTS.divideNs * work.points + COSTS.byteNs * bytesMoved(work, processes)) / 1e6;
   return work.cpuMs + reading + moving + COSTS.pieceMs * (processes - 1);
-}
-
-/** Wall time in milliseconds: what the asking process does alone, then the slowest of computing, disks and network. */
-export function predictWall(work: Workload, shape: ClusterShape, read: number): number {
-  const { processes, cores, machines } = shape;
-  const front = processes === 1 ? 0 : (COSTS.divideNs * work.points) / 1e6;
-  const computing = (predictCpu(work, shape, read) - front) / cores;
-  const disk = (1000 * read) / (machines * COSTS.diskBytes);
-  const network = machines === 1 ? 0 : (1000 * bytesMoved(work, processes)) / COSTS.networkBytes;
-  return front + Math.max(computing, disk, network);
-}
-
-/** Processes whose caches hold a set of data. */
-export function processesFor(dataBytes: number, cacheBytes: number, bricks: number): number {
-  let processes = 1;
-  while (dataBytes * overlap(bricks, processes) > processes * cacheBytes) processes *= 2;
-  return processes;
 }

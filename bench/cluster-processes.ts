@@ -23,8 +23,6 @@ export interface ClusterOptions {
   readonly threads: number;
   readonly cacheBytes: number;
   readonly data: string;
-  /** Whether the processes are replicas that do not know each other. */
-  readonly apart?: boolean;
   /** Further settings, such as keys. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -69,17 +67,17 @@ export interface Services {
 
 /** Starts processes that are asked over HTTP, as a cluster if there are several. */
 export async function startServices(options: ClusterOptions): Promise<Services> {
-  const { processes, apart = processes === 1 } = options;
+  const { processes } = options;
   const children: ChildProcess[] = [];
   const stop = (): void => {
     for (const child of children) child.kill("SIGKILL");
   };
   try {
-    const nats = apart ? null : await startNats(children);
+    const nats = processes === 1 ? null : await startNats(children);
     const first = children.length;
     const ports = await Promise.all(Array.from({ length: processes }, () => serve(options, nats, children)));
     const services = ports.map((port, i) => ({ port, cpu: () => cpuOf(children[first + i]?.pid as number) }));
-    await Promise.all(ports.map((port) => seesPeers(port, apart ? 0 : processes - 1)));
+    await Promise.all(ports.map((port) => seesPeers(port, processes - 1)));
     const cpu = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
     return { services, children, cpu, stop };
   } catch (error) {

@@ -1,8 +1,7 @@
 /**
  * `npm run bench:cluster`: what clusters of 2, 4 and 8 processes cost against one process: processor time on data in
- * cache, bytes read of data beyond one cache, the rate of small queries, plain replicas behind haproxy beside them, and
- * how far the planning model (`cluster-model.ts`) is off. `--only cached,small,replicas,beyond16,beyond32,crowded`
- * measures those parts alone, and `--processes 1,2,4` those clusters.
+ * cache, bytes read of data beyond one cache, the rate of small queries, and how far the planning model
+ * (`cluster-model.ts`) is off. `--only cached,small,beyond16,beyond32,crowded` measures those parts alone, and `--processes 1,2,4` those clusters.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +12,6 @@ import { writeCube } from "../dist/tools/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster, type Spent } from "./cluster-processes.js";
-import { compareReplicas, REPLICA_CASES } from "./cluster-replicas.js";
 import { SMALL, smallRequests } from "./cluster-small.js";
 import { randomNumbers } from "./field.js";
 import { OPTIONS, quantile, type Row, report, summarise } from "./row.js";
@@ -23,7 +21,7 @@ const PERIOD = 2 * Math.PI;
 const MIB = 1024 * 1024;
 /** Cores of the machine that the figures are for. */
 const CORES = 2;
-const PARTS = ["cached", "small", "replicas", "beyond16", "beyond32", "crowded"];
+const PARTS = ["cached", "small", "beyond16", "beyond32", "crowded"];
 const { values: options } = parseArgs({
   options: {
     ...OPTIONS,
@@ -288,23 +286,6 @@ async function small(data: string): Promise<void> {
   }
 }
 
-/** Plain replicas behind haproxy, each time at one of them, against clusters behind haproxy. */
-async function replicas(): Promise<void> {
-  // Smaller grids have fewer regions than a cluster has processes.
-  const [nodes, steps] = [128, options.quick ? 6 : 12];
-  const data = await makeCube("timed", nodes, steps, nodes / 16);
-  const times = Array.from({ length: steps }, (_, step) => 0.1 * step);
-  const bytes = 12 * nodes ** 3 * steps;
-  const [warmUp, rounds] = options.quick ? [4, 3] : [10, 9];
-  const common = { data, dataset: "timed", times, bytes, warmUp, rounds, random: randomNumbers(29), folder };
-  for (const [processes] of SHAPES.filter(([processes]) => processes > 1))
-    for (const { name, clusterMs, cpu, rate } of await compareReplicas({ ...common, processes })) {
-      rows.push(row(`${name}, CPU a query of the cluster`, processes, "ms", clusterMs, { nodes, steps }));
-      rows.push(row(`${name}, CPU of replicas`, processes, "ratio", cpu, { nodes, steps }));
-      rows.push(row(`${name}, rate of replicas`, processes, "ratio", rate, { nodes, steps }));
-    }
-}
-
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
@@ -330,7 +311,6 @@ try {
   const data = await makeCube("cached", 128, 4, 32);
   if (parts.has("cached")) await inCache(data, SHAPES, false);
   if (parts.has("small")) await small(data);
-  if (parts.has("replicas")) await replicas();
   for (const bricks of BRICKS) if (parts.has(`beyond${bricks}`)) await beyondCache(bricks);
   if (parts.has("crowded") && !options.quick) await inCache(data, CROWDED, true);
 } finally {
@@ -350,11 +330,6 @@ table(
 table(
   "small queries",
   SMALL.map((points) => `${points} points, rate of N against N times one`),
-  SHAPES,
-);
-table(
-  "replicas hashed by time, against the cluster",
-  REPLICA_CASES.flatMap(([name]) => [`${name}, CPU of replicas`, `${name}, rate of replicas`]),
   SHAPES,
 );
 const models = [

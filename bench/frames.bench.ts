@@ -4,7 +4,6 @@ import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Comparison, type Contestant, cpuNanoseconds } from "./alternate.js";
 import { Arena, brickCube, createSorter, cubeAxes, randomPositions } from "./field.js";
 import { CHECKED, checkClose, type Group, OPTIONS } from "./kernel-setting.js";
-import { NEIGHBOUR_MIB, startNeighbour } from "./neighbour.js";
 import type { BenchOptions, Row } from "./row.js";
 
 const NODES = 64;
@@ -12,8 +11,7 @@ const NODES = 64;
 const EDGE = 32;
 const TILES = (NODES / 16) ** 3;
 /** Points per 16^3 nodes. */
-const SPARSE = 8;
-const DENSITIES = [250, 60, SPARSE] as const;
+const DENSITIES = [250, 60, 8] as const;
 const MOST_COMPONENTS = 9;
 /** Points that a sample has at least. */
 const SAMPLE_POINTS = 8_000;
@@ -30,28 +28,16 @@ const CASES = [
   ["gradient-fd4", "velocityGradient", "None_Fd4"],
 ] as const;
 
-/**
- * Rows `frames`: ns/point of CPU of four frames and of one, and their ratio, for each kernel and density; for sparse
- * points also while another process reads `neighbour` MiB over and over.
- */
+/** Rows `frames`: ns/point of CPU of four frames and of one, and their ratio, for each kernel and density. */
 export async function benchFrames({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
-  const measure = async (groups: readonly Group[]): Promise<void> => {
-    for (const { contestants, comparisons } of groups)
-      rows.push(...(await alternate(contestants, quick ? 5 : 21, quick, comparisons)));
-  };
-  await measure(frameGroups(DENSITIES, {}));
-  const end = await startNeighbour();
-  try {
-    await measure(frameGroups([SPARSE], { neighbour: NEIGHBOUR_MIB }));
-  } finally {
-    await end();
-  }
+  for (const { contestants, comparisons } of frameGroups())
+    rows.push(...(await alternate(contestants, quick ? 5 : 21, quick, comparisons)));
   return rows;
 }
 
-/** One group for each kernel: four frames and one, at some densities. @param more parameters of the rows */
-function frameGroups(densities: readonly number[], more: Row["params"]): Group[] {
+/** One group for each kernel: four frames and one, at each density. */
+function frameGroups(): Group[] {
   const most = DENSITIES[0] * TILES;
   const arena = new Arena(4 * 12 * NODES ** 3 + (8 * MOST_COMPONENTS + 96) * most + 2 * SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
@@ -61,7 +47,7 @@ function frameGroups(densities: readonly number[], more: Row["params"]): Group[]
   const random = randomPositions(arena, most, SEED);
   const sorter = createSorter(arena, axes, one[0] as (typeof one)[number], most);
   const out = arena.float64(MOST_COMPONENTS * most);
-  const sets = densities.map((density) => {
+  const sets = DENSITIES.map((density) => {
     const count = density * TILES;
     const positions = arena.float64(3 * count);
     sorter.sort(count, random, positions);
@@ -72,7 +58,7 @@ function frameGroups(densities: readonly number[], more: Row["params"]): Group[]
     const contestants: Contestant[] = [];
     const comparisons: Comparison[] = [];
     for (const { density, count, positions } of sets) {
-      const params = { nodes: NODES, brick: EDGE, points: count, density, ...more };
+      const params = { nodes: NODES, brick: EDGE, points: count, density };
       const alone = () => scheme.evaluate(one, positions, 0, count, out);
       const combined = () => scheme.combine(frames, PCHIP, positions, 0, count, out);
       // The four frames hold the same values here, and their weights add up to 1.

@@ -1,15 +1,10 @@
-/**
- * Measures kernels on one core: every point kernel in SIMD and plain, sorted and random points, the sort, filters,
- * thresholds, two threads.
- */
+/** Kernels on one core: in SIMD and plain, sorted and random points, batches with their sort, two threads. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
-import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import { filterGroup, gradientGroup, nodeFilterGroup, sortGroup, thresholdGroup } from "./kernel-costs.js";
 import {
   CHECKED,
   checkClose,
@@ -26,36 +21,21 @@ import type { BenchOptions, Row } from "./row.js";
 
 /** Case names, kernels and options. */
 const KERNELS = [
-  ["none", "velocity", "None"],
   ["lag4", "velocity", "Lag4"],
   ["lag6", "velocity", "Lag6"],
   ["lag8", "velocity", "Lag8"],
-  ["lag8-with-pressure", "velocityPressure", "Lag8"],
   ["gradient-fd4lag4", "velocityGradient", "Fd4Lag4"],
-  ["gradient-fd8", "velocityGradient", "None_Fd8"],
   ["hessian-fd4lag4", "velocityHessian", "Fd4Lag4"],
-  ["hessian-fd8", "velocityHessian", "None_Fd8"],
-  ["laplacian-fd4lag4", "velocityLaplacian", "Fd4Lag4"],
-  ["pressure-gradient-fd4lag4", "pressureGradient", "Fd4Lag4"],
-  ["pressure-hessian-fd4lag4", "pressureHessian", "Fd4Lag4"],
-  ["spline-m1q4", "velocity", "M1Q4"],
   ["spline-m2q8", "velocity", "M2Q8"],
   ["spline-m2q14", "velocity", "M2Q14"],
-  ["gradient-m2q8", "velocityGradient", "M2Q8"],
-  ["hessian-m2q8", "velocityHessian", "M2Q8"],
 ] as const;
 /** Points that a sample of small batches has in all; each batch has others, so that none finds its nodes in a cache. */
 const SAMPLE_POINTS = 20_000;
 
-function fieldsOf({ velocity, pressure }: Setting, kernel: string): BrickField[] {
-  if (kernel === "velocityPressure") return [velocity, pressure];
-  return kernel.startsWith("pressure") ? [pressure] : [velocity];
-}
-
 /** One kernel against its plain twin, on sorted and random points. */
 function kernelGroup(setting: Setting, [name, kernel, method]: (typeof KERNELS)[number]): Group {
   const axes = cubeAxes(setting.nodes);
-  const fields = fieldsOf(setting, kernel);
+  const fields = [setting.velocity];
   const all = setting.positions.random.length / 3;
   const plain = createScheme(kernel, method, axes, OPTIONS);
   const simd = createScheme(kernel, method, axes, OPTIONS, setting.accelerator);
@@ -168,10 +148,6 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   const rounds = quick ? 5 : 11;
   const small = prepare(64, quick ? 20_000 : 50_000);
   for (const kernel of KERNELS) await measure(kernelGroup(small, kernel), rounds);
-  await measure(gradientGroup(small), rounds);
-  await measure(filterGroup(small), rounds);
-  await measure(nodeFilterGroup(small), quick ? 3 : 5);
-  await measure(thresholdGroup(small), rounds);
   rows.push(...(await benchThreads(small, rounds, quick)));
   const sweep = 200_000;
   const requestSizes = quick ? [1_000, sweep] : [100, 1_000, 10_000, 100_000, sweep, 1_000_000];
@@ -180,7 +156,6 @@ export async function benchKernels({ quick }: BenchOptions): Promise<Row[]> {
   for (const name of ["lag8", "lag4"]) {
     for (const kernel of KERNELS.filter(([row]) => row === name)) await measure(kernelGroup(large, kernel), fewer);
   }
-  await measure(sortGroup(large), fewer);
   await measure(batchGroup(large, ["Lag8", "Lag4"], requestSizes, true), fewer);
   for (const nodes of quick ? [32, 128] : [32, 64, 128, 512])
     await measure(batchGroup(prepare(nodes, sweep), ["Lag8"], [sweep], false), fewer);

@@ -1,4 +1,4 @@
-/** Compares the cost of a step of particle tracking with that of interpolation, and measures what it allocates. */
+/** The cost of a step of particle tracking beside that of interpolation, and of points with a time each. */
 import { fileURLToPath } from "node:url";
 import type { Query } from "../dist/engine/contract/query.js";
 import { groupsOfTimes, triplesOf } from "../dist/engine/contract/time-groups.js";
@@ -6,7 +6,6 @@ import { operationOf } from "../dist/shared/operations.js";
 import { alternate, type Contestant, inTurn } from "./alternate.js";
 import { ask, type Check, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
-import { bytesPerStep } from "./particle-heap.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
@@ -18,14 +17,12 @@ const START = 0.31;
 const STEP = 0.001;
 /** A step of Heun's method evaluates the velocity twice. */
 const EVALUATIONS = 2;
-/** Particles whose steps are watched for what they allocate: it should not grow with their number. */
-const HEAP_POINTS = [128, 512];
 /** The distance that a particle may have from where its first velocity alone would have taken it. */
 const DRIFT = 0.005;
 
 /**
  * Rows `particles`: time of one interpolation in space and time (ns/point) and of one evaluation inside a step of
- * tracking (ns/evaluation), one worker; their ratio; bytes that a step allocates.
+ * tracking (ns/evaluation), one worker; their ratio.
  */
 export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
   const points = quick ? 5_000 : 50_000;
@@ -53,19 +50,11 @@ export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
     };
     const close = { case: "GetPosition Lag6", unit: "of GetVelocity", over: step, under: one };
     const rows = await alternate([one, step], quick ? 3 : 7, quick, [close]);
-    const few = { ...track, nt: 40 };
-    const sets = HEAP_POINTS.map((count) => positions.subarray(0, 3 * count));
-    const figures = await bytesPerStep(few, sets, quick ? 3 : 9);
-    const allocated = HEAP_POINTS.map((count, i): Row => {
-      const set = { ...params, points: count, steps: 40 };
-      const about = { case: "GetPosition Lag6, allocated", unit: "bytes/step", params: set };
-      return { ...row, ...about, ...summarise(figures[i] ?? []) };
-    });
     const moved = await million(positions, quick ? 3 : 7);
     const own: Row[] = [];
     for (const { nodes, points } of quick ? OWN_TIMES.slice(0, 1) : OWN_TIMES)
       own.push(...(await ownTimes(nodes, points, quick ? 3 : 7)));
-    return [...rows, ...allocated, ...moved, ...own];
+    return [...rows, ...moved, ...own];
   } finally {
     await engine.close(1000);
   }

@@ -6,12 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
-import { alternate, type Comparison, type Contestant, cpuNanoseconds, nanoseconds } from "./alternate.js";
+import { alternate, type Contestant, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
-import { NEIGHBOUR_MIB, startNeighbour } from "./neighbour.js";
 import { type Peer, startPeer, versionOf } from "./peer-process.js";
 import { type BenchOptions, type Row, readOptions, report } from "./row.js";
-import { linesOfPoints } from "./touched.js";
 
 const SEED = 2_048;
 /** Nodes per edge of our bricks. */
@@ -19,14 +17,6 @@ const EDGE = 64;
 /** The distance that any two methods may have at a point, trilinear interpolation included. */
 const TOLERANCE = 0.05;
 const OPTIONS = { fd8Legacy: false };
-
-/** Weights of four frames half a step past the second. */
-const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
-/** Sparse points: 8 for 16^3 nodes; and how many a sample evaluates at least, by passes over them. */
-const SPARSE_DENSITY = 8 / 16 ** 3;
-const SPARSE_SAMPLE = 8192;
-/** Bytes of caches of which the lines that they lack are counted: of a core, and shared by all. */
-const CACHES = [2 ** 20, 2 ** 25] as const;
 
 const COMPILERS = [
   ["gcc-avx2", ["-O3", "-mavx2"]],
@@ -63,17 +53,13 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
-  /** `passes` passes over the points in one frame, or in four. */
-  combine(method: string, order: "random" | "sorted", passes: number, frames: 1 | 4): Passed;
-  /** Lines of 64 bytes that a sorted point reads of so many frames, and those that caches of `CACHES` lack. */
-  lines(method: string, frames: 1 | 4): readonly number[];
   /** The answer of the plain kernel at the first point in an order. */
   at(order: "random" | "sorted", method: string): Passed;
 }
 
-function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 1): Setting {
+function prepare(folder: string, nodes: number, points: number): Setting {
   const bricks = Math.ceil(nodes / EDGE) ** 3;
-  const arena = new Arena(12 * fields * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
+  const arena = new Arena(12 * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const axes = cubeAxes(nodes);
   const field = brickCube(arena, nodes, EDGE, 3);
@@ -88,8 +74,6 @@ function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 
     return path;
   };
   const again = arena.float64(3 * points);
-  // Frames after the first one are made when they are first asked for.
-  const frames = [[field]];
   return {
     nodes,
     points,
@@ -104,21 +88,6 @@ function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 
       const scheme = createScheme("velocity", method, axes, OPTIONS, backend === "simd" ? accelerator : undefined);
       const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
       return { time, first: [...out.subarray(0, 3)] };
-    },
-    combine(method, order, passes, count) {
-      const positions = order === "sorted" ? sorted : random;
-      while (frames.length < count) frames.push([brickCube(arena, nodes, EDGE, 3)]);
-      const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
-      const time = cpuNanoseconds(() => {
-        for (let i = 0; i < passes; i++) {
-          if (count === 1) scheme.evaluate([field], positions, 0, points, out);
-          else scheme.combine(frames, PCHIP, positions, 0, points, out);
-        }
-      });
-      return { time: time / (passes * points), first: [...out.subarray(0, 3)] };
-    },
-    lines(method, count) {
-      return linesOfPoints(nodes, Number(method.slice(3)), count, sorted, CACHES);
     },
     at(order, method) {
       const scheme = createScheme("velocity", method, axes, OPTIONS);
@@ -205,24 +174,13 @@ class Round {
   readonly #name: string;
   readonly #order: "random" | "sorted";
   readonly #first: readonly number[];
-  readonly #more: Row["params"];
 
-  /**
-   * @param first the velocity at the first point in that order, which every answer is held against
-   * @param more  parameters of the rows
-   */
-  constructor(
-    setting: Setting,
-    name: string,
-    order: "random" | "sorted",
-    first: readonly number[],
-    more: Row["params"] = {},
-  ) {
+  /** @param first the velocity at the first point in that order, which every answer is held against */
+  constructor(setting: Setting, name: string, order: "random" | "sorted", first: readonly number[]) {
     this.#setting = setting;
     this.#name = name;
     this.#order = order;
     this.#first = first;
-    this.#more = more;
   }
 
   /** Adds the Python cases that this kernel is compared with. */
@@ -243,7 +201,7 @@ class Round {
     asked: { order: "random" | "sorted"; first: readonly number[] } = { order: this.#order, first: this.#first },
   ): Contestant {
     const { nodes } = this.#setting;
-    const params = { nodes, order: asked.order, points, brick: EDGE, ...this.#more };
+    const params = { nodes, order: asked.order, points, brick: EDGE };
     const contestant = {
       row: { bench: "peer", case: this.#name, backend, unit: "ns/point", params },
       run: async () => {
@@ -256,15 +214,11 @@ class Round {
     return contestant;
   }
 
-  /** Rows of all, and of `comparisons`: by default, of how many times as fast as each of the others the first is. */
-  async rows(rounds: number, quick: boolean, comparisons?: readonly Comparison[]): Promise<Row[]> {
-    const [ours, ...others] = this.#contestants as [Contestant, ...Contestant[]];
-    const asked = comparisons ?? others.map((over) => this.compare(over, ours, `${over.row.backend} / simd`));
-    return await alternate(this.#contestants, rounds, quick, asked);
-  }
-
-  compare(over: Contestant, under: Contestant, unit: string): Comparison {
-    return { case: this.#name, unit, over, under };
+  /** Rows of all, and of how many times as fast as each of the others the first is. */
+  async rows(rounds: number, quick: boolean): Promise<Row[]> {
+    const [under, ...others] = this.#contestants as [Contestant, ...Contestant[]];
+    const compare = (over: Contestant) => ({ case: this.#name, unit: `${over.row.backend} / simd`, over, under });
+    return await alternate(this.#contestants, rounds, quick, others.map(compare));
   }
 }
 
@@ -294,79 +248,6 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   return rows;
 }
 
-/**
- * Sparse points in four frames and in one, compared with C in vectors of the processor's and of WebAssembly's length
- * that adds four frames, or reads the lines of a point first; and the lines that these points read.
- */
-async function benchSparse(folder: string, { quick }: BenchOptions, nodes: 64 | 256): Promise<Row[]> {
-  const points = SPARSE_DENSITY * nodes ** 3;
-  const setting = prepare(folder, nodes, points, 4);
-  const loops = startLoops(folder, setting);
-  const methods = nodes === 64 ? ["Lag4", "Lag6", "Lag8"] : ["Lag6", "Lag8"];
-  const rounds = quick ? 3 : nodes === 64 ? 21 : 9;
-  // Of larger cubes, a cache keeps hardly a line from one pass to the next.
-  const rows = nodes === 64 ? methods.flatMap((method) => lineRows(setting, method)) : [];
-  for (const method of methods) rows.push(...(await sparseRound(setting, loops, method, {}).rows(rounds, quick)));
-  // In random order, no point finds a line that another has read: as in small requests to large cubes.
-  if (nodes === 256) rows.push(...(await sparseRound(setting, loops, "Lag6", {}, "random").rows(rounds, quick)));
-  if (nodes === 64) {
-    const end = await startNeighbour();
-    try {
-      const more = { neighbour: NEIGHBOUR_MIB };
-      for (const method of methods) rows.push(...(await sparseRound(setting, loops, method, more).rows(rounds, quick)));
-    } finally {
-      await end();
-    }
-  }
-  await Promise.all(loops.map(({ peer }) => peer.close()));
-  return rows;
-}
-
-/** The contestants of one method on sparse points, and what their rows compare. */
-function sparseRound(
-  setting: Setting,
-  loops: Started,
-  method: string,
-  more: Row["params"],
-  order: "random" | "sorted" = "sorted",
-) {
-  const { points } = setting;
-  const passes = Math.ceil(SPARSE_SAMPLE / points);
-  const lag = method.toLowerCase();
-  const round = new Round(setting, `${lag}-pchip-sparse`, order, setting.at(order, method).first, more);
-  const simd = round.add("simd", points, async () => setting.combine(method, order, passes, 4));
-  const one = round.add("simd-one", points, async () => setting.combine(method, order, passes, 1));
-  const comparisons = [round.compare(simd, one, "simd of one frame")];
-  for (const { backend, peer } of loops) {
-    const bits = backend === "gcc-native" ? "" : "128";
-    const add = (form: string) =>
-      round.add(`${backend}-${form}`, points, () => peer.pass(`${lag}-${form}`, order, passes * points));
-    const alone = add(`one${bits}`);
-    for (const form of [`frames${bits}`, `frames${bits}-ahead`]) {
-      const frames = add(form);
-      comparisons.push(round.compare(frames, simd, `${backend}-${form} / simd`));
-      comparisons.push(round.compare(frames, alone, `${backend}-${form} of one frame`));
-    }
-  }
-  return { rows: (rounds: number, quick: boolean) => round.rows(rounds, quick, comparisons) };
-}
-
-/** Rows of the lines of 64 bytes that a point reads of flat arrays, and of those that caches lack. */
-function lineRows(setting: Setting, method: string): Row[] {
-  return ([1, 4] as const).flatMap((frames) =>
-    setting.lines(method, frames).map((value, i) => ({
-      bench: "peer",
-      case: `${method.toLowerCase()}-pchip-sparse`,
-      backend: "count",
-      value,
-      unit: i === 0 ? "lines/point" : `lines/point beyond ${(CACHES[i - 1] as number) / 2 ** 20} MiB`,
-      spread: 0,
-      rounds: 1,
-      params: { nodes: setting.nodes, points: setting.points, frames },
-    })),
-  );
-}
-
 /** A cube no cache holds: our batches of random points, sort included, against C loops whose points come sorted. */
 async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(folder, 256, quick ? 200_000 : 1_000_000);
@@ -392,12 +273,7 @@ async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promis
 const options = readOptions();
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-peers-"));
 try {
-  const rows = [
-    ...(await benchSparse(folder, options, 64)),
-    ...(await benchSparse(folder, options, 256)),
-    ...(await benchInCache(folder, options)),
-    ...(await benchBeyondCache(folder, options)),
-  ];
+  const rows = [...(await benchInCache(folder, options)), ...(await benchBeyondCache(folder, options))];
   report(rows, options);
 } finally {
   rmSync(folder, { recursive: true });

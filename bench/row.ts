@@ -4,11 +4,7 @@ import { parseArgs } from "node:util";
 
 /** One measured figure. */
 export interface Row {
-  /**
-   * Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `analysis`, `particles`, `storage`,
-   * `sources`, `large`, `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `memory`,
-   * `start`.
-   */
+  /** Name of the bench, e.g. `kernel`, `soap`, `cluster`. */
   readonly bench: string;
   /** Kernel or operation, e.g. `lag8` or `GetVelocity`. */
   readonly case: string;

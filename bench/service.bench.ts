@@ -1,12 +1,9 @@
 /** The service over SOAP on loopback, in a process of its own: throughput of large requests, latency of small ones. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "../dist/engine/contract/query.js";
-import { writeCube } from "../dist/tools/generate/cube.js";
 import { alternate, type Comparison, type Contestant, inTurn } from "./alternate.js";
 import { ask, checkSame, openOn } from "./ask.js";
 import { randomNumbers } from "./field.js";
@@ -17,15 +14,9 @@ const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const PERIOD = 2 * Math.PI;
 /** As the wire has it: a float32. */
-export const TIME = Math.fround(0.1);
+const TIME = Math.fround(0.1);
 const SEED = 1;
 const CACHE_BYTES = 256 * 1024 * 1024;
-/** Nodes an axis of a cube whose four frames, 100 MB, exceed a last-level cache of 32 MiB and fit the brick cache. */
-const SPARSE_NODES = 128;
-/** Between its second and third frame, so that all four count. */
-const SPARSE_TIME = Math.fround(0.15);
-/** Requests with points of their own, asked in turn: together they touch every brick. */
-const SPARSE_REQUESTS = 256;
 
 /** A service in a process of its own. */
 export interface Started {
@@ -67,9 +58,9 @@ export function body(operation: string, members: string, points: number, seed: n
 }
 
 /** The members of GetVelocity before its points. */
-export function velocity(method: string, temporal: string, dataset = "isotropic32", time = TIME): string {
+export function velocity(method: string, temporal: string): string {
   return (
-    `<dataset>${dataset}</dataset><time>${time}</time><spatialInterpolation>${method}</spatialInterpolation>` +
+    `<dataset>isotropic32</dataset><time>${TIME}</time><spatialInterpolation>${method}</spatialInterpolation>` +
     `<temporalInterpolation>${temporal}</temporalInterpolation>`
   );
 }
@@ -91,21 +82,12 @@ function post(port: number, agent: Agent, payload: Buffer): Promise<number> {
 }
 
 /** Latencies of requests in turn on some connections, each asking again as soon as it is answered. */
-async function latencies(
-  port: number,
-  payloads: readonly Buffer[],
-  connections: number,
-  seconds: number,
-): Promise<number[]> {
+async function latencies(port: number, payload: Buffer, connections: number, seconds: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const samples: number[] = [];
-  let next = 0;
   const end = performance.now() + seconds * 1000;
   const loop = async (): Promise<void> => {
-    while (performance.now() < end) {
-      const payload = payloads[next++ % payloads.length] as Buffer;
-      samples.push(await post(port, agent, payload));
-    }
+    while (performance.now() < end) samples.push(await post(port, agent, payload));
   };
   await Promise.all(Array.from({ length: connections }, loop));
   agent.destroy();
@@ -127,24 +109,18 @@ interface Asked {
   readonly answers: () => Promise<{ numbers: Float32Array; milliseconds: number }>;
 }
 
-function velocityOf(
-  engine: Engine,
-  method: "Lag6" | "Lag8",
-  temporal: "None" | "PCHIP",
-  points: number,
-  { dataset, time, seed } = { dataset: "isotropic32", time: TIME, seed: SEED },
-): Asked {
+function velocityOf(engine: Engine, method: "Lag6" | "Lag8", temporal: "None" | "PCHIP", points: number): Asked {
   const query = {
     operation: "GetVelocity",
-    dataset,
-    time,
+    dataset: "isotropic32",
+    time: TIME,
     spatialInterpolation: method,
     temporalInterpolation: temporal,
   } as const;
-  const positions = Float32Array.from(coordinates(points, seed), Number);
+  const positions = Float32Array.from(coordinates(points, SEED), Number);
   return {
     name: `GetVelocity ${method}${temporal === "PCHIP" ? " PCHIP" : ""}`,
-    payload: body("GetVelocity", velocity(method, temporal, dataset, time), points, seed),
+    payload: body("GetVelocity", velocity(method, temporal), points, SEED),
     async answers() {
       let numbers: Float32Array = new Float32Array();
       const { milliseconds } = await ask(engine, query, positions, (values) => {
@@ -155,11 +131,11 @@ function velocityOf(
   };
 }
 
-function nullOp(points: number, seed = SEED): Asked {
-  const numbers = Float32Array.from(coordinates(points, seed), Number);
+function nullOp(points: number): Asked {
+  const numbers = Float32Array.from(coordinates(points, SEED), Number);
   return {
     name: "NullOp",
-    payload: body("NullOp", "", points, seed),
+    payload: body("NullOp", "", points, SEED),
     answers: async () => ({ numbers, milliseconds: 0 }),
   };
 }
@@ -208,38 +184,23 @@ async function throughput(port: number, engine: Engine, quick: boolean): Promise
   return [...rows, ratioRow(overlap, whole ?? [], sums)];
 }
 
-/**
- * p50 and p99 in ms of small requests on eight connections, and how those of `some` compare with those of `none`, round
- * by round. @param more what tells the rows from others
- */
-async function latency(
-  port: number,
-  none: readonly Asked[],
-  some: readonly Asked[],
-  more: Row["params"],
-  quick: boolean,
-): Promise<Row[]> {
+/** p50 and p99 in ms of small requests on eight connections, and their ratios round by round. */
+async function latency(port: number, none: Asked, some: Asked, quick: boolean): Promise<Row[]> {
   const asked = [none, some];
-  for (const all of asked) await checkAnswers(port, all);
+  await checkAnswers(port, asked);
   const seconds = quick ? 0.6 : 6;
-  const load = (all: readonly Asked[], duration: number) =>
-    latencies(
-      port,
-      all.map(({ payload }) => payload),
-      8,
-      duration,
-    );
-  for (const all of asked) await load(all, quick ? 0.5 : 2);
+  const load = ({ payload }: Asked, duration: number) => latencies(port, payload, 8, duration);
+  for (const one of asked) await load(one, quick ? 0.5 : 2);
   const samples = await inTurn(
-    asked.map((all) => () => load(all, seconds)),
+    asked.map((one) => () => load(one, seconds)),
     quick ? 3 : 5,
   );
-  const params = { points: 50, connections: 8, workers: availableParallelism(), seconds, ...more };
+  const params = { points: 50, connections: 8, workers: availableParallelism(), seconds };
   const figures = samples.map((rounds) => ({
     p50: rounds.map((times) => quantile(times, 0.5)),
     p99: rounds.map((times) => quantile(times, 0.99)),
   }));
-  const names = asked.map(([first]) => first?.name as string) as [string, string];
+  const names = [none.name, some.name] as const;
   const rows = names.flatMap((name, i) =>
     (["p50", "p99"] as const).map((label): Row => {
       const row = { bench: "service", case: `${name}, ${label}`, backend: "fieldprobe", unit: "ms", params };
@@ -255,43 +216,18 @@ async function latency(
   ];
 }
 
-/** A service and an engine on the same data, for as long as some work takes. */
-async function onBoth(data: string, work: (port: number, engine: Engine) => Promise<Row[]>): Promise<Row[]> {
-  const { port, child } = await start(data);
-  const engine = await openOn(data, availableParallelism(), CACHE_BYTES);
+/** Rows `service`: large requests on one connection, small ones on eight. */
+export async function benchService({ quick }: BenchOptions): Promise<Row[]> {
+  const { port, child } = await start(DATA);
+  const engine = await openOn(DATA, availableParallelism(), CACHE_BYTES);
   try {
-    return await work(port, engine);
+    return [
+      ...(await throughput(port, engine, quick)),
+      ...(await latency(port, nullOp(50), velocityOf(engine, "Lag6", "PCHIP", 50), quick)),
+    ];
   } finally {
     await engine.close(1000);
     child.removeAllListeners("exit");
     child.kill("SIGTERM");
   }
-}
-
-/** Small requests at random places of a cube that no cache of the processor holds. */
-async function sparse(quick: boolean): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
-  const nodes = [SPARSE_NODES, SPARSE_NODES, SPARSE_NODES] as const;
-  const cube = { kind: "random", nodes, steps: 4, chunk: null, filter: "none", seed: SEED } as const;
-  try {
-    await writeCube({ ...cube, name: "cube", folder: join(folder, "cube") }, () => {});
-    return await onBoth(folder, (port, engine) => {
-      const seeds = Array.from({ length: quick ? 64 : SPARSE_REQUESTS }, (_, i) => SEED + i);
-      const at = { dataset: "cube", time: SPARSE_TIME };
-      const some = seeds.map((seed) => velocityOf(engine, "Lag6", "PCHIP", 50, { ...at, seed }));
-      const none = seeds.map((seed) => nullOp(50, seed));
-      return latency(port, none, some, { nodes: SPARSE_NODES, requests: seeds.length }, quick);
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Rows `service`: large requests on one connection, small ones on eight, and small ones of a larger cube. */
-export async function benchService({ quick }: BenchOptions): Promise<Row[]> {
-  const shipped = await onBoth(DATA, async (port, engine) => [
-    ...(await throughput(port, engine, quick)),
-    ...(await latency(port, [nullOp(50)], [velocityOf(engine, "Lag6", "PCHIP", 50)], {}, quick)),
-  ]);
-  return [...shipped, ...(await sparse(quick))];
 }

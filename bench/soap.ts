@@ -1,14 +1,14 @@
 /** `npm run bench:soap`: the SOAP facade against gSOAP and the `soap` package, in turn in one run; memory and turns. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inTurn } from "./alternate.js";
 import { checkSame } from "./ask.js";
 import { printRow, type Row, ratioRow, readOptions, summarise, writeRows } from "./row.js";
 import { type Server, start, startOurs } from "./server-process.js";
-import { body, numbersOf, velocity } from "./service.bench.js";
+import { body, numbersOf } from "./service.bench.js";
 import { cpuSeconds, nullOpRequest, open, resetPeak, residentBytes, threadSeconds } from "./soap-load.js";
 
 const MIB = 2 ** 20;
@@ -21,8 +21,6 @@ const BULK: readonly (readonly [points: number, requests: number])[] = [
   [LARGE_POINTS, 1],
 ];
 const CONNECTIONS = 16;
-/** Connections on which one worker thread is compared with two: a caller who waits for each answer, and several. */
-const WORKER_CONNECTIONS = [1, 4];
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Values of SOAP_IO in gSOAP: flushed at once, buffered, stored, chunked. */
@@ -93,83 +91,6 @@ async function cpuPerPoint(
   connection.close();
   const each = 1e6 / (requests * points);
   return { all: each * (after.all - before.all), main: each * (after.main - before.main) };
-}
-
-/** Milliseconds a request, as callers wait for them: on the clock, and of CPU of the service and of this process. */
-interface RequestTimes {
-  readonly wall: number;
-  readonly service: number;
-  readonly caller: number;
-}
-
-/** Sends a request a number of times in all, on some connections at a time. */
-async function requestTimes(
-  { pid, port }: Server,
-  request: Buffer,
-  connections: number,
-  times: number,
-): Promise<RequestTimes> {
-  const opened = await Promise.all(Array.from({ length: connections }, () => open(port)));
-  const before = { at: performance.now(), own: process.cpuUsage(), service: threadSeconds(pid).all };
-  let left = times;
-  await Promise.all(
-    opened.map(async (connection) => {
-      while (left-- > 0) await connection.ask(request);
-    }),
-  );
-  const wall = (performance.now() - before.at) / times;
-  const { user, system } = process.cpuUsage(before.own);
-  const service = (1000 * (threadSeconds(pid).all - before.service)) / times;
-  for (const connection of opened) connection.close();
-  return { wall, service, caller: (user + system) / 1000 / times };
-}
-
-/**
- * Requests of many points with one worker thread, and with two: what the second one gives, and the most that it could
- * give if no core ever waited, by the CPU time of service and caller, who have the same cores.
- */
-async function workerRows(folder: string, rounds: number): Promise<Row[]> {
-  const [one, two] = await Promise.all(
-    [1, 2].map((workers) => startOurs(mkdtempSync(join(folder, "state-")), workers)),
-  );
-  try {
-    const request = nullOpRequest(BULK_POINTS, "GetVelocity", velocity("Lag8", "None"));
-    const rows: Row[] = [];
-    for (const connections of WORKER_CONNECTIONS) {
-      const samples = await inTurn<RequestTimes>(
-        [one, two].map((server) => () => requestTimes(server as Server, request, connections, 2 * connections)),
-        rounds + 1,
-      );
-      const [single, double] = samples.map((found) => found.slice(1)) as [RequestTimes[], RequestTimes[]];
-      const params = { points: BULK_POINTS, workers: 2, connections };
-      const about = { bench: "soap", case: "GetVelocity Lag8", params };
-      const alone = single.map(({ wall }) => wall);
-      const busy = double.map(({ service, caller }) => (service + caller) / availableParallelism());
-      rows.push(
-        ratioRow(
-          { ...about, unit: "times one worker" },
-          alone,
-          double.map(({ wall }) => wall),
-        ),
-        ratioRow({ ...about, unit: "times one worker, allowed by CPU" }, alone, busy),
-        ...(["wall", "service", "caller"] as const).flatMap((name) =>
-          [single, double].map(
-            (found, i): Row => ({
-              ...about,
-              params: { ...params, workers: i + 1 },
-              case: `GetVelocity Lag8, ${name}`,
-              backend: "fieldprobe",
-              unit: "ms",
-              ...summarise(found.map((times) => times[name])),
-            }),
-          ),
-        ),
-      );
-    }
-    return rows;
-  } finally {
-    for (const server of [one, two]) server?.process.kill();
-  }
 }
 
 /** One round at one point per request: requests per second, and CPU microseconds that each costs its server. */
@@ -442,7 +363,6 @@ try {
   for await (const found of bulkRows(ours, program, quick)) add(found);
   add(await requestRows(ours, program, folder, wsdl, quick));
   add([await turnRow(ours)]);
-  add(await workerRows(folder, quick ? 3 : 9));
   writeRows(rows, options);
 } finally {
   ours.process.kill();

@@ -18,9 +18,7 @@ import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
 import { referencesOf } from "../dist/storage/tools/references.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
-import { benchConversion } from "./conversion.js";
 import { randomNumbers } from "./field.js";
-import { benchListing } from "./listing.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 import type { SlowServer } from "./slow-server-worker.js";
 import { checkAbc, touchedBytes } from "./touched.js";
@@ -64,7 +62,7 @@ const isFollowed = (name: First): name is keyof typeof NEXT => name in NEXT;
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const line of LINES) rows.push(...(await benchLine(line, quick)));
-  return [...rows, ...(await benchListing({ quick })), ...(await benchConversion({ quick }))];
+  return rows;
 }
 
 async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINES)[number], quick: boolean) {

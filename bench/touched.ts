@@ -1,4 +1,4 @@
-/** Counts the chunks and lines that the stencils of a query touch, and what an analytic cube answers. */
+/** Chunks that the stencils of a query touch, and what an analytic cube answers. */
 import type { Check } from "./ask.js";
 
 const PERIOD = 2 * Math.PI;
@@ -23,57 +23,6 @@ export function touchedBytes(nodes: number, chunk: number, order: number, points
     for (const z of zs) for (const y of ys) for (const x of xs) touched[(z * chunks + y) * chunks + x] = 1;
   }
   return touched.reduce((sum, one) => sum + one, 0) * chunk ** 3 * 12;
-}
-
-/**
- * Lines of 64 bytes that a point reads in flat arrays [z][y][x][3] of float32, one a frame: all of them, and those that
- * caches of so many bytes lack, which drop what was used longest ago; of the second of two passes over the points.
- */
-export function linesOfPoints(
-  nodes: number,
-  order: number,
-  frames: number,
-  points: Float64Array,
-  caches: readonly number[],
-): readonly number[] {
-  const count = points.length / 3;
-  const models = caches.map((bytes) => ({ bytes, lines: new Set<number>(), lacked: 0 }));
-  let all = 0;
-  const read = (line: number): void => {
-    all++;
-    for (const model of models) {
-      const { bytes, lines } = model;
-      if (!lines.delete(line)) model.lacked++;
-      lines.add(line);
-      if (64 * lines.size > bytes) lines.delete(lines.values().next().value as number);
-    }
-  };
-  const wrapped = (index: number) => ((index % nodes) + nodes) % nodes;
-  for (let pass = 0; pass < 2; pass++) {
-    all = 0;
-    for (const model of models) model.lacked = 0;
-    for (let p = 0; p < count; p++) {
-      const [i, j, k] = [0, 1, 2].map(
-        (a) => Math.floor(((points[3 * p + a] as number) / PERIOD) * nodes) + 1 - order / 2,
-      ) as [number, number, number];
-      for (let z = k; z < k + order; z++) {
-        for (let y = j; y < j + order; y++) {
-          for (let frame = 0; frame < frames; frame++) {
-            const row = 12 * nodes * ((frame * nodes + wrapped(z)) * nodes + wrapped(y));
-            let last = -1;
-            for (let x = i; x < i + order; x++) {
-              const at = row + 12 * wrapped(x);
-              for (const line of [Math.floor(at / 64), Math.floor((at + 11) / 64)]) {
-                if (line !== last) read(line);
-                last = line;
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-  return [all, ...models.map(({ lacked }) => lacked)].map((lines) => lines / count);
 }
 
 /** A check of velocities in `generate abc`: the formula at time `t`, as far as `tolerance` off it. */

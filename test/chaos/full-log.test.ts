@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
-import { freeAddresses } from "../../bench/free-addresses.js";
+import { freeAddresses } from "../support/free-addresses.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
