@@ -15,7 +15,6 @@ import { openHdf5 } from "../dist/storage/hdf5/file.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { objectTarget } from "../dist/storage/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
-import { referencesOf } from "../dist/storage/tools/references.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
@@ -144,6 +143,30 @@ async function plainDownload(address: string, bytes: number): Promise<Asked> {
   return { milliseconds: performance.now() - start, cpuMilliseconds: (user + system) / 1000, bytesRead: received };
 }
 
+/** A list of references to the chunks of a file that `writeCube` made: little-endian float32 without filters. */
+function listOf(file: ReturnType<typeof openHdf5>, target: string): object {
+  const refs: Record<string, unknown> = { ".zgroup": JSON.stringify({ zarr_format: 2 }) };
+  const array = { zarr_format: 2, dtype: "<f4", order: "C", filters: null, compressor: null, fill_value: null };
+  for (const name of file.names("/").filter((member) => file.kind(`/${member}`) === "dataset")) {
+    const { shape, chunks } = file.describe(`/${name}`);
+    if (chunks === null) continue;
+    refs[`${name}/.zarray`] = JSON.stringify({ ...array, shape, chunks });
+    const counts = shape.map((length, axis) => Math.ceil(length / (chunks[axis] as number)));
+    const total = counts.reduce((product, count) => product * count, 1);
+    for (let chunk = 0; chunk < total; chunk++) {
+      let left = chunk;
+      const at = counts.map(() => 0);
+      for (let axis = counts.length - 1; axis >= 0; axis--) {
+        at[axis] = left % (counts[axis] as number);
+        left = Math.floor(left / (counts[axis] as number));
+      }
+      const place = file.placement(`/${name}`).chunk(at.map((index, axis) => index * (chunks[axis] as number)));
+      if (place !== null) refs[`${name}/${at.join(".")}`] = [target, place.address, place.bytes];
+    }
+  }
+  return { version: 1, refs };
+}
+
 /**
  * Writes a cube, its references, descriptors that read it through them and by ranges, and the cube as a store; all of
  * these twice, of which the second is the first cube at another address.
@@ -167,7 +190,7 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
   );
   await loadHdf5();
   const file = openHdf5(join(near, "near.h5"));
-  writeFileSync(join(near, "near.refs.json"), JSON.stringify(referencesOf(file, "near.h5").list));
+  writeFileSync(join(near, "near.refs.json"), JSON.stringify(listOf(file, "near.h5")));
   file.close();
   const text = readFileSync(join(near, "dataset.json"), "utf8");
   const source = openSource(near, CACHE_BYTES);

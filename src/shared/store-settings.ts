@@ -65,7 +65,7 @@ export const STORE_BOUNDS = {
   /** Objects of a store in a folder. */
   objects: 1_000_000,
   /** References of a list, files that they name, and characters of one of its texts and of all of them expanded. */
-  references: 1_000_000,
+  references: 500_000,
   targets: 10_000,
   templateLength: 4096,
   expandedLength: 256 * MIB,

@@ -56,7 +56,7 @@ it.each([
   ["chunks of a shard", plain(shardChunks), null],
   ["chunks that one read touches", plain(readChunks), null],
   ["objects of a store in a folder", plain(objects), null],
-  ["references of a list, generated ones included", plain(references), null],
+  ["references of a list", plain(references), null],
   ["files that a list names", plain(targets), null],
   [
     "characters of a template, and of all references expanded",

@@ -16,14 +16,9 @@ import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/file/folder-names.js";
-import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
-import type { Hdf5File } from "../../storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../storage/open-file.js";
-import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
-import { isReferences, isRemoteHdf5 } from "../../storage/zarr/kinds.js";
-import type { TargetStamp } from "../../storage/zarr/reference-list.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
@@ -32,8 +27,6 @@ import { writeWhole } from "../output/write-whole.js";
 interface InspectFlags extends Answers {
   readonly json?: boolean;
   readonly write?: string;
-  readonly references?: string;
-  readonly target?: string;
   readonly descriptors?: string;
   readonly name?: string;
   readonly alias?: readonly string[];
@@ -56,11 +49,6 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): void {
   const single = paths.length === 1;
   const real = single && !isAddress(first) ? realpathSync(first) : first;
   const home = isAddress(first) ? "." : dirname(real);
-  if (flags.references !== undefined) {
-    if (!single) throw new MisuseError("--references takes one file");
-    writeReferences(real, resolve(flags.references), flags.target);
-    return;
-  }
   const answers = { ...answersOf(flags), anyName: true };
   const recognised = single ? recognise(real, answers, flags.name ?? name) : recogniseSeries(paths, answers);
   if (recognised === null) {
@@ -116,7 +104,7 @@ function inspectAll(address: string, flags: InspectFlags): void {
     inspectPlaces([isItself ? address : only], flags);
     return;
   }
-  if ([flags.write, flags.descriptors, flags.references].some((target) => target !== undefined))
+  if ([flags.write, flags.descriptors].some((target) => target !== undefined))
     throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
   for (const place of places) {
     const isDescribed = basename(place) === DESCRIPTOR_NAME;
@@ -175,30 +163,6 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
   if (unclaimed !== null) process.stderr.write(`${unclaimed}\n`);
 }
 
-/** Writes the references of an HDF5 file; they name it by its path from the list, or as `target` says. */
-function writeReferences(path: string, list: string, target: string | undefined): void {
-  const isThere = isAddress(path) ? isRemoteHdf5(path) : isHdf5(path);
-  if (!isThere) throw new MisuseError(`${path} is not an HDF5 file, so it has no references`);
-  if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
-  const file = openFile(path, { named: true }) as Hdf5File;
-  try {
-    const near = isAddress(path) ? path : relative(dirname(list), path);
-    const { list: references, left } = referencesOf(file, target ?? near, stampOf(file, path, target !== undefined));
-    writeWhole(list, `${JSON.stringify(references, null, 1)}\n`);
-    for (const line of left) process.stderr.write(`${line}\n`);
-    process.stderr.write(`wrote ${list}\n`);
-  } finally {
-    file.close();
-  }
-}
-
-/** The version of a file for its list of references; of a copy elsewhere only the size is known. */
-function stampOf(file: Hdf5File, path: string, isCopy: boolean): TargetStamp {
-  if (isAddress(path)) return isCopy || file.version === undefined ? {} : { version: file.version };
-  const { size, mtimeMs } = statSync(path);
-  return isCopy ? { bytes: size } : { bytes: size, modifiedMs: mtimeMs };
-}
-
 /** Writes the descriptor into a folder of descriptors; its files have absolute paths. */
 function writeApart(found: Recognised, home: string, folder: string): void {
   const target = join(folder, `${found.written.name}.json`);
@@ -241,12 +205,6 @@ export function inspectCommand(): Command {
     )
     .option("--json", "print the descriptor of what was found as JSON")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
-    .option(
-      "--references <list>",
-      "write the places of all chunks to LIST.refs.json, which is served as a store that reads this file",
-      pathArgument,
-    )
-    .option("--target <address>", "with --references: where the file will be read, if not next to the list")
     .option("--descriptors <folder>", "write the descriptor as NAME.json into a separate folder", pathArgument)
     .addHelpText("after", EXIT_CODES)
     .action(inspect);

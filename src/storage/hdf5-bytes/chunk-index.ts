@@ -116,8 +116,6 @@ export interface Placement {
 export interface PlacedChunk {
   readonly address: number;
   readonly bytes: number;
-  /** Whether the chunk has not gone through all filters of its dataset. */
-  readonly lacksFilters: boolean;
 }
 
 /** The values of a dataset: what is known of its chunks, and their places in the file. */
@@ -151,7 +149,7 @@ export function valuePlaces(
     }
   };
   const { address, plainAtEdges } = layout;
-  const { shape, chunks } = stored;
+  const { chunks } = stored;
   if (chunks === null) {
     const contiguous = address === null ? null : start + address;
     const unwritten = ({ offset }: Hyperslab) => (address === null ? offset : null);
@@ -168,9 +166,7 @@ export function valuePlaces(
   const chunk = (first: readonly number[]): PlacedChunk | null => {
     const found = named(() => find(first));
     if (found === null) return null;
-    const isPlain = plainAtEdges && reachesBeyond(shape, chunks, first);
-    const bytes = found.bytes ?? chunkBytes;
-    return { address: start + found.address, bytes, lacksFilters: isPlain || found.mask !== 0 };
+    return { address: start + found.address, bytes: found.bytes ?? chunkBytes };
   };
   return {
     placement: { contiguous: null, chunk },

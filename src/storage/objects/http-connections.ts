@@ -4,7 +4,6 @@ import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { copyToShared } from "../../shared/copy-to-shared.js";
 import { ReadMemory } from "../../shared/read-memory.js";
-import { bodyIsCopied, connectorInPlace } from "./socket-reads.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;
@@ -40,7 +39,7 @@ export class HttpConnections {
   constructor(lookup?: LookupFunction) {
     // Time is bounded by the signal of each request, and bytes by those who ask.
     const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
-    const connect = connectorInPlace({ timeout: 0, ...(lookup === undefined ? {} : { lookup }) });
+    const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
     this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
   }
 
@@ -105,7 +104,6 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     const announced = headers["content-length"];
     if (announced === undefined) return;
     this.#body = ReadMemory.ofThread().take(Math.min(Number(announced), this.#most));
-    bodyIsCopied(true);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
@@ -129,7 +127,6 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
   }
 
   #done(): void {
-    bodyIsCopied(false);
     this.#signal.removeEventListener("abort", this.#stop);
     this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#parts) });
   }

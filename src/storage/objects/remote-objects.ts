@@ -1,15 +1,15 @@
 /**
- * Fetches objects over HTTP: bounded in number, time and size, and retried after growing random pauses. Objects that
- * failed a short time ago are refused at once.
+ * Fetches objects over HTTP: bounded in number, time and size, and retried after growing random pauses, unless the
+ * circuit breaker of the host is open.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
+import { CircuitBreaker } from "./circuit-breaker.js";
 import { type FetchClock, pause, SYSTEM_CLOCK } from "./fetch-clock.js";
 import { refusalIn } from "./host-refusal.js";
 import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";
-import { Rests } from "./rests.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
@@ -98,7 +98,7 @@ export class RemoteObjects {
   readonly #settings: StoreSettings;
   readonly #connections: HttpConnections;
   readonly #clock: FetchClock;
-  readonly #rests: Rests;
+  readonly #breaker: CircuitBreaker;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   #failing = false;
@@ -118,7 +118,7 @@ export class RemoteObjects {
     this.#settings = settings;
     this.#connections = connections;
     this.#clock = clock;
-    this.#rests = new Rests(clock);
+    this.#breaker = new CircuitBreaker(clock);
     this.#free = settings.connections;
   }
 
@@ -150,14 +150,14 @@ export class RemoteObjects {
   async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
-      const restMs = this.#rests.left(address);
-      if (restMs > 0)
-        throw new BusyError(`${address} has not answered and is left alone for a while.`, Math.ceil(restMs / 1000));
-      const isLast = attempt >= this.#settings.attempts || this.#rests.isSuspect(address);
+      const { openMs, isOnTrial } = this.#breaker;
+      if (openMs > 0)
+        throw new BusyError(`${address} is not asked for: its host has failed just now.`, Math.ceil(openMs / 1000));
+      const isLast = attempt >= this.#settings.attempts || isOnTrial;
       try {
         const object = await this.#inTurn(wanted);
         this.#failing = false;
-        this.#rests.answered(address);
+        this.#breaker.answered();
         return object;
       } catch (error) {
         if (error instanceof DataError) throw error;
@@ -182,12 +182,12 @@ export class RemoteObjects {
     }
   }
 
-  /** Counts a request that failed for good, and leaves its object alone for as long as the host asks for. */
+  /** Counts a request that failed for good. */
   #failed(address: string, error: unknown, retryMs: number | null): BusyError {
     this.counts.failures++;
     this.#failing = true;
-    this.#rests.failed(address, retryMs ?? undefined);
-    const seconds = Math.ceil(this.#rests.left(address) / 1000);
+    this.#breaker.failed(address, retryMs);
+    const seconds = Math.max(1, Math.ceil(this.#breaker.openMs / 1000));
     return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, seconds);
   }
 

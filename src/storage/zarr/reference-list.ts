@@ -1,12 +1,11 @@
 /**
- * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `gen` and `templates` can
- * expand to any number of references and characters.
+ * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `templates` can expand to any
+ * number of characters. A template is a text; nothing of it is computed or run.
  */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { type Json, objectOf } from "./documents.js";
 import type { ListDocument, ReferenceValue } from "./list-document.js";
-import { type Render, type TemplateValues, templateOf } from "./templates.js";
 
 /** The version of a target when its list was written, as far as it was known. */
 export interface TargetStamp {
@@ -36,9 +35,7 @@ export function stampsOf(list: Json): ReadonlyMap<string, TargetStamp> {
 
 /** The error of a target that is not the one that a list was written for. */
 export function otherTarget(list: string, target: string): DataError {
-  return new DataError(
-    `${list}: ${target} has changed since the list was written; rewrite it with fieldprobe inspect --references`,
-  );
+  return new DataError(`${list}: ${target} has changed since the list was written; write the list anew`);
 }
 
 /** The references of a list. @param place names it @throws DataError beyond a bound, or if it cannot be expanded */
@@ -59,23 +56,26 @@ function lengthOf(value: unknown): number {
   return typeof text === "string" ? text.length : 0;
 }
 
-/** The references of a list of version 1. */
+/** The references of a list of version 1, the names of templates in their targets replaced by the texts. */
 function* expansions(place: string, { rest: list, entries }: ListDocument): Generator<ReferenceValue> {
+  if (Array.isArray(list.gen) ? list.gen.length > 0 : list.gen !== undefined)
+    throw new DataError(`${place}: "gen" is not read; write the list anew with each reference in "refs"`);
   const templates = new Map(
     Object.entries(objectOf(list.templates)).map(([name, text]) => [name, checkedText(place, text)]),
   );
-  const read = (text: unknown): Render => templateOf(place, checkedText(place, text), templates);
-  const none: TemplateValues = new Map();
+  const textOf = (name: string): string => {
+    const text = templates.get(name);
+    if (text === undefined || text.includes("{{"))
+      throw new DataError(`${place} cannot be expanded: {{${name.slice(0, 200)}}} is not the name of a text`);
+    return text;
+  };
   for (const [key, value] of entries) {
     const isTemplate = Array.isArray(value) && String(value[0]).includes("{{");
-    yield [key, isTemplate ? [read(value[0])(none), ...value.slice(1)] : value];
-  }
-  for (const made of Array.isArray(list.gen) ? list.gen : []) {
-    const { dimensions, key, url, offset, length } = objectOf(made);
-    const [keyOf, urlOf] = [read(key), read(url)];
-    const part = offset === undefined || length === undefined ? [] : [read(offset), read(length)];
-    for (const values of combinations(place, objectOf(dimensions)))
-      yield [keyOf(values), [urlOf(values), ...part.map((render) => Number(render(values)))]];
+    if (!isTemplate) yield [key, value];
+    else {
+      const target = checkedText(place, value[0]).replace(/\{\{(.*?)\}\}/g, (_, name: string) => textOf(name.trim()));
+      yield [key, [target, ...value.slice(1)]];
+    }
   }
 }
 
@@ -85,33 +85,4 @@ function checkedText(place: string, text: unknown): string {
   if (text.length > STORE_BOUNDS.templateLength)
     throw new DataError(`${place}: a template has more than ${STORE_BOUNDS.templateLength} characters`);
   return text;
-}
-
-/** Every combination of the values of dimensions, in one map that is changed in between. */
-function* combinations(place: string, dimensions: Json): Generator<TemplateValues> {
-  const axes = Object.entries(dimensions).map(([name, dimension]) => ({ name, ...valuesOf(place, dimension) }));
-  const total = axes.reduce((product, { count }) => product * count, 1);
-  if (total > STORE_BOUNDS.references)
-    throw new DataError(`${place} generates more than ${STORE_BOUNDS.references} references`);
-  const values = new Map<string, string | number>();
-  for (let combination = 0; axes.length > 0 && combination < total; combination++) {
-    let rest = combination;
-    for (const { name, count, at } of axes) {
-      values.set(name, at(rest % count));
-      rest = Math.floor(rest / count);
-    }
-    yield values;
-  }
-}
-
-/** The values of a dimension: a list of them, or a range. */
-function valuesOf(place: string, dimension: unknown): { count: number; at: (index: number) => string | number } {
-  const isValue = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
-  if (Array.isArray(dimension) && dimension.every(isValue))
-    return { count: dimension.length, at: (index) => dimension[index] as string | number };
-  const { start = 0, stop, step = 1 } = objectOf(dimension);
-  const [first, end, by] = [start, stop, step].map(Number);
-  const count = Math.max(0, Math.ceil((end - first) / by));
-  if (!(by > 0) || Number.isNaN(count)) throw new DataError(`${place}: a dimension of "gen" is not a range`);
-  return { count, at: (index) => first + by * index };
 }

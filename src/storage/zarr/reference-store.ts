@@ -20,10 +20,12 @@ import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES } from "./metadata.js";
 import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
 import { otherTarget, referencesOf, stampsOf, type TargetStamp } from "./reference-list.js";
-import { type Reference, ReferenceTable } from "./reference-table.js";
 
 /** Values of a list as JSON: five for each reference, and those of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
+
+/** Part of a target, or the whole of it. */
+type Reference = readonly [target: string, offset?: number, length?: number];
 
 /** What a list says; it does not change while the list is the same. */
 interface ListContents {
@@ -31,7 +33,7 @@ interface ListContents {
   readonly version: string;
   readonly digest: string;
   readonly inline: ReadonlyMap<string, Uint8Array>;
-  readonly references: ReferenceTable;
+  readonly references: ReadonlyMap<string, Reference>;
   /** Addresses or paths of all targets. */
   readonly targets: readonly string[];
   /** By address or path of a target. */
@@ -105,13 +107,13 @@ export class ReferenceStore implements ObjectStore {
     const reader = new DocumentReader(referencesBytes, MOST_VALUES, MOST_VALUES);
     const list = readList(this.#location, bytes, reader);
     const inline = new Map<string, Uint8Array>();
-    const references = new ReferenceTable();
+    const references = new Map<string, Reference>();
     // Many references share a target.
     const places = new Map<string, string>();
     for (const [key, value] of referencesOf(this.#location, list)) {
       inline.delete(key);
       if (typeof value === "string") inline.set(key, inlineOf(value));
-      else references.set(key, ...this.#referenceOf(key, value, places));
+      else references.set(key, this.#referenceOf(key, value, places));
     }
     const stamps = new Map([...stampsOf(list.rest)].map(([target, stamp]) => [this.#placeOf(target), stamp]));
     const names: readonly string[] = DOCUMENT_NAMES;

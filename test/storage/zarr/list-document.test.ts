@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { DocumentReader } from "../../../src/storage/zarr/documents.js";
 import { readList } from "../../../src/storage/zarr/list-document.js";
-import { ReferenceTable } from "../../../src/storage/zarr/reference-table.js";
 
 const read = (text: string) => {
   const { rest, entries } = readList("list", Buffer.from(text), new DocumentReader(1e8, 1e7, 1e7));
@@ -44,16 +43,4 @@ it.each([
 ])("refuses a list with %s", (_, text) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(() => read(text)).toThrow("list is not readable as JSON");
-});
-
-it("keeps the last reference of each key, whatever its letters", () => {
-  const [table, map] = [new ReferenceTable(), new Map<string, unknown[]>()];
-  for (let i = 0; i < 20_000; i++) {
-    const key = `${["", "é/", "日本/", "😀"][i % 4]}${(i * 7919) % 9000}`;
-    const reference = i % 5 === 0 ? ["whole"] : [`f${i % 300}`, i * 2 ** 30, i % 3];
-    table.set(key, ...(reference as [string, number?, number?]));
-    map.set(key, reference);
-  }
-  for (const [key, reference] of map) expect(table.get(key)).toEqual(reference);
-  expect([table.get("9001"), table.get(""), new ReferenceTable().get("a")]).toEqual([undefined, undefined, undefined]);
 });

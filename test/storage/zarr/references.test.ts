@@ -108,7 +108,9 @@ describe("references in a folder", () => {
     stamped({ bytes, modifiedMs });
     expect(firstValue(only(place))).toBe(1);
     utimesSync(target, 1, 1);
-    expect(scan(place).problems[0]?.message).toMatch(/numbered\.h5 has changed since the list was written; rewrite it/);
+    expect(scan(place).problems[0]?.message).toMatch(
+      /numbered\.h5 has changed since the list was written; write the list anew/,
+    );
     stamped({ bytes });
     expect(firstValue(only(place))).toBe(1);
     stamped({ bytes: bytes + 1 });

@@ -165,7 +165,7 @@ describe("a host that fails", () => {
     const error = failureOf(() => firstBrick(dataset)[0]);
     expect(error).toBeInstanceOf(BusyError);
     expect((error as Error).message).toBe(`${dataset.name}: its store does not answer.`);
-    expect(String((error as Error).cause)).toMatch(/left alone/);
+    expect(String((error as Error).cause)).toMatch(/its host has failed just now/);
     // Four attempts for each of the nine chunks of the brick; some of the first read may arrive after its failure.
     expect(server.requests - before).toBeLessThanOrEqual(36);
     expect(firstBrick(other)[0]).toBe(1);
