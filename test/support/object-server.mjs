@@ -19,11 +19,12 @@ let state = {
   lists: false,
   times: true,
   laterMs: 0,
+  weak: false,
 };
 
-parentPort.on("message", ({ put, laterMs = 0, remove, set }) => {
+parentPort.on("message", ({ put, laterMs = 0, tag, remove, set }) => {
   for (const [path, bytes] of Object.entries(put ?? {}))
-    objects.set(path, { bytes: Buffer.from(bytes), time: Date.now() + laterMs });
+    objects.set(path, { bytes: Buffer.from(bytes), time: Date.now() + laterMs, tag });
   if (remove !== undefined) objects.delete(remove);
   state = { ...state, ...set };
   parentPort.postMessage("done");
@@ -46,10 +47,10 @@ function answer(request, response) {
   if (state.lists && path.endsWith("/")) return list(path, response);
   const object = objects.get(path);
   if (object === undefined) return void response.writeHead(404).end();
-  const { bytes, time } = object;
+  const { bytes, time, tag } = object;
   if (state.laterMs > 0) response.setHeader("date", new Date(Date.now() + state.laterMs).toUTCString());
   const modified = state.times ? { "last-modified": new Date(time).toUTCString() } : {};
-  const headers = { etag: `"${bytes.length}-${time}"`, ...modified };
+  const headers = { etag: state.weak ? 'W/"same"' : (tag ?? `"${bytes.length}-${time}"`), ...modified };
   const [, first, last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(request.headers.range ?? "") ?? [];
   const start = suffix === undefined ? Number(first ?? 0) : Math.max(0, bytes.length - Number(suffix));
   const end = last === undefined ? bytes.length : Math.min(bytes.length, Number(last) + 1);

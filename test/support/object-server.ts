@@ -18,6 +18,8 @@ export interface Faults {
   readonly ranges?: boolean;
   /** Whether answers have a Last-Modified. */
   readonly times?: boolean;
+  /** Whether all objects have the same weak ETag, whatever their bytes. */
+  readonly weak?: boolean;
   /** How far the clock of the host is ahead. */
   readonly laterMs?: number;
   /** Whether folders are listed. */
@@ -31,8 +33,11 @@ export interface ObjectServer {
   readonly url: string;
   /** Requests so far. */
   readonly requests: number;
-  /** @param laterMs how far the time of the objects lies ahead of now */
-  put(folder: string, objects: ReadonlyMap<string, Uint8Array>, laterMs?: number): Promise<void>;
+  /**
+   * @param laterMs how far the time of the objects lies ahead of now
+   * @param tag     their ETag; absent: one by length and time
+   */
+  put(folder: string, objects: ReadonlyMap<string, Uint8Array>, laterMs?: number, tag?: string): Promise<void>;
   remove(path: string): Promise<void>;
   set(faults: Faults): Promise<void>;
 }
@@ -57,8 +62,8 @@ export function useObjectServer(): ObjectServer {
     get requests() {
       return Atomics.load(counts, 0);
     },
-    put: (folder, objects, laterMs = 0) =>
-      tell({ put: Object.fromEntries([...objects].map(([key, bytes]) => [`/${folder}/${key}`, bytes])), laterMs }),
+    put: (folder, objects, laterMs = 0, tag) =>
+      tell({ put: Object.fromEntries([...objects].map(([key, bytes]) => [`/${folder}/${key}`, bytes])), laterMs, tag }),
     remove: (path) => tell({ remove: path }),
     set: (faults) => tell({ set: faults }),
   };

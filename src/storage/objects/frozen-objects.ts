@@ -3,7 +3,7 @@
  */
 import { createHash } from "node:crypto";
 import { isBucket } from "../../shared/addresses.js";
-import { DataError } from "../../shared/errors.js";
+import { BusyError, DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
 import type { HttpConnections } from "./http-connections.js";
@@ -53,6 +53,8 @@ interface Version {
   readonly modifiedMs: number;
   /** Whether two objects of this version have the same bytes. */
   readonly isExact: boolean;
+  /** Whether a change of the object shows: by a strong `ETag`, or by a time of change that is not a moment ago. */
+  readonly showsChanges: boolean;
 }
 
 interface ExpectedVersion {
@@ -177,6 +179,7 @@ export class FrozenObjects {
   #check(key: string, version: Version, part: ObjectPart | null): void {
     if (part === null && version.modifiedMs === 0)
       throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
+    if (part !== null) requireVersion(this.#addressOf(key), version);
     const expected = this.expected.get(key);
     if (expected !== undefined && !isExpected(version, expected)) throw expected.refusal;
     const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
@@ -217,14 +220,33 @@ export function versionDigest(text: string): string {
  */
 export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
   const { etag, modifiedMs } = stamp;
+  const isStrong = etag !== null && !etag.startsWith("W/");
   const isOld = modifiedMs !== null && dateMs - modifiedMs >= 2 * RESOLUTION_MS;
   return {
     text: stampText(stamp),
     size: stamp.size,
     etag,
     modifiedMs: modifiedMs ?? 0,
-    isExact: etag === null ? isOld : !etag.startsWith("W/"),
+    isExact: etag === null ? isOld : isStrong,
+    showsChanges: isStrong || isOld,
   };
+}
+
+/**
+ * Refuses ranges of an object whose host does not tell versions apart: they could be of several.
+ *
+ * @throws DataError, or BusyError if its time of change will tell in a moment
+ */
+export function requireVersion(address: string, { showsChanges, modifiedMs }: Version): void {
+  if (showsChanges) return;
+  if (modifiedMs === 0)
+    throw new DataError(
+      `${address}: its host tells neither Last-Modified nor a strong ETag, so a change would go unseen`,
+    );
+  throw new BusyError(
+    `${address} has changed a moment ago, and its host tells no strong ETag: a further change would go unseen.`,
+    (2 * RESOLUTION_MS) / 1000,
+  );
 }
 
 /** `ETag`, time of change and size in one text: the same for everything of one version. */

@@ -1,6 +1,6 @@
 /** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
 import { DataError } from "../../shared/errors.js";
-import { type Fetching, FrozenObjects, versionDigest, versionOf } from "./frozen-objects.js";
+import { type Fetching, FrozenObjects, requireVersion, versionDigest, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import { plainPath } from "./s3.js";
 
@@ -33,14 +33,12 @@ export class RemoteBytes {
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);
     if (object === null) throw new DataError(`${this.#address} does not exist`);
-    const { size, modifiedMs, etag, dateMs, isPart } = object;
+    const { size, modifiedMs, dateMs, isPart } = object;
     if (!isPart || size === null)
       throw new DataError(`${this.#address}: its host serves no ranges of bytes, which reading a part of a file needs`);
-    if (etag === null && modifiedMs === null)
-      throw new DataError(
-        `${this.#address}: its host tells neither ETag nor Last-Modified, so a change would go unseen`,
-      );
-    return { size, digest: versionDigest(versionOf(object).text), newestMs: modifiedMs ?? dateMs };
+    const version = versionOf(object);
+    requireVersion(this.#address, version);
+    return { size, digest: versionDigest(version.text), newestMs: modifiedMs ?? dateMs };
   }
 
   /** @throws DataError when the file has changed or ends before */
