@@ -1,5 +1,5 @@
 /**
- * Data behind HTTP, a Zarr store or an HDF5 file by ranges or through references: time of a first query against that of
+ * Data behind HTTP, a Zarr store or an HDF5 file by ranges: time of a first query against that of
  * the line alone, with a cache on disk that is empty and one that is full, and warm against local.
  */
 import { once } from "node:events";
@@ -11,7 +11,6 @@ import { Worker } from "node:worker_threads";
 import type { Query } from "../dist/engine/contract/query.js";
 import { STORE_DEFAULTS } from "../dist/shared/store-settings.js";
 import { openSource } from "../dist/storage/catalog/source.js";
-import { openHdf5 } from "../dist/storage/hdf5/file.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { objectTarget } from "../dist/storage/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
@@ -38,7 +37,6 @@ const PART_BYTES = 3 * 1024 * 1024;
 
 /** First queries behind the line: what they read, and whether a cache on disk keeps or has it. */
 const FIRST = {
-  "cold references": { dataset: "far", cache: "none" },
   "cold store": { dataset: "store", cache: "none" },
   "cold file": { dataset: "file", cache: "none" },
   "cold file, kept on disk": { dataset: "file", cache: "empty" },
@@ -47,7 +45,7 @@ const FIRST = {
 type First = keyof typeof FIRST;
 
 /** Queries of other data, which follow the first ones in the same engine: its code has run, and nothing is cached. */
-const NEXT = { "cold references": "next references", "cold store": "next store", "cold file": "next file" } as const;
+const NEXT = { "cold store": "next store", "cold file": "next file" } as const;
 type Next = (typeof NEXT)[keyof typeof NEXT];
 const isFollowed = (name: First): name is keyof typeof NEXT => name in NEXT;
 
@@ -75,7 +73,7 @@ async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINE
     const address = `http://127.0.0.1:${port}`;
     const named = await writeCubes(folder, address, nodes);
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
-    const described = ["near", "far", "file", "far-2", "file-2"].map((name) => join(folder, name));
+    const described = ["near", "file", "file-2"].map((name) => join(folder, name));
     const data = [...described, ...named].join(delimiter);
     const touched = touchedBytes(nodes, CHUNK, 8, positions);
     const download = () => plainDownload(`${address}/near/near.h5`, touched);
@@ -143,35 +141,9 @@ async function plainDownload(address: string, bytes: number): Promise<Asked> {
   return { milliseconds: performance.now() - start, cpuMilliseconds: (user + system) / 1000, bytesRead: received };
 }
 
-/** A list of references to the chunks of a file that `writeCube` made: little-endian float32 without filters. */
-function listOf(file: ReturnType<typeof openHdf5>, target: string): object {
-  const refs: Record<string, unknown> = { ".zgroup": JSON.stringify({ zarr_format: 2 }) };
-  const array = { zarr_format: 2, dtype: "<f4", order: "C", filters: null, compressor: null, fill_value: null };
-  for (const name of file.names("/").filter((member) => file.kind(`/${member}`) === "dataset")) {
-    const { shape, chunks } = file.describe(`/${name}`);
-    if (chunks === null) continue;
-    refs[`${name}/.zarray`] = JSON.stringify({ ...array, shape, chunks });
-    const counts = shape.map((length, axis) => Math.ceil(length / (chunks[axis] as number)));
-    const total = counts.reduce((product, count) => product * count, 1);
-    for (let chunk = 0; chunk < total; chunk++) {
-      let left = chunk;
-      const at = counts.map(() => 0);
-      for (let axis = counts.length - 1; axis >= 0; axis--) {
-        at[axis] = left % (counts[axis] as number);
-        left = Math.floor(left / (counts[axis] as number));
-      }
-      const place = file.placement(`/${name}`).chunk(at.map((index, axis) => index * (chunks[axis] as number)));
-      if (place !== null) refs[`${name}/${at.join(".")}`] = [target, place.address, place.bytes];
-    }
-  }
-  return { version: 1, refs };
-}
-
 /**
- * Writes a cube, its references, descriptors that read it through them and by ranges, and the cube as a store; all of
- * these twice, of which the second is the first cube at another address.
- *
- * @returns the addresses of the references and of the stores
+ * Writes a cube, a descriptor that reads it by ranges, and the cube as a store; the latter two twice, of which the
+ * second is at another address. Returns the addresses of the stores.
  */
 async function writeCubes(folder: string, address: string, nodes: number): Promise<string[]> {
   const near = join(folder, "near");
@@ -189,33 +161,25 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
     () => {},
   );
   await loadHdf5();
-  const file = openHdf5(join(near, "near.h5"));
-  writeFileSync(join(near, "near.refs.json"), JSON.stringify(listOf(file, "near.h5")));
-  file.close();
   const text = readFileSync(join(near, "dataset.json"), "utf8");
   const source = openSource(near, CACHE_BYTES);
   const named: string[] = [];
   for (const end of ["", "-2"]) {
     if (end !== "") symlinkSync(near, `${near}${end}`);
     const at = `${address}/near${end}`;
-    for (const [name, place] of [
-      ["far", `${at}/near.refs.json`],
-      ["file", `${at}/near.h5`],
-    ] as const) {
-      mkdirSync(join(folder, name + end));
-      const there = text.replaceAll('"near.h5"', `"${place}"`).replace('"near"', `"${name}${end}"`);
-      writeFileSync(join(folder, name + end, "dataset.json"), there);
-    }
+    mkdirSync(join(folder, `file${end}`));
+    const there = text.replaceAll('"near.h5"', `"${at}/near.h5"`).replace('"near"', `"file${end}"`);
+    writeFileSync(join(folder, `file${end}`, "dataset.json"), there);
     const form = { name: `store${end}`, chunk: CHUNK, shard: 4 * CHUNK, compression: "none" } as const;
     await convertToZarr(source, objectTarget(join(folder, `store${end}.zarr`), STORE_DEFAULTS), form, () => {});
-    named.push(`${at}/near.refs.json`, `${address}/store${end}.zarr`);
+    named.push(`${address}/store${end}.zarr`);
   }
   return named;
 }
 
 /**
  * Rounds. Each first query has an engine of its own, whose threads have answered a small local query before, as those
- * of a service have; that of the references then answers the second queries. The order of the first queries turns from
+ * of a service have; that of the cold file then answers the second queries. The order of the first queries turns from
  * round to round.
  */
 async function measure(
@@ -242,7 +206,7 @@ async function measure(
   await ask(fill, queryOf("file"), positions);
   await fill.close(1000);
   const pairs = [
-    ["warm", "far"],
+    ["warm", "file"],
     ["local", "near"],
   ] as const;
   for (let round = 0; round < rounds; round++) {
@@ -255,7 +219,7 @@ async function measure(
       await ask(engine, queryOf("near"), positions.subarray(0, 3 * WARM_POINTS));
       samples[name].push(await ask(engine, queryOf(dataset), positions, check));
       if (isFollowed(name)) samples[NEXT[name]].push(await ask(engine, queryOf(`${dataset}-2`), positions, check));
-      if (dataset === "far") {
+      if (name === "cold file") {
         await ask(engine, queryOf("near"), positions);
         for (const [second, other] of round % 2 === 0 ? pairs : pairs.toReversed())
           samples[second].push(await ask(engine, queryOf(other), positions, check));
