@@ -36,6 +36,13 @@ const quantities = ["u", "p", "A", "2*ddot(S,S)", "gradp", "t"];
 const wanted = quantities.map((name) => `with=${encodeURIComponent(name)}`).join("&");
 
 describe("values along paths", () => {
+  it("of no points are none", async () => {
+    const path = `trajectories?${wanted}`;
+    const paths = (await (await post(path, { ...ask, points: [] })).json()) as Paths;
+    expect(paths.values).toEqual([]);
+    expect(Object.values(paths.with)).toEqual(quantities.map(() => []));
+  });
+
   it.each(["heun", "rk4", "dopri5"])("are those of point calls, on paths of %s", async (integrator) => {
     const path = `trajectories?every=2&integrator=${integrator}`;
     const paths = (await (await post(`${path}&${wanted}`, ask)).json()) as Paths;

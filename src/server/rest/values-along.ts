@@ -79,7 +79,8 @@ export async function valuesAlong(
   const dataset = life.find(query.dataset ?? "") as Dataset;
   const records = recordsOf(result, query, starts);
   const answers = new Map<InputKey, { readonly width: number; readonly numbers: Float32Array }>();
-  for (const key of new Set(columns.flatMap(({ inputs }) => inputs))) {
+  const inputs = records.times.length === 0 ? [] : columns.flatMap(({ inputs }) => inputs);
+  for (const key of new Set(inputs)) {
     if (!key.includes(":")) continue;
     const { operation, ...of } = operationOfInput(key);
     const scheme = schemeOf(operation, key, query, dataset, derivatives);
