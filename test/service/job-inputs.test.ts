@@ -1,6 +1,7 @@
 /** Points of jobs, uploaded in parts or generated, and what a token may have. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -405,6 +406,22 @@ it("says that the disk is full, keeps what has come, and goes on once there is r
   rmSync(file);
   writeFileSync(file, "");
   expect(await put(url, id, new Uint8Array(24), part)).toMatchObject({ status: 200, complete: true, points: 2 });
+});
+
+it("refuses the points of a job that become too many while they are sent, and goes on serving", async () => {
+  const url = await serve({ HTTP_BODY_BYTES: "3000000" });
+  const { port } = new URL(url);
+  const headers = { "content-type": OCTETS, prefer: "respond-async" };
+  const submit = request({ port, path: CALL, method: "POST", headers });
+  submit.on("error", () => undefined);
+  const refused = new Promise<number | undefined>((resolve) => {
+    submit.once("response", (answer) => resolve(answer.resume().statusCode));
+  });
+  submit.write(new Uint8Array(4_000_000));
+  expect(await refused).toBe(413);
+  // The sender goes on until the service has looked at those who send.
+  await new Promise((resolve) => submit.once("close", resolve));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
 describe("a file that becomes longer than the disk takes", () => {

@@ -205,7 +205,7 @@ export class Connections {
     for (const [socket, { owed, sender }] of this.#open) {
       const last = owed.at(-1);
       if (last === undefined || last.req.complete) continue;
-      sender.look(isRead(last), now);
+      sender.look(isRead(socket, last), now);
       if (sender.isTooSlow(socket.bytesRead, this.#senderLimits)) refuseSlow(server, socket);
     }
     for (let left = this.#accepted.size - most * CROWDED_PART; left > 0; left--) if (!this.#endLeast(server)) return;
@@ -230,7 +230,7 @@ export class Connections {
       const [only] = owed;
       if (only === undefined) idle ??= socket;
       if (only === undefined || owed.length > 1 || only.req.complete) continue;
-      sender.look(isRead(only), now);
+      sender.look(isRead(socket, only), now);
       if (sender.ms < SILENT_MS * sender.part) continue;
       const rate = sender.rate(socket.bytesRead);
       if (rate < lowest) [slowest, lowest] = [socket, rate];
@@ -297,9 +297,9 @@ export class Connections {
   }
 }
 
-/** Whether the service reads what arrives of a request. */
-function isRead({ req }: OwedAnswer): boolean {
-  return req.isPaused?.() !== true && !req.readableLength && !req.socket.isPaused();
+/** Whether the service reads what arrives of a request; one whose body was given up has no socket itself any more. */
+function isRead(socket: Socket, { req }: OwedAnswer): boolean {
+  return req.isPaused?.() !== true && !req.readableLength && !socket.isPaused();
 }
 
 /** Refuses a request that is sent too slowly, as the HTTP parser does one that does not arrive in time. */
