@@ -253,7 +253,11 @@ describe("a dataset behind HTTP", () => {
       ];
       for (const answer of answers) {
         expect(answer.status).toBeGreaterThanOrEqual(500);
-        const said = JSON.stringify([[...answer.headers], await answer.text()]);
+        // Digits of a port may be among those of a digest or of an id.
+        const said = JSON.stringify([[...answer.headers], await answer.text()]).replaceAll(
+          /[0-9a-f]{32}|[0-9a-f-]{36}/g,
+          "",
+        );
         for (const secret of [new URL(server.url).host, new URL(server.url).port, "10.0.0.1", ".zarr", SCRATCH])
           expect(said).not.toContain(secret);
       }
