@@ -16,7 +16,7 @@ import { soapPlugin } from "./server/soap/route.js";
 import { zarrPlugin } from "./server/zarr/plugin.js";
 import type { Config } from "./shared/config.js";
 import { createLog } from "./shared/log.js";
-import { obeySignals } from "./shared/signals.js";
+import { obeySignals } from "./shared/system.js";
 
 /**
  * The time for which the threads of guests are waited for, once all requests have ended; longer if the grace time is

@@ -1,7 +1,7 @@
 /** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
-import { reasonOf } from "../shared/system-error.js";
-import { version } from "../shared/version.js";
+import { version } from "../shared/build.js";
+import { reasonOf } from "../shared/system.js";
 import { MisuseError } from "./input/arguments.js";
 import { failureText } from "./output/failure.js";
 import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";

@@ -5,7 +5,7 @@ import { checkExposure, readTokenFile, tokenFileAt } from "../server/life/auth.j
 import { isAddress } from "../shared/addresses.js";
 import { type Config, ConfigError } from "../shared/config.js";
 import { natsOptions } from "../shared/nats-options.js";
-import { describeError } from "../shared/system-error.js";
+import { describeError } from "../shared/system.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */
 export function startProblems(config: Config): string[] {

@@ -1,6 +1,6 @@
 /** Loads the calendar in a worker thread: reads its file, on the first start makes it, and expands its events. */
 import { existsSync } from "node:fs";
-import { builtFile } from "../shared/built-file.js";
+import { builtFile } from "../shared/build.js";
 import { DataError } from "../shared/errors.js";
 import { OneThread } from "../shared/one-thread.js";
 import { importFile } from "./import/import-file.js";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { LimitError, RequestError } from "../shared/errors.js";
-import { makeFolder } from "../shared/make-folder.js";
 import { drawTriple } from "../shared/random.js";
+import { makeFolder } from "../shared/system.js";
 import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { BusyError, DataError } from "../shared/errors.js";
-import { describeError, reasonOf } from "../shared/system-error.js";
+import { describeError, reasonOf } from "../shared/system.js";
 import type { Inputs } from "./inputs.js";
 import { type Job, type JobCall, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isBucket } from "../shared/addresses.js";
 import type { Config } from "../shared/config.js";
 import { BusyError, LimitError } from "../shared/errors.js";
-import { reasonOf } from "../shared/system-error.js";
+import { reasonOf } from "../shared/system.js";
 import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
 import {
   bytesOf,

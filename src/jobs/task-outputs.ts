@@ -4,8 +4,8 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { makeFolder } from "../shared/make-folder.js";
-import { version } from "../shared/version.js";
+import { version } from "../shared/build.js";
+import { makeFolder } from "../shared/system.js";
 import { product } from "../storage/hdf5/writer.js";
 import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
 import {

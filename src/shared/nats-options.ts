@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { checkServerIdentity as checkIdentity, type PeerCertificate } from "node:tls";
 import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
 import { type Config, ConfigError } from "./config.js";
-import { reasonOf } from "./system-error.js";
+import { reasonOf } from "./system.js";
 
 /** The first word of all subjects, of which a cluster needs no others. */
 export const ROOT = "fieldprobe";

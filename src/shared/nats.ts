@@ -11,7 +11,7 @@ import {
 } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import type { NatsOptions } from "./nats-options.js";
-import { reasonOf } from "./system-error.js";
+import { reasonOf } from "./system.js";
 
 /** Time between two attempts to connect. */
 const RETRY_MS = 250;

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { Piscina } from "piscina";
-import { reasonOf } from "./system-error.js";
+import { reasonOf } from "./system.js";
 
 /** Time after which an idle thread ends. */
 const IDLE_MS = 60_000;

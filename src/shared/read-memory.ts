@@ -168,3 +168,8 @@ function roundedUp(bytes: number): number {
   const step = 2 ** Math.max(0, Math.floor(Math.log2(bytes)) - 2);
   return Math.ceil(bytes / step) * step;
 }
+
+export function copyToShared(from: Uint8Array, to: Uint8Array, at: number): void {
+  // A pattern as long as its place is copied at once, however either of them is aligned.
+  Buffer.from(to.buffer, to.byteOffset + at, from.length).fill(from);
+}

@@ -4,8 +4,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
 import { DataError } from "./errors.js";
-import { makeFolder } from "./make-folder.js";
-import { reasonOf } from "./system-error.js";
+import { makeFolder, reasonOf } from "./system.js";
 
 /** A value of a row. */
 export type SqlValue = number | string | null;

@@ -1,7 +1,7 @@
 /** `readAhead` lets the worker threads read the items of a large request, in passages, while later items arrive. */
 
 import type { ItemRules } from "../float32/triples.js";
-import { copyToShared } from "../shared/copy-to-shared.js";
+import { copyToShared } from "../shared/read-memory.js";
 import type { Steps } from "./steps.js";
 import type { QueryTexts } from "./text-task.js";
 

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { RecordWriter, type Separators } from "../float32/record-writer.js";
 import type { ScanEnd, TripleScanner } from "../float32/triples.js";
-import { builtFile } from "../shared/built-file.js";
+import { builtFile } from "../shared/build.js";
 import { TextModule } from "./text-module.js";
 
 const MODULE = builtFile(new URL("./text.wasm", import.meta.url));

@@ -6,7 +6,7 @@
 import { POWERS_OF_TEN } from "../float32/parse.js";
 import { RecordWriter, recordBytes, type Separators } from "../float32/record-writer.js";
 import { type ItemRules, TripleScanner } from "../float32/triples.js";
-import { copyToShared } from "../shared/copy-to-shared.js";
+import { copyToShared } from "../shared/read-memory.js";
 import {
   LITERAL_BYTES,
   LITERALS,

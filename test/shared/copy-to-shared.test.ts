@@ -1,6 +1,6 @@
 /** Copies into shared memory: every byte lands in its place, however both sides are aligned, and no other changes. */
 import { expect, it } from "vitest";
-import { copyToShared } from "../../src/shared/copy-to-shared.js";
+import { copyToShared } from "../../src/shared/read-memory.js";
 
 const source = Uint8Array.from({ length: 64 }, (_, i) => i + 1);
 

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { makeFolder } from "../../src/shared/make-folder.js";
+import { makeFolder } from "../../src/shared/system.js";
 import { scratchFolder } from "../support/scratch.js";
 
 it("makes all that is missing, and takes what is there", () => {

@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { obeySignals, type Signalled } from "../../src/shared/signals.js";
+import { obeySignals, type Signalled } from "../../src/shared/system.js";
 
 /** A process that notes how it ends. */
 class Subject extends EventEmitter {

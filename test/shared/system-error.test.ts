@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeError, isFullDisk, reasonOf } from "../../src/shared/system-error.js";
+import { describeError, isFullDisk, reasonOf } from "../../src/shared/system.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const folder = scratchFolder();

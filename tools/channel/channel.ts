@@ -1,6 +1,6 @@
 /** Simulates turbulent flow in a channel until it is statistically steady and stores frames of it as a dataset. */
 import { join } from "node:path";
-import { makeFolder } from "#src/shared/make-folder.js";
+import { makeFolder } from "#src/shared/system.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { Checkpoint } from "../generate/checkpoint.js";

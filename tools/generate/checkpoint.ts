@@ -6,7 +6,7 @@
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "#src/shared/make-folder.js";
+import { makeFolder } from "#src/shared/system.js";
 
 const OPTIONS = "options.json";
 

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { makeFolder } from "#src/shared/make-folder.js";
 import { FIELDS, type KnownField } from "#src/shared/operations.js";
+import { makeFolder } from "#src/shared/system.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import type { Triple } from "#src/storage/file/dataset.js";
 import { type Filter, Hdf5Writer } from "#src/storage/hdf5/writer.js";

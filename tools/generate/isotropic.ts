@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { makeFolder } from "#src/shared/make-folder.js";
+import { makeFolder } from "#src/shared/system.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { GUARDS, guardedTimes } from "../guarded-times.js";

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { LIMITS } from "../../shared/config.js";
 import { DataError } from "../../shared/errors.js";
-import { makeFolder } from "../../shared/make-folder.js";
+import { makeFolder } from "../../shared/system.js";
 import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";

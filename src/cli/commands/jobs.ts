@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { ClientError } from "../../client/error.js";
 import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "../input/arguments.js";
 import type { FlagQuery } from "../query/answer.js";
 

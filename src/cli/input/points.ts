@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { isNpy, readTimedNpy } from "../../float32/npy.js";
 import { PointLines } from "../../float32/point-lines.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "./arguments.js";
 
 const LINE_FEED = 10;

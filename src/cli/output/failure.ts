@@ -1,6 +1,6 @@
 /** The text of an error with the reasons behind it, which only those may read who may read the files. */
 import { DataError } from "../../shared/errors.js";
-import { describeError } from "../../shared/system-error.js";
+import { describeError } from "../../shared/system.js";
 
 export function failureText(error: unknown): string {
   const text = describeError(error);

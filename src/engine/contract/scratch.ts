@@ -5,7 +5,7 @@
 import { readSync, writeSync } from "node:fs";
 import type { DerivedPlan } from "../../analysis/derived.js";
 import { fullDisk } from "../../shared/errors.js";
-import { isFullDisk } from "../../shared/system-error.js";
+import { isFullDisk } from "../../shared/system.js";
 
 export type ScratchPlanes =
   | { readonly kind: "memory"; readonly values: Float64Array }

@@ -1,5 +1,5 @@
 /** `CutoutThread` writes HDF5 files in a worker thread, so that no other request waits for them. */
-import { builtFile } from "../../shared/built-file.js";
+import { builtFile } from "../../shared/build.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";
 import type { Dataset } from "../../storage/file/dataset.js";

@@ -2,7 +2,7 @@
 
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
-import { isFullDisk, reasonOf } from "../../shared/system-error.js";
+import { isFullDisk, reasonOf } from "../../shared/system.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";

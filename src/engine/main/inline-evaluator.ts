@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { compileModule, instantiateSimd, type WasmMemory } from "../../kernels/simd/index.js";
-import { builtFile } from "../../shared/built-file.js";
+import { builtFile } from "../../shared/build.js";
 import { NotCached } from "../../storage/bricks/cache.js";
 import { CachedBricks } from "../../storage/bricks/cached-bricks.js";
 import type { Dataset } from "../../storage/file/dataset.js";

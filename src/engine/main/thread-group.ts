@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { builtFile } from "../../shared/built-file.js";
+import { builtFile } from "../../shared/build.js";
 import { BusyError, DeadlineError, WorkerError } from "../../shared/errors.js";
 import type { BrickCache } from "../../storage/bricks/cache.js";
 import type { StorePort } from "../../storage/thread/store-port.js";

@@ -1,6 +1,6 @@
 /** Imports one file: it is added whole, or not at all. */
 import { readFileSync } from "node:fs";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 import { type FileHead, ImportError } from "../model/calendar.js";
 import { addCalendar } from "../store/add-calendar.js";
 import { type Configured, importSettings } from "../store/site-settings.js";

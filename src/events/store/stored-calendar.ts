@@ -3,9 +3,8 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { dirname } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import { withLock } from "../../shared/lock-file.js";
-import { makeFolder } from "../../shared/make-folder.js";
 import { openConnection } from "../../shared/sqlite.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { makeFolder, reasonOf } from "../../shared/system.js";
 import type { FileHead } from "../model/calendar.js";
 import type { Address, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 

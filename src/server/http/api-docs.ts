@@ -1,6 +1,6 @@
 /** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
-import { version } from "../../shared/version.js";
+import { version } from "../../shared/build.js";
 import { type ApiExample, type ApiGroup, referencePage } from "./reference-page.js";
 
 /** Content policy of the human page: nothing but its own style. */

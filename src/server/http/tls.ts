@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../shared/config.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 
 /** Reads a file and lets `attempt` use it; an error adds a line to `problems` that names setting and file. */
 function read<T>(

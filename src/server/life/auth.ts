@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../shared/config.js";
 import { AuthError, LimitError } from "../../shared/errors.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 
 /** The interval at which the token file is looked at. */
 const RELOAD_MS = 2_000;

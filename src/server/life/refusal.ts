@@ -2,7 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { BusyError, fullDisk } from "../../shared/errors.js";
-import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system-error.js";
+import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system.js";
 
 /** An error that every interface lets through as it is. */
 export class HttpRefusal extends Error {

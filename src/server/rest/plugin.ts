@@ -3,10 +3,9 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { version } from "../../shared/build.js";
 import { AuthError, excerpt, RequestError, unknownDataset } from "../../shared/errors.js";
-import { type Operation, operationOf } from "../../shared/operations.js";
-import { purposeOf } from "../../shared/purposes.js";
-import { version } from "../../shared/version.js";
+import { type Operation, operationOf, purposeOf } from "../../shared/operations.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";

@@ -6,12 +6,12 @@ import {
   OLDER_INTERPOLATION,
   type OperationRow,
   operationsIn,
+  purposeOf,
   RECORDS,
   type RecordName,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../shared/operations.js";
-import { purposeOf } from "../../shared/purposes.js";
 import { element, textElement } from "./xml/writer.js";
 
 const SERVICE = "TurbulenceService";

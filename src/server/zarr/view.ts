@@ -7,9 +7,9 @@ import {
   fieldNames,
   isStaggered,
 } from "../../engine/contract/dataset.js";
+import { version } from "../../shared/build.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { QUANTITIES, type Quantity } from "../../shared/quantities.js";
-import { version } from "../../shared/version.js";
 import { about, aboutField, assumedOf, timesOf } from "../rest/describe.js";
 
 /** Nodes along an axis of a chunk, about: whole bricks, so that a chunk reads each brick once. */

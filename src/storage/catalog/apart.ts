@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 import { realPath, statusOf } from "../file/files.js";
 import { type Descriptor, parseDescriptor } from "./descriptor.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../shared/make-folder.js";
+import { makeFolder } from "../../shared/system.js";
 import type { Dataset } from "../file/dataset.js";
 
 const FOLDER = "checks";

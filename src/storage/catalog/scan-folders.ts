@@ -5,7 +5,7 @@ import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { BusyError, DataError } from "../../shared/errors.js";
-import { isOutOfFiles, reasonOf } from "../../shared/system-error.js";
+import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import { RealPaths, realPath, statusOf } from "../file/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";

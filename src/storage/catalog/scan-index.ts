@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
-import { makeFolder } from "../../shared/make-folder.js";
+import { makeFolder } from "../../shared/system.js";
 import type { CandidateOutcome } from "./scan.js";
 
 /** A larger index is neither read nor written. */

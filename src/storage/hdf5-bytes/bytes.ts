@@ -1,7 +1,7 @@
 /** Opens HDF5 files as bytes, locally or at an address, and reads the numbers and signed structures in them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { BusyError, DataError } from "../../shared/errors.js";
-import { isOutOfFiles, reasonOf } from "../../shared/system-error.js";
+import { isOutOfFiles, reasonOf } from "../../shared/system.js";
 import type { FileStamp } from "../file/dataset.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 

@@ -9,8 +9,7 @@
 import { createHash } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder } from "../../shared/make-folder.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { makeFolder, reasonOf } from "../../shared/system.js";
 import type { DiskCounts } from "./store-status.js";
 
 /** The contents of an entry. */

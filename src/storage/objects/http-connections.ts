@@ -2,8 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
-import { copyToShared } from "../../shared/copy-to-shared.js";
-import { ReadMemory } from "../../shared/read-memory.js";
+import { copyToShared, ReadMemory } from "../../shared/read-memory.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { isBucket } from "../../shared/addresses.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import type { StoreSettings } from "../../shared/store-settings.js";
-import { reasonOf } from "../../shared/system-error.js";
+import { reasonOf } from "../../shared/system.js";
 import { membersOf, refusalIn } from "./host-refusal.js";
 import { type ObjectRange, type RemoteObject, RemoteObjects } from "./remote-objects.js";
 import { s3Place } from "./s3.js";

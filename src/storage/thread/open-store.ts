@@ -14,9 +14,8 @@ import {
   slice,
   type Array as ZarrArray,
 } from "zarrita";
-import { copyToShared } from "../../shared/copy-to-shared.js";
 import { DataError, FieldprobeError } from "../../shared/errors.js";
-import { ReadMemory } from "../../shared/read-memory.js";
+import { copyToShared, ReadMemory } from "../../shared/read-memory.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../shared/store-settings.js";
 import { undoAround } from "../zarr/codecs.js";
 import type { Documents } from "../zarr/documents.js";

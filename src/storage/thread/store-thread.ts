@@ -3,7 +3,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { builtFile } from "../../shared/built-file.js";
+import { builtFile } from "../../shared/build.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../shared/store-settings.js";
 import type { DiskCounts, StoreStatus } from "../objects/store-status.js";
 import type { VersionName } from "../zarr/object-store.js";

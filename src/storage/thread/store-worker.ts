@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
-import { isOutOfFiles } from "../../shared/system-error.js";
+import { isOutOfFiles } from "../../shared/system.js";
 import { DiskCache } from "../objects/disk-cache.js";
 import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";

@@ -3,9 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../shared/addresses.js";
 import { GarbageCollection } from "../../shared/collect-garbage.js";
-import { copyToShared } from "../../shared/copy-to-shared.js";
 import { DataError } from "../../shared/errors.js";
-import { LentResult, ReadMemory } from "../../shared/read-memory.js";
+import { copyToShared, LentResult, ReadMemory } from "../../shared/read-memory.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
 import { HttpConnections } from "../objects/http-connections.js";

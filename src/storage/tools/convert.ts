@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../shared/errors.js";
-import { makeFolder } from "../../shared/make-folder.js";
+import { makeFolder } from "../../shared/system.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { version } from "../../shared/build.js";
 import { DataError } from "../../shared/errors.js";
-import { version } from "../../shared/version.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { describe, expect, it, vi } from "vitest";
-import { isFullDisk } from "../../../src/shared/system-error.js";
+import { isFullDisk } from "../../../src/shared/system.js";
 import { completeFolder, digestFile } from "../../../src/storage/catalog/manifest.js";
 import { type DatasetShape, FILTERS, Hdf5Writer } from "../../../src/storage/hdf5/writer.js";
 import { eachScratchFolder } from "../../support/scratch.js";

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { framesUsed } from "../../../engine/contract/query-frames.js";
-import { version } from "../../../shared/version.js";
+import { version } from "../../../shared/build.js";
 import { addVary } from "../../http/send-answer.js";
 import type { Service } from "../../life/service.js";
 import { canonical, isHeld } from "../../life/validators.js";

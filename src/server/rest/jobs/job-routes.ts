@@ -10,7 +10,7 @@ import type { JobHost } from "../../../jobs/job-runner.js";
 import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { ConfigError } from "../../../shared/config.js";
 import { BusyError, RequestError, unknownDataset } from "../../../shared/errors.js";
-import { describeError } from "../../../shared/system-error.js";
+import { describeError } from "../../../shared/system.js";
 import { sendBytes } from "../../http/send-answer.js";
 import { ReaderPace } from "../../life/reader-pace.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";

@@ -1,7 +1,7 @@
 /** Answers say where their numbers come from, and whoever holds one is told by 304 that it has not changed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { version } from "../../../../src/shared/version.js";
+import { version } from "../../../../src/shared/build.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;

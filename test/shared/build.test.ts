@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { builtFile } from "../../src/shared/built-file.js";
+import { builtFile } from "../../src/shared/build.js";
 
 it.each([
   ["/home/me/fieldprobe/src/engine/worker.js", true, "/home/me/fieldprobe/dist/engine/worker.js"],
@@ -22,7 +22,7 @@ it("is the only file that knows where source and build lie", () => {
   const folder = fileURLToPath(new URL("../../src/", import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   expect(files.filter((name) => /"\/(src|dist)\//.test(readFileSync(`${folder}${name}`, "utf8")))).toEqual([
-    "shared/built-file.ts",
+    "shared/build.ts",
   ]);
   expect(files.length).toBeGreaterThan(400);
 });

@@ -1,4 +1,6 @@
-/** `builtFile` finds files of the build, also if the program runs from its source. */
+/** The build: the paths of its files, also for a program that runs from source, and the version of the package. */
+
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** How a program runs: from source, as in tests, or from the build. */
@@ -15,3 +17,8 @@ export function builtFile({ href }: URL, fromSource = RUNS_FROM_SOURCE): string 
   const at = fromSource ? href.lastIndexOf("/src/") : -1;
   return fileURLToPath(at < 0 ? href : `${href.slice(0, at)}/dist/${href.slice(at + "/src/".length)}`);
 }
+
+/** The version of this package. */
+export const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};

@@ -1,0 +1,163 @@
+/** The operating system: its refusals in words without codes, the signals of a serving process, and new folders. */
+
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+
+/**
+ * Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves.
+ */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "no such file or folder"],
+  ["EMFILE", "too many files are open"],
+  ["ENFILE", "too many files are open"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EISDIR", "it is a folder"],
+  ["ENOTDIR", "there is a file where a folder is needed"],
+  ["EEXIST", "there is a file where a folder is needed"],
+  ["ENOSPC", "no space is left on the device"],
+  ["SQLITE_FULL", "no space is left on the device"],
+  ["EDQUOT", "the quota of the disk is used up"],
+  ["EFBIG", "the system allows no file of that size"],
+  ["EROFS", "the file system is read-only"],
+  ["EADDRINUSE", "the port is in use; --port or FIELDPROBE_PORT takes another"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["ENOTFOUND", "there is no host of that name"],
+]);
+
+/** Codes of writes for which there is no room. */
+const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT", "SQLITE_FULL"];
+
+const OUT_OF_FILES: readonly unknown[] = ["EMFILE", "ENFILE"];
+
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** The reason of the operating system, e.g. `permission denied`; the text of any other error, in one line. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as SystemError;
+  return REASONS.get(code ?? "") ?? (message ?? String(error)).replace(/\s*\n\s*/g, " ").trim();
+}
+
+/** Whether an error, or what caused it, is that the system had no room for what was to be written. */
+export function isFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return FULL.includes((error as SystemError).code) || isFullDisk(error.cause);
+}
+
+/** Whether an error, or what caused it, is that too many files are open, which passes. */
+export function isOutOfFiles(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return OUT_OF_FILES.includes((error as SystemError).code) || isOutOfFiles(error.cause);
+}
+
+/** An error in one line that names the file or address when it is one of the operating system's; else its text. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, path, address, hostname, port } = error as SystemError;
+  if (!REASONS.has(code ?? "")) return error.message;
+  const host = address ?? hostname;
+  const where = path ?? (host === undefined || port === undefined ? host : `${host}:${port}`);
+  return where === undefined ? error.message : `${where}: ${reasonOf(error)}`;
+}
+
+/** The parts of a process that signals act on. */
+export interface Served {
+  /** Counts of what is under way, for the log. */
+  underWay(): Readonly<Record<string, number>>;
+  /**
+   * Takes nothing new and lets what is under way end; false when something was cut off, null when the process ends by
+   * itself.
+   */
+  drain(): Promise<boolean | null>;
+  /** Reads data folders, token file and TLS files again. */
+  reload(): Promise<void>;
+}
+
+export interface Ending {
+  readonly begun: boolean;
+  /** Drains and ends the process with this code, or with 1 when something was cut off. */
+  begin(code: number): void;
+}
+
+/** Services of the process that are needed. */
+export type Signalled = Pick<NodeJS.Process, "on" | "removeAllListeners" | "kill" | "exit" | "pid">;
+
+/**
+ * `npm` and others pass a Ctrl-C on to a process that has had it from the terminal: within this time it is the same
+ * one.
+ */
+const SAME_KEY_MS = 500;
+
+/**
+ * SIGTERM and SIGINT drain and end the process, a later SIGINT ends it at once, SIGHUP reads files again.
+ *
+ * At once means by the signal's own effect: `exit` would cut off threads in native code, which then panic.
+ */
+export function obeySignals(log: Logger, served: Served, subject: Signalled = process): Ending {
+  let since: number | null = null;
+  const begin = (code: number): void => {
+    if (since !== null) return;
+    since = performance.now();
+    log.info(served.underWay(), "shutting down; a second SIGINT does not wait for what is under way");
+    served.drain().then(
+      (complete) => {
+        if (complete !== null) subject.exit(complete ? code : 1);
+      },
+      (error: unknown) => {
+        log.fatal({ err: error }, "the process could not be shut down");
+        subject.exit(1);
+      },
+    );
+  };
+  subject.on("SIGTERM", () => begin(0));
+  subject.on("SIGINT", () => {
+    if (since !== null && performance.now() - since > SAME_KEY_MS) {
+      subject.removeAllListeners("SIGINT");
+      subject.kill(subject.pid, "SIGINT");
+    }
+    begin(0);
+  });
+  subject.on("SIGHUP", () => {
+    served.reload().catch((error: unknown) => log.error({ err: error }, "files could not be read again"));
+  });
+  return {
+    get begun() {
+      return since !== null;
+    },
+    begin,
+  };
+}
+
+/**
+ * Makes a folder and those above it; `mkdirSync` with `recursive` never ends if a file system refuses folders as
+ * /proc does.
+ *
+ * @param mode permissions of folders that are made
+ * @throws the error of the operating system
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (isFolder(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+/** Whether a folder is there; what cannot be looked at is none, and making it tells why. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
