@@ -70,16 +70,14 @@ interface Passage {
  * the reader then continues with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
- * @param outside waits outside of the time slice
  */
 export function readAhead(
   bytes: ByteQueue,
   form: ItemForm,
   texts: QueryTexts,
   deliver: TripleReceiver,
-  outside: <T>(promise: Promise<T>) => Promise<T>,
 ): Steps<boolean> {
-  return new Ahead(bytes, form, texts, deliver, outside).run();
+  return new Ahead(bytes, form, texts, deliver).run();
 }
 
 /** Copies numbers from one shared memory to another. */
@@ -93,7 +91,6 @@ class Ahead {
   readonly #form: ItemForm;
   readonly #texts: QueryTexts;
   readonly #deliver: TripleReceiver;
-  readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
   /** Passages that threads read, in order. */
   readonly #passages: Passage[] = [];
   /** The passage that is being filled, the bytes that it may have, and those that it has. */
@@ -106,18 +103,11 @@ class Ahead {
   #ended = false;
   #last = false;
 
-  constructor(
-    bytes: ByteQueue,
-    form: ItemForm,
-    texts: QueryTexts,
-    deliver: TripleReceiver,
-    outside: <T>(promise: Promise<T>) => Promise<T>,
-  ) {
+  constructor(bytes: ByteQueue, form: ItemForm, texts: QueryTexts, deliver: TripleReceiver) {
     this.#bytes = bytes;
     this.#form = form;
     this.#texts = texts;
     this.#deliver = deliver;
-    this.#outside = outside;
   }
 
   *run(): Steps<boolean> {
@@ -132,7 +122,7 @@ class Ahead {
           if (!isOdd) this.#drop(oldest);
         } else if (this.#last || this.#passages.length > this.#texts.parallelism) {
           if (oldest === undefined) break;
-          yield this.#outside(oldest.done);
+          yield oldest.done;
         } else yield* this.#gather(oldest);
       }
       this.#handBack();
@@ -150,7 +140,7 @@ class Ahead {
     this.#memory ??= this.#takeMemory();
     if (this.#memory === null) {
       if (oldest === undefined) this.#last = true;
-      else yield this.#outside(oldest.done);
+      else yield oldest.done;
       return;
     }
     if (this.#rest.length === 0 && this.#filled < this.#room && !this.#ended) {

@@ -21,7 +21,7 @@ import { Accepting } from "../life/accepting.js";
 import { Admission } from "../life/admission.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "../life/auth.js";
 import { Connections, createServer } from "../life/connections.js";
-import { mainThreadCpu, Tick, TimeSlices } from "../life/event-loop.js";
+import { mainThreadCpu, TimeSlices } from "../life/event-loop.js";
 import { FileParts } from "../life/file-parts.js";
 import { createMetrics, type Metrics } from "../life/metrics.js";
 import { Outgoing } from "../life/outgoing.js";
@@ -69,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.server.maxConnections = most;
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, service.metrics, logger);
+  observeRequests(app, service, logger);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
@@ -167,7 +167,7 @@ function serverOptions(
 
 /** Ends a connection on which nothing has moved, unless its next request has arrived and is still unread. */
 function endTimedOut(socket: Socket, connections: Connections): void {
-  if (connections.owes(socket)) {
+  if (connections.hasPending(socket)) {
     socket.destroy();
     return;
   }
@@ -227,7 +227,6 @@ function createService(
   app.addHook("onClose", async () => judge.close());
   app.addHook("onClose", async () => app.connections.stop());
   const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
-  const tick = new Tick(config.limits["engine.inflight"]);
   const { connections } = app;
   return {
     config,
@@ -237,7 +236,6 @@ function createService(
     connections,
     outgoing,
     slices,
-    tick,
     tags: new Tags(config),
     jobs,
     taskKey: randomUUID(),
@@ -271,7 +269,7 @@ function answerExpectations(server: Server, bodyBytes: number): void {
  * Adds the hooks that every request passes: they set the common headers, refuse unclear framing, refuse requests while
  * the server closes, and give the access log one record for each.
  */
-function observeRequests(app: FastifyInstance, metrics: Metrics, log: FastifyBaseLogger): void {
+function observeRequests(app: FastifyInstance, service: Service, log: FastifyBaseLogger): void {
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
@@ -280,6 +278,7 @@ function observeRequests(app: FastifyInstance, metrics: Metrics, log: FastifyBas
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     const since = performance.now();
+    service.slices.note();
     const facts: RequestFacts = { ...NO_FACTS };
     request.facts = facts;
     reply.header("x-content-type-options", "nosniff");
@@ -291,7 +290,7 @@ function observeRequests(app: FastifyInstance, metrics: Metrics, log: FastifyBas
     const isOwn = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
-      if (closing && !isOwn && !app.connections.owes(socket)) socket.destroySoon();
+      if (closing && !isOwn && !app.connections.hasPending(socket)) socket.destroySoon();
       const ended = {
         facts,
         outcome: outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, raw.statusCode),
@@ -303,7 +302,7 @@ function observeRequests(app: FastifyInstance, metrics: Metrics, log: FastifyBas
         status: raw.statusCode,
         ms: performance.now() - since,
       };
-      record(ended, metrics, log);
+      record(ended, service.metrics, log);
     });
     if (closing) {
       const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };

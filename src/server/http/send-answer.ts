@@ -194,8 +194,8 @@ function begin(
   slices: TimeSlices,
   reader: AnswerReader,
 ): { first: Buffer[]; complete: boolean } {
+  slices.note();
   const first: Buffer[] = [];
-  slices.begin();
   const since = performance.now();
   try {
     for (let bytes = 0; bytes <= GZIP_BYTES; ) {
@@ -207,11 +207,10 @@ function begin(
     return { first, complete: false };
   } finally {
     reader.encoded(performance.now() - since);
-    slices.end();
   }
 }
 
-/** Yields the first passages, then makes the others one at a time; the time slice pauses while the socket works. */
+/** Yields the first passages, then makes the others one at a time, in time slices. */
 async function* paced(
   first: readonly Buffer[],
   rest: Iterator<Buffer> | AsyncIterator<Buffer>,
@@ -223,29 +222,23 @@ async function* paced(
     yield passage;
     reader.handedOver(passage.length);
   }
-  slices.begin();
   try {
     for (;;) {
+      slices.note();
       const since = performance.now();
       const coming = rest.next();
       reader.encoded(performance.now() - since);
-      const next = coming instanceof Promise ? await slices.outside(coming) : coming;
+      const next = coming instanceof Promise ? await coming : coming;
       if (next.done) break;
       reader.handOver(next.value.length);
       for (let at = 0; at < next.value.length; at += WRITTEN_BYTES) {
-        const goOn = slices.rest();
-        try {
-          yield next.value.subarray(at, at + WRITTEN_BYTES);
-        } finally {
-          goOn();
-        }
-        const pause = slices.pauseAgain();
+        yield next.value.subarray(at, at + WRITTEN_BYTES);
+        const pause = slices.pause();
         if (pause !== null) await pause;
       }
       reader.handedOver(next.value.length);
     }
   } finally {
-    slices.end();
     // If the reader leaves, the source of the passages is ended.
     await rest.return?.();
   }

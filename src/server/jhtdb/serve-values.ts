@@ -65,7 +65,7 @@ export function serveValues(service: Service, request: FastifyRequest, reply: Fa
       { operation, dataset, recordEvery: null, stream: true },
       new Map(Object.entries(textsOf(query))),
     );
-    await readBody(new PointsReader(pending.writer("points")), pending, life, service);
+    await readBody(new PointsReader(pending.writer("points")), pending, life);
     await send(await pending.answer(), service, reply, life);
     return reply;
   };

@@ -1,8 +1,8 @@
-/** `Body` gives out the body of a request as it arrives, counted and in parts short enough for one time slice. */
+/** Body of a request, read as it arrives, counted and in parts short enough for one time slice. */
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
-import type { Tick, TimeSlices } from "./event-loop.js";
+import type { TimeSlices } from "./event-loop.js";
 import { bodyTooLarge } from "./refusal.js";
 
 /** Bytes given out at a time. */
@@ -15,7 +15,6 @@ export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #slices: TimeSlices;
-  readonly #tick: Tick;
   readonly #queue: Buffer[] = [];
   /** Bytes that were given out and put back, in order. */
   readonly #returned: Buffer[] = [];
@@ -28,16 +27,11 @@ export class Body implements ByteQueue {
   /** Takes bytes as they arrive, as long as it returns true. */
   #into: ((bytes: Buffer) => boolean) | null = null;
 
-  /**
-   * @param limit  bytes admitted
-   * @param slices a time slice that has lasted is ended before more is given out
-   * @param tick   when reading continues after bytes have arrived
-   */
-  constructor(request: IncomingMessage, limit: number, slices: TimeSlices, tick: Tick) {
+  /** @param limit bytes admitted */
+  constructor(request: IncomingMessage, limit: number, slices: TimeSlices) {
     this.#request = request;
     this.#limit = limit;
     this.#slices = slices;
-    this.#tick = tick;
     request.on("data", (bytes: Buffer) => this.#keep(bytes)).on("end", () => this.#finish());
   }
 
@@ -85,9 +79,7 @@ export class Body implements ByteQueue {
 
   /** Resolves when `take` should be asked again. */
   arrival(): Promise<void> {
-    const pause = this.#isLong ? this.#slices.pauseAgain() : this.#slices.pause();
-    if (pause !== null) return pause;
-    return this.#slices.outside(this.#woken());
+    return (this.isLong ? this.#slices.pause() : null) ?? this.#woken();
   }
 
   /**
@@ -98,7 +90,7 @@ export class Body implements ByteQueue {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
     this.#into = into;
     const woken = this.#woken();
-    return this.#slices.outside(also === undefined ? woken : this.#either(woken, also));
+    return also === undefined ? woken : this.#either(woken, also);
   }
 
   /** Resolves with the first of two, and ends the flow with the other. */
@@ -139,12 +131,13 @@ export class Body implements ByteQueue {
     if (this.#request.isPaused()) this.#request.resume();
   }
 
-  get #isLong(): boolean {
-    return this.#given > SHORT_BYTES || this.#received > SHORT_BYTES;
+  /** Whether it takes turns with others. */
+  get isLong(): boolean {
+    return this.#received > SHORT_BYTES;
   }
 
   get #mustPause(): boolean {
-    return this.#isLong ? this.#slices.crowded : this.#slices.overdue;
+    return this.isLong && this.#slices.isOver;
   }
 
   /** The meaning of an empty queue: null for the end, undefined for bytes to come. */
@@ -178,7 +171,8 @@ export class Body implements ByteQueue {
 
   #settle(): void {
     this.#into = null;
-    if (this.#wake !== null) this.#tick.add(this.#wake);
+    const wake = this.#wake;
     this.#wake = null;
+    wake?.();
   }
 }

@@ -1,13 +1,12 @@
 /**
- * `Connections` records the answers that each connection owes: it counts them, starts the requests of a connection one
- * after another, holds refusals back until answers are sent, and ends the connections.
+ * Open connections and the answers pending on each: counts them, starts the requests of a connection one after another,
+ * holds refusals back until answers are sent, and ends connections.
  */
 import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 import type { Accepting } from "./accepting.js";
-import { Tick } from "./event-loop.js";
 import { EventStreams } from "./event-streams.js";
 import { Sender, type SenderLimits } from "./sender.js";
 
@@ -25,13 +24,11 @@ const LOOK_MS = 1_000;
 /** A sender of so many times the least rate is not ended for others. */
 const GOOD_RATE = 16;
 const NO_LEAST: SenderLimits = { bytesPerSecond: 0, graceMs: 0 };
-/** Requests that begin in a tick as they arrive; others begin in the next ticks. */
-const MOST_AT_ONCE = 16;
 /** Unanswered requests of a connection above which no more is read from it. */
-const MOST_OWED = 128;
+const MOST_PENDING = 128;
 
-/** An answer that a connection owes. */
-export interface OwedAnswer {
+/** An answer that has not been sent to its end. */
+export interface PendingAnswer {
   readonly req: {
     readonly socket: Socket;
     readonly complete: boolean;
@@ -49,10 +46,10 @@ export interface OwedAnswer {
 
 /** An open connection that has had a request. */
 interface Connection {
-  /** Answers in the order of their requests. An array: see `InProgress`. */
-  readonly owed: OwedAnswer[];
+  /** Answers in the order of their requests. */
+  readonly pending: PendingAnswer[];
   /** Functions that begin requests whose turn has not come, by their answers. */
-  readonly waiting: Map<OwedAnswer, () => void>;
+  readonly waiting: Map<PendingAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
   readonly sender: Sender;
@@ -68,10 +65,6 @@ export class Connections {
    * address of the caller, which is the same for a TLS socket and the TCP socket below it.
    */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
-  /** Begins requests that have waited for their turn. */
-  readonly #tick = new Tick(MOST_AT_ONCE);
-  /** Requests that have begun in this tick. */
-  #begun = 0;
   #unanswered = 0;
   #looks: NodeJS.Timeout | undefined;
   #over = false;
@@ -82,7 +75,7 @@ export class Connections {
   readonly streams = new EventStreams();
 
   /**
-   * @param accepting is told of each connection
+   * @param accepting is notified of each connection
    * @param senders   the least rate of those who send requests
    */
   constructor(accepting: Accepting | null = null, senders = NO_LEAST) {
@@ -114,7 +107,7 @@ export class Connections {
       });
       if (!this.#endSilent(most) && this.#isCrowded(most)) this.#endLeast(server);
     });
-    server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
+    server.prependListener("request", ({ socket }: IncomingMessage, answer: PendingAnswer) => this.add(socket, answer));
   }
 
   /** Stops to look at senders: a server whose port is taken never closes by itself. */
@@ -123,8 +116,8 @@ export class Connections {
   }
 
   /** Whether a connection has requests that are not answered. */
-  owes(socket: Socket): boolean {
-    return (this.#open.get(socket)?.owed.length ?? 0) > 0;
+  hasPending(socket: Socket): boolean {
+    return (this.#open.get(socket)?.pending.length ?? 0) > 0;
   }
 
   /**
@@ -133,44 +126,29 @@ export class Connections {
    */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
-    if (connection && owesWhole(connection)) connection.afterwards ??= act;
+    if (connection && hasWhole(connection)) connection.afterwards ??= act;
     else act();
   }
 
-  /** Whether any of the answers that a connection owes has begun. */
+  /** Whether any answer that is pending on a connection has begun. */
   hasBegun(socket: Socket): boolean {
-    return this.#open.get(socket)?.owed.some((answer) => answer.headersSent) ?? false;
+    return this.#open.get(socket)?.pending.some((answer) => answer.headersSent) ?? false;
   }
 
   /**
-   * Begins a request once every earlier one of its connection has been answered. Node hands over all that a buffer of
-   * data holds, which may be a thousand requests, in a tick; here they take turns with others. One whose connection has
-   * ended meanwhile does not begin.
+   * Begins a request once every earlier one of its connection has been answered, in a turn of its own: Node hands over
+   * all that a buffer of data holds, which may be a thousand requests, in one turn. A request whose connection has ended
+   * meanwhile does not begin.
    */
-  begin(answer: OwedAnswer, act: () => void): void {
+  begin(answer: PendingAnswer, act: () => void): void {
     const connection = this.#open.get(answer.req.socket);
-    if (connection === undefined || connection.owed.indexOf(answer) < 0) return;
-    if (connection.owed[0] !== answer) connection.waiting.set(answer, act);
-    else if (this.#begun === MOST_AT_ONCE) this.#beginLater(connection, answer, act);
-    else {
-      if (this.#begun++ === 0) setImmediate(() => this.#endTick());
-      act();
-    }
+    if (connection?.pending[0] === answer) act();
+    else if (connection?.pending.includes(answer)) connection.waiting.set(answer, act);
   }
 
-  #endTick(): void {
-    this.#begun = 0;
-  }
-
-  #beginLater({ owed }: Connection, answer: OwedAnswer, act: () => void): void {
-    this.#tick.add(() => {
-      if (owed[0] === answer) act();
-    });
-  }
-
-  /** Ends the connections that owe nothing. */
+  /** Ends the connections without pending answers. */
   closeIdle(): void {
-    for (const [socket, { owed }] of this.#open) if (owed.length === 0) socket.destroy();
+    for (const [socket, { pending }] of this.#open) if (pending.length === 0) socket.destroy();
   }
 
   /**
@@ -202,8 +180,8 @@ export class Connections {
   /** Refuses those who send too slowly, and makes room if there are too many connections. */
   #look(server: PlainServer | TlsServer, most: number): void {
     const now = performance.now();
-    for (const [socket, { owed, sender }] of this.#open) {
-      const last = owed.at(-1);
+    for (const [socket, { pending, sender }] of this.#open) {
+      const last = pending.at(-1);
       if (last === undefined || last.req.complete) continue;
       sender.look(isRead(socket, last), now);
       if (sender.isTooSlow(socket.bytesRead, this.#senderLimits)) refuseSlow(server, socket);
@@ -224,12 +202,12 @@ export class Connections {
     let slowest: Socket | null = null;
     let lowest = GOOD_RATE * this.#senderLimits.bytesPerSecond;
     const now = performance.now();
-    for (const [socket, { owed, sender }] of this.#open) {
+    for (const [socket, { pending, sender }] of this.#open) {
       // Those that are being ended still count until they are closed.
       if (socket.destroyed || socket.writableEnded) continue;
-      const [only] = owed;
+      const [only] = pending;
       if (only === undefined) idle ??= socket;
-      if (only === undefined || owed.length > 1 || only.req.complete) continue;
+      if (only === undefined || pending.length > 1 || only.req.complete) continue;
       sender.look(isRead(socket, only), now);
       if (sender.ms < SILENT_MS * sender.part) continue;
       const rate = sender.rate(socket.bytesRead);
@@ -252,53 +230,55 @@ export class Connections {
     return true;
   }
 
-  /** Records the answer that a new request is owed, until that answer closes. */
-  owe(socket: Socket, answer: OwedAnswer): void {
+  /** Counts the answer of a new request as pending until it closes. */
+  add(socket: Socket, answer: PendingAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { owed: [], waiting: new Map(), afterwards: null, sender: new Sender() };
+      connection = { pending: [], waiting: new Map(), afterwards: null, sender: new Sender() };
       this.#open.set(socket, connection);
       this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
     }
-    const { owed, sender } = connection;
+    const { pending, sender } = connection;
     sender.begin(socket.bytesRead, performance.now());
-    if (owed.push(answer) > MOST_OWED) socket.pause();
+    if (pending.push(answer) > MOST_PENDING) socket.pause();
     this.#unanswered++;
     answer.once("close", () => this.#answered(socket, connection, answer));
   }
 
-  #answered(socket: Socket, connection: Connection, answer: OwedAnswer): void {
-    const { owed, waiting } = connection;
-    const at = owed.indexOf(answer);
+  #answered(socket: Socket, connection: Connection, answer: PendingAnswer): void {
+    const { pending, waiting } = connection;
+    const at = pending.indexOf(answer);
     if (at < 0) return;
-    owed.splice(at, 1);
+    pending.splice(at, 1);
     this.#unanswered--;
     waiting.delete(answer);
-    const [next] = owed;
+    const [next] = pending;
     const act = next === undefined ? undefined : waiting.get(next);
     if (next !== undefined && act !== undefined) {
       waiting.delete(next);
-      this.#beginLater(connection, next, act);
+      setImmediate(() => {
+        if (pending[0] === next) act();
+      });
     }
-    if (owed.length === 1 && socket.isPaused() && !socket.destroyed) socket.resume();
-    if (connection.afterwards && !owesWhole(connection)) connection.afterwards();
+    if (pending.length === 1 && socket.isPaused() && !socket.destroyed) socket.resume();
+    if (connection.afterwards && !hasWhole(connection)) connection.afterwards();
   }
 
-  /** Removes a connection that has broken or ended, and tells those who make its answers. */
+  /** Removes a connection that has broken or ended, and closes its answers. */
   #forget(socket: Socket): void {
-    const { owed, waiting } = this.#open.get(socket) as Connection;
-    tellLeft([...owed]);
+    const { pending, waiting } = this.#open.get(socket) as Connection;
+    closeUnsent([...pending]);
     waiting.clear();
-    this.#unanswered -= owed.length;
-    owed.length = 0;
+    this.#unanswered -= pending.length;
+    pending.length = 0;
     this.#open.delete(socket);
     if (this.#open.size === 0) this.#drained?.();
   }
 }
 
 /** Whether the service reads what arrives of a request; one whose body was given up has no socket itself any more. */
-function isRead(socket: Socket, { req }: OwedAnswer): boolean {
+function isRead(socket: Socket, { req }: PendingAnswer): boolean {
   return req.isPaused?.() !== true && !req.readableLength && !socket.isPaused();
 }
 
@@ -313,15 +293,16 @@ function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function owesWhole({ owed }: Connection): boolean {
-  return owed.some((answer) => answer.req.complete);
+/** Whether a request that has arrived whole is not answered yet. */
+function hasWhole({ pending }: Connection): boolean {
+  return pending.some((answer) => answer.req.complete);
 }
 
 /**
  * Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent.
  */
-function tellLeft(owed: readonly OwedAnswer[]): void {
-  for (const answer of owed) {
+function closeUnsent(pending: readonly PendingAnswer[]): void {
+  for (const answer of pending) {
     if (answer.socket !== null) continue;
     answer.destroy();
     answer.emit("close");

@@ -188,7 +188,7 @@ function plainFigures(
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     [
       "longest_turn_seconds",
-      "Longest time slice of decoding or encoding since the start, CPU time; connections that wait to be accepted are not in it.",
+      "Longest turn of the event loop with work of requests since the start, CPU time; connections that wait to be accepted are not in it.",
       () => slices.longestMs / 1000,
     ],
     [

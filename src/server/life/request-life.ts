@@ -13,7 +13,7 @@ import { operationOf } from "../../shared/operations.js";
 import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
-import type { OwedAnswer } from "./connections.js";
+import type { PendingAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
 import { ReaderPace } from "./reader-pace.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
@@ -63,7 +63,7 @@ export interface LivingRequest {
 
 /** The members of an answer that its life uses; replies of fastify have them. */
 export interface LivingReply {
-  readonly raw: OwedAnswer & {
+  readonly raw: PendingAnswer & {
     readonly writableFinished: boolean;
     on(event: "close", listener: () => void): unknown;
   };
@@ -186,8 +186,8 @@ export class RequestLife {
 
   /** Begins to read the body. */
   openBody(): Body {
-    const { config, slices, tick } = this.#service;
-    this.#body = new Body(this.#request.raw as IncomingMessage, config.limits["http.bodyBytes"], slices, tick);
+    const { config, slices } = this.#service;
+    this.#body = new Body(this.#request.raw as IncomingMessage, config.limits["http.bodyBytes"], slices);
     return this.#body;
   }
 

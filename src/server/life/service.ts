@@ -5,7 +5,7 @@ import type { Config } from "../../shared/config.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";
-import type { Tick, TimeSlices } from "./event-loop.js";
+import type { TimeSlices } from "./event-loop.js";
 import type { FileParts } from "./file-parts.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
@@ -25,7 +25,6 @@ export interface Service {
   readonly outgoing: Outgoing;
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
-  readonly tick: Tick;
   readonly tags: Tags;
   /** Whether calls may become jobs. */
   readonly jobs: boolean;

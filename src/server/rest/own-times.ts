@@ -80,22 +80,19 @@ export async function answerAtOwnTimes(
   const scattered = new ScatteredResult(times.length, life);
   let next = 0;
   const work = async (): Promise<void> => {
-    life.slices.begin();
     try {
       while (next < groups.length) {
         const index = next++;
         const group = groups[index] as TimedGroup;
         const evaluation = index === 0 ? first : start(group);
-        scattered.put(await life.slices.outside(evaluation.finish()), group.points);
+        scattered.put(await evaluation.finish(), group.points);
         life.forget(evaluation);
-        await life.slices.pauseAgain();
+        await life.slices.pause();
       }
     } catch (error) {
       next = groups.length;
       life.abort();
       throw error;
-    } finally {
-      life.slices.end();
     }
   };
   const between = groups.some((group) => group.query.weights !== undefined);

@@ -121,14 +121,9 @@ export async function readTimes(
   member = "time",
 ): Promise<readonly number[]> {
   const times: number[] = [];
-  slices.begin();
-  try {
-    for (let from = 0; from < given.length; from += TIMES_AT_ONCE) {
-      for (const time of timesNow(given.slice(from, from + TIMES_AT_ONCE), member)) times.push(time);
-      await slices.pauseAgain();
-    }
-  } finally {
-    slices.end();
+  for (let from = 0; from < given.length; from += TIMES_AT_ONCE) {
+    for (const time of timesNow(given.slice(from, from + TIMES_AT_ONCE), member)) times.push(time);
+    await slices.pause();
   }
   return times;
 }

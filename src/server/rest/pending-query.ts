@@ -231,20 +231,17 @@ export class PendingQuery {
     let failure: { readonly error: unknown } | null = null;
     let next = 0;
     const work = async (): Promise<void> => {
-      slices.begin();
       try {
         while (failure === null && next < times) {
           const index = next++;
           const evaluation = start(index);
-          put(index, await slices.outside(evaluation.finish()));
+          put(index, await evaluation.finish());
           this.#life.forget(evaluation);
-          await slices.pauseAgain();
+          await slices.pause();
         }
       } catch (error) {
         failure ??= { error };
         this.#life.abort();
-      } finally {
-        slices.end();
       }
     };
     await Promise.all(Array.from({ length: CONCURRENT }, work));

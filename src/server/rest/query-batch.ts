@@ -92,7 +92,7 @@ async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly B
   for (let to = 0; to < body.length; ) {
     to = Math.min(body.length, to + PART_BYTES);
     scanner.advance(to);
-    await slices.pauseAgain();
+    await slices.pause();
   }
   return scanner.end();
 }
@@ -125,8 +125,7 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
   const { slices } = service;
   const { dataset } = query;
   const call = CALLS.get(query.operation ?? "");
-  if (call !== undefined)
-    return slices.outside(call(service, life, life.dataset(dataset ?? ""), membersOf(query, body)));
+  if (call !== undefined) return call(service, life, life.dataset(dataset ?? ""), membersOf(query, body));
   const operation = operationNamed(query.operation);
   if (dataset === undefined) throw refuse("dataset", "dataset must be a string.");
   const pending = new PendingQuery(
@@ -149,10 +148,10 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
   for (let from = query.from; from < query.to; from += PART_BYTES) {
     reader.write(body.subarray(from, Math.min(query.to, from + PART_BYTES)));
     const wait = pending.admit();
-    await (wait === null ? slices.pauseAgain() : slices.outside(wait));
+    await (wait === null ? slices.pause() : wait);
   }
   reader.end();
-  const { request, result } = await slices.outside(pending.answer());
+  const { request, result } = await pending.answer();
   life.onEnd(() => result.release());
   const answer = describeAnswer(life, operation, dataset, request, result);
   const head = { ...answer.about, components: answer.components, shape: shapeOf(answer) };
@@ -173,28 +172,23 @@ function* write(answers: readonly (BatchAnswer | RefusedQuery)[]): Generator<Buf
 async function answerAll(service: Service, life: RequestLife, id: string): Promise<(BatchAnswer | RefusedQuery)[]> {
   const { slices } = service;
   const results: (BatchAnswer | RefusedQuery)[] = [];
-  slices.begin();
-  try {
-    const body = await readWhole(life, BATCH_BYTES);
-    // Many small queries one after the other are not a small request.
-    life.foresee(Math.floor(body.length / POINT_BYTES));
-    for (const query of await findQueries(body, slices)) {
-      try {
-        if (results.length > 0) life.another();
-        results.push(await answerQuery(service, life, query, body));
-        life.settle();
-      } catch (error) {
-        if (error instanceof MalformedJson) throw noJson();
-        // The caller's own mistakes belong to their query; a failure of the service fails the batch.
-        if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
-        // Everything it has begun ends here; queries that have been answered stay.
-        life.abort();
-        results.push({ problem: describeProblem(error, id).problem });
-      }
-      await slices.pauseAgain();
+  const body = await readWhole(life, BATCH_BYTES);
+  // Many small queries one after the other are not a small request.
+  life.foresee(Math.floor(body.length / POINT_BYTES));
+  for (const query of await findQueries(body, slices)) {
+    try {
+      if (results.length > 0) life.another();
+      results.push(await answerQuery(service, life, query, body));
+      life.settle();
+    } catch (error) {
+      if (error instanceof MalformedJson) throw noJson();
+      // The caller's own mistakes belong to their query; a failure of the service fails the batch.
+      if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
+      // Everything it has begun ends here; queries that have been answered stay.
+      life.abort();
+      results.push({ problem: describeProblem(error, id).problem });
     }
-  } finally {
-    slices.end();
+    await slices.pause();
   }
   return results;
 }

@@ -60,7 +60,7 @@ async function answer(
   const asked = own.includes("with") && found ? readAlong(request.query as Record<string, unknown>, found) : null;
   const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
-    await readBody(readerFor(request, operation, pending), pending, life, service);
+    await readBody(readerFor(request, operation, pending), pending, life);
   const { request: understood, result } = await pending.answer();
   life.onEnd(() => result.release());
   const along = asked && (await valuesAlong(life, asked, understood.query, result, understood.starts ?? null));

@@ -95,7 +95,6 @@ export async function valuesAlong(
     const components = componentsOf(column.text, width);
     return { name: column.text, components, values: new Float32Array(width * records.times.length) };
   });
-  slices.begin();
   for (let from = 0; from < records.times.length; from += BLOCK) {
     const count = Math.min(BLOCK, records.times.length - from);
     const input = (key: InputKey, c: number): Float64Array => {
@@ -114,9 +113,8 @@ export async function valuesAlong(
         for (let i = 0; i < count; i++)
           values[components.length * (from + i) + c] = records.left[from + i] === 1 ? Number.NaN : Number(numbers[i]);
     }
-    await slices.pauseAgain();
+    await slices.pause();
   }
-  slices.end();
   return along;
 }
 

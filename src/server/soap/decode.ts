@@ -16,7 +16,7 @@ import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../life/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type ItemArray, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
+import { type ItemArray, type PlainScanners, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
@@ -46,8 +46,8 @@ export interface DecodeContext extends RequestDialect {
   limit(own: PointLimit): PointLimit;
   /** Records decoded points, possibly none; a promise if reading must wait for room or give way to other work. */
   admit(points: number): Promise<void> | null;
-  /** The threads that read a long request; absent: the caller's thread reads it. */
-  readonly long?: Omit<ReadingThreads, "texts">;
+  /** Bytes of the request still to come, as far as it says; absent: no threads read it. */
+  readonly remaining?: () => number;
 }
 
 /** Finds the requests that a body element may name, which differ in their members; none for every other name. */
@@ -228,7 +228,7 @@ class Decoder {
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);
-    const { long } = this.#context;
+    const { remaining } = this.#context;
     return readItems(this.#reader, this.#context, this.#context.scanners, this.#context.smallTexts, {
       item,
       member,
@@ -236,7 +236,7 @@ class Decoder {
       most: points,
       limit: name,
       admit: (count) => this.#context.admit(counted ? count : 0),
-      ...(texts !== undefined && long !== undefined ? { ahead: { texts, ...long } } : {}),
+      ...(texts !== undefined && remaining !== undefined ? { ahead: { texts, remaining } } : {}),
     });
   }
 }

@@ -35,8 +35,6 @@ export interface ReadingThreads {
   readonly texts: QueryTexts;
   /** Bytes of the request still to come, as far as it says. */
   remaining(): number;
-  /** Waits for something outside of the time slice. */
-  readonly outside: <T>(promise: Promise<T>) => Promise<T>;
 }
 
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
@@ -166,7 +164,7 @@ class ItemsReader {
       return;
     }
     const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
-    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags, "xml"), ahead.texts, deliver, ahead.outside);
+    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags, "xml"), ahead.texts, deliver);
     this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
   }
 

@@ -142,7 +142,6 @@ function* readCall(
 ): Steps<DecodedOperation> {
   const { config, slices } = shared.service;
   const body = life.openBody();
-  slices.begin();
   try {
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
@@ -163,16 +162,14 @@ function* readCall(
       admit: (count) => {
         const wait = life.admit(count);
         // Items in an unusual form are read slowly: a slice may end before all that have arrived are read.
-        return wait ? slices.outside(wait) : slices.pause();
+        return wait ?? (body.isLong ? slices.pause() : null);
       },
-      // Worker threads read the points of a long body, for which this thread waits outside of its time slice.
-      long: { remaining: () => body.remaining, outside: (promise) => slices.outside(promise) },
+      remaining: () => body.remaining,
     });
     yield* closeEnvelope(reader);
     request.facts.operation = call.row.name;
     return call;
   } finally {
-    slices.end();
     body.release();
   }
 }

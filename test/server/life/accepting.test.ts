@@ -27,25 +27,22 @@ it("lets long work of bodies wait while each turn accepts a connection", async (
   const accepting = acceptingByHand();
   const slices = new TimeSlices(() => null, accepting);
   const done: string[] = [];
-  slices.begin();
-  expect(slices.crowded).toBe(false);
+  expect(slices.isOver).toBe(false);
   accepting.accepted();
-  expect(slices.crowded).toBe(true);
-  void slices.pauseAgain()?.then(() => done.push("body"));
+  expect(slices.isOver).toBe(true);
+  void slices.pause()?.then(() => done.push("body"));
   await accept(accepting, 40, 1);
   expect(done).toEqual([]);
   for (let i = 0; i < 4; i++) await turn();
   expect(done).toEqual(["body"]);
-  slices.end();
 });
 
 it("does work every 50 milliseconds, however many connect", async () => {
   const accepting = acceptingByHand();
   const slices = new TimeSlices(() => null, accepting);
   const done: number[] = [];
-  slices.begin();
   accepting.accepted();
-  for (let i = 0; i < 3; i++) void slices.pauseAgain()?.then(() => done.push(clock - 1000));
+  for (let i = 0; i < 3; i++) void slices.pause()?.then(() => done.push(clock - 1000));
   await accept(accepting, 200, 1);
   expect(done).toHaveLength(3);
   for (const [i, ms] of done.entries()) expect(ms).toBeGreaterThanOrEqual(50 * (i + 1));

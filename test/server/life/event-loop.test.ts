@@ -1,50 +1,7 @@
-/** Work that is gathered over a tick of the event loop. */
+/** Turns of long work on the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { mainThreadCpu, Tick, TimeSlices } from "../../../src/server/life/event-loop.js";
-
-test("work added in one tick is done together and in order, before the next tick", async () => {
-  const done: string[] = [];
-  const tick = new Tick();
-  tick.add(() => done.push("first"));
-  tick.add(() => done.push("second"));
-  await Promise.resolve();
-  process.nextTick(() => done.push("at once"));
-  await immediate();
-  expect(done).toEqual(["at once", "first", "second"]);
-});
-
-test("work added by work waits for the next tick", async () => {
-  const done: string[] = [];
-  const tick = new Tick();
-  tick.add(() => {
-    done.push("first");
-    tick.add(() => done.push("third"));
-  });
-  tick.add(() => done.push("second"));
-  setImmediate(() => done.push("between"));
-  await immediate();
-  expect(done).toEqual(["first", "second", "between"]);
-  await immediate();
-  expect(done).toEqual(["first", "second", "between", "third"]);
-});
-
-test.each([
-  [40, undefined, [16, 16, 8]],
-  [5, 2, [2, 2, 1]],
-])("%d pieces of work in a tick are done a few at a time, in order (%s slots)", async (count, slots, groups) => {
-  const done: number[] = [];
-  const tick = new Tick(slots);
-  for (let i = 0; i < count; i++) tick.add(() => done.push(i));
-  const seen: number[] = [];
-  for (const _ of groups) {
-    const before = done.length;
-    await immediate();
-    seen.push(done.length - before);
-  }
-  expect(seen).toEqual(groups);
-  expect(done).toEqual(Array.from({ length: count }, (_, i) => i));
-});
+import { mainThreadCpu, TimeSlices } from "../../../src/server/life/event-loop.js";
 
 test("a long loop covers every element once and lets ticks pass between its slices", async () => {
   // A clock that goes on by three milliseconds whenever it is read.
@@ -81,13 +38,11 @@ test("one slice of long work goes on in a tick, in the order of its waiting", as
   const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
   try {
     const work = async (name: string): Promise<void> => {
-      slices.begin();
       for (let i = 0; i < 3; i++) {
         done.push(`${name}${i}`);
         clock += 10;
-        await slices.pauseAgain();
+        await slices.pause();
       }
-      slices.end();
     };
     let over = false;
     const turn = (): void => {
@@ -105,49 +60,55 @@ test("one slice of long work goes on in a tick, in the order of its waiting", as
   }
 });
 
-test("work that has had a slice waits if others have filled the tick, and what begins does not", async () => {
+test("what is done in one turn shares its slice, and the next turn has another", async () => {
   const slices = new TimeSlices(() => null);
   let clock = 0;
   const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
   try {
-    slices.begin();
+    slices.note();
     clock += 4;
-    expect(slices.overdue).toBe(true);
-    slices.end();
-    slices.begin();
-    expect(slices.pause()).toBeNull();
-    const wait = slices.pauseAgain();
+    slices.note();
+    const wait = slices.pause();
     expect(wait).toBeInstanceOf(Promise);
     await wait;
-    expect(slices.pauseAgain()).toBeNull();
-    slices.end();
+    expect(slices.pause()).toBeNull();
+    clock += 1;
+    await immediate();
+    clock += 10;
+    expect(slices.pause()).toBeNull();
+    expect(slices.longestMs).toBe(4);
   } finally {
     spy.mockRestore();
   }
 });
 
-test("a time slice that has lasted is over after a pause", async () => {
+test("a slice from the queue is not cut short by the end of the turn before it", async () => {
   const slices = new TimeSlices(() => null);
-  slices.begin();
-  const since = performance.now();
-  while (!slices.overdue) expect(performance.now() - since).toBeLessThan(10_000);
-  await slices.pause();
-  expect(slices.overdue).toBe(false);
-  expect(slices.pause()).toBeNull();
-  slices.end();
+  let clock = 0;
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);
+  try {
+    slices.note();
+    clock += 5;
+    const first = slices.pause();
+    const second = slices.pause();
+    await first;
+    clock += 6;
+    expect(slices.isOver).toBe(true);
+    await second;
+    expect(slices.isOver).toBe(false);
+    expect(slices.longestMs).toBe(6);
+  } finally {
+    spy.mockRestore();
+  }
 });
 
-test("a time slice goes on across waits that end before the event loop turns", async () => {
+test("waits for something else do not count", async () => {
   const slices = new TimeSlices(() => null);
-  slices.begin();
+  slices.note();
   const since = performance.now();
-  while (!slices.overdue) {
-    expect(performance.now() - since).toBeLessThan(10_000);
-    await slices.outside(Promise.resolve());
-  }
-  await slices.outside(immediate());
-  slices.end();
-  expect(slices.longestMs).toBeGreaterThanOrEqual(4);
+  while (performance.now() - since < 50) await immediate();
+  expect(slices.longestMs).toBeLessThan(performance.now() - since);
+  expect(slices.isOver).toBe(false);
 });
 
 test.runIf(process.platform === "linux")(

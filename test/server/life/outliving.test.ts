@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { InProgress } from "../../../src/engine/main/drain.js";
 import { Admission } from "../../../src/server/life/admission.js";
-import { Connections, type OwedAnswer } from "../../../src/server/life/connections.js";
+import { Connections, type PendingAnswer } from "../../../src/server/life/connections.js";
 import { ALL_BYTES, bytesGrownOld } from "../../support/old-objects.js";
 
 const LIMITS = {
@@ -31,8 +31,8 @@ describe("items that come and go do not outlive themselves", () => {
     const connections = new Connections();
     const socket = new EventEmitter() as unknown as Socket;
     const grown = bytesGrownOld((item) => {
-      const answer = Object.assign(new EventEmitter(), { item }) as unknown as OwedAnswer;
-      connections.owe(socket, answer);
+      const answer = Object.assign(new EventEmitter(), { item }) as unknown as PendingAnswer;
+      connections.add(socket, answer);
       return () => answer.emit("close");
     });
     expect(connections.unanswered).toBe(16);

@@ -140,7 +140,7 @@ function serveAnalysis(
   return compute(service, { name: operation }, request, reply, async (life) => {
     const type = negotiate(request.headers.accept, ANALYSIS_TYPES);
     addVary(reply, "Accept");
-    const options = readAnalysis(schema, await readBounded(life, service));
+    const options = readAnalysis(schema, await readWhole(life, BODY_BYTES));
     const dataset = life.dataset(name);
     const answer = await run(options as never, dataset, meansFor(life, service, dataset));
     if (isArray(answer)) {
@@ -210,13 +210,4 @@ export async function statisticsInBatch(
 
 function isArray(answer: GroupAnswer | ArrayAnswer): answer is ArrayAnswer {
   return "npy" in answer;
-}
-
-async function readBounded(life: RequestLife, { slices }: Service): Promise<Buffer> {
-  slices.begin();
-  try {
-    return await readWhole(life, BODY_BYTES);
-  } finally {
-    slices.end();
-  }
 }

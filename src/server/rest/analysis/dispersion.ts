@@ -124,14 +124,9 @@ export async function dispersion(
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {
   const companies = part.particles / sums.company;
   const step = Math.ceil(SLICE_RECORDS / (part.records * sums.company));
-  slices.begin();
-  try {
-    for (let from = 0; from < companies; from += step) {
-      if (from > 0) await slices.pauseAgain();
-      addPaths(sums, part, from, Math.min(companies, from + step));
-    }
-  } finally {
-    slices.end();
+  for (let from = 0; from < companies; from += step) {
+    if (from > 0) await slices.pause();
+    addPaths(sums, part, from, Math.min(companies, from + step));
   }
 }
 

@@ -122,15 +122,10 @@ export async function structures(
 
 /** Runs work that yields, in time slices. */
 async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Promise<T> {
-  slices.begin();
-  try {
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      await slices.pauseAgain();
-    }
-  } finally {
-    slices.end();
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    await slices.pause();
   }
 }
 

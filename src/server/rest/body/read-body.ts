@@ -4,10 +4,8 @@ import type { Operation } from "../../../shared/operations.js";
 import { readAhead } from "../../../text/items-ahead.js";
 import { type Steps, walk } from "../../../text/steps.js";
 import type { Body } from "../../life/body.js";
-import type { TimeSlices } from "../../life/event-loop.js";
 import { bodyTooLarge } from "../../life/refusal.js";
 import type { RequestLife } from "../../life/request-life.js";
-import type { Service } from "../../life/service.js";
 import { ownTimesOf } from "../own-times.js";
 import { arraysOf, refuse, textsOfJson } from "../parameters.js";
 import type { PendingQuery } from "../pending-query.js";
@@ -29,30 +27,21 @@ export async function readBody(
   reader: BodyReader,
   pending: Pick<PendingQuery, "admit" | "threads">,
   life: Pick<RequestLife, "openBody">,
-  { slices }: Pick<Service, "slices">,
 ): Promise<void> {
   const body = life.openBody();
-  slices.begin();
   try {
-    await walk(readParts(reader, pending, body, slices));
+    await walk(readParts(reader, pending, body));
     reader.end();
   } finally {
-    slices.end();
     body.release();
   }
 }
 
 /** Reads the parts of a body; threads read the items of a large one, as long as these have the usual form. */
-function* readParts(
-  reader: BodyReader,
-  pending: Pick<PendingQuery, "admit" | "threads">,
-  body: Body,
-  slices: TimeSlices,
-): Steps<void> {
-  const outside = <T>(promise: Promise<T>): Promise<T> => slices.outside(promise);
+function* readParts(reader: BodyReader, pending: Pick<PendingQuery, "admit" | "threads">, body: Body): Steps<void> {
   const admit = function* (): Steps<void> {
     const wait = pending.admit();
-    if (wait) yield outside(wait);
+    if (wait) yield wait;
   };
   const deliver = function* (triples: Float32Array, count: number, bytes: number): Steps<void> {
     reader.items?.add(triples, count, bytes);
@@ -83,7 +72,7 @@ function* readParts(
     if (threads === null) least = Number.POSITIVE_INFINITY;
     const next = reader.items;
     if (threads === null || next === undefined || !next.isNext) continue;
-    const isOdd = yield* readAhead(body, next.form, threads, deliver, outside);
+    const isOdd = yield* readAhead(body, next.form, threads, deliver);
     least = Math.max(LARGE_BYTES, isOdd ? 2 * least : 0);
     since = 0;
   }
@@ -128,7 +117,7 @@ export async function readWhole(life: RequestLife, most: number): Promise<Buffer
   try {
     if (body.remaining > most) throw bodyTooLarge();
     // Room for what the request says; if it does not say, for what has come.
-    let whole = await life.slices.outside(life.room(body.remaining));
+    let whole = await life.room(body.remaining);
     let bytes = 0;
     for (let part = body.take(); part !== null; part = body.take()) {
       if (part === undefined) {
@@ -137,7 +126,7 @@ export async function readWhole(life: RequestLife, most: number): Promise<Buffer
       }
       if (bytes + part.length > most) throw bodyTooLarge();
       if (bytes + part.length > whole.length) {
-        const longer = await life.slices.outside(life.room(2 * (bytes + part.length)));
+        const longer = await life.room(2 * (bytes + part.length));
         whole.copy(longer);
         whole = longer;
       }

@@ -310,17 +310,15 @@ async function readPoints(
     writers.push(new TripleWriter(sink, { points: Number.POSITIVE_INFINITY, name: "jobs.points" }));
     return writers.at(-1) as TripleWriter;
   };
-  slices.begin();
   try {
     const reader = readerFor(request, operation, { texts, writer });
     for await (const part of createReadStream(from)) {
       reader.write(part as Buffer);
-      await slices.pauseAgain();
+      await slices.pause();
     }
     reader.end();
     for (const one of writers) one.flush();
   } finally {
-    slices.end();
     closeSync(file);
   }
   const own = ownTimesOf(operation);

@@ -365,7 +365,7 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
       const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
       const [from, end] = partOf(request.headers, bytes);
       const parts = (request.body ?? []) as Readable;
-      return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pauseAgain()));
+      return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pause()));
     },
   );
   api.delete<WithId>("/inputs/:id", { schema: { ...about, summary: "Delete an input" } }, async (request) => {

@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { PointsReader } from "../../../../src/server/jhtdb/points-reader.js";
 import { Body } from "../../../../src/server/life/body.js";
-import { Tick, TimeSlices } from "../../../../src/server/life/event-loop.js";
+import { TimeSlices } from "../../../../src/server/life/event-loop.js";
 import type { BodyReader } from "../../../../src/server/rest/body/body-reader.js";
 import { JsonReader } from "../../../../src/server/rest/body/json-reader.js";
 import { readBody } from "../../../../src/server/rest/body/read-body.js";
@@ -93,8 +93,8 @@ async function outcome(
       ? new PointsReader(writer("points"))
       : new JsonReader(["points", "InitialV"], { array: writer, member: () => undefined });
   const slices = new TimeSlices(() => null);
-  const life = { openBody: () => new Body(request as unknown as IncomingMessage, mostBytes, slices, new Tick()) };
-  const reading = readBody(reader, { admit: () => null, threads }, life, { slices });
+  const life = { openBody: () => new Body(request as unknown as IncomingMessage, mostBytes, slices) };
+  const reading = readBody(reader, { admit: () => null, threads }, life);
   for (let at = 0; at < bytes.length; at += chunk) request.write(bytes.subarray(at, at + chunk));
   request.end();
   try {
