@@ -1,10 +1,11 @@
 /**
- * `Admission` bounds the requests being answered, by slots, and the points that all requests hold together. A part of
- * both is reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its
- * shortest request first.
+ * Admission of requests: bounds those being answered, by slots, and the points that all hold together. A part of both is
+ * reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its shortest
+ * request first.
  */
 import { SMALL_WORK } from "../../engine/contract/query.js";
 import { BusyError, busyStore } from "../../shared/errors.js";
+import { granted } from "./granted.js";
 import { MemoryBudget } from "./memory-budget.js";
 import { HttpRefusal } from "./refusal.js";
 
@@ -65,9 +66,8 @@ export class Admission {
   readonly analyses = new MemoryBudget(ANALYSIS_BYTES);
   readonly #limits: AdmissionLimits;
   readonly #waiting = new Set<Waiter>();
-  /** The first and the last of the requests that hold points, in the order in which they asked for the first ones. */
-  #oldest: PointsHold | null = null;
-  #newest: PointsHold | null = null;
+  /** Requests that hold points, in the order of their first ones. An array: see `InProgress`. */
+  readonly #holds: PointsHold[] = [];
   /** Requests that wait to add points, with how many. */
   readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   readonly #clients = new Map<unknown, Client>();
@@ -115,8 +115,8 @@ export class Admission {
    * @returns gives the slot back; harmless when called twice
    * @throws BusyError when none came free in time or too many wait already
    */
-  async slot(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
-    return this.trySlot(asker) ?? this.#wait(asker, waitMs, signal);
+  async slot(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
+    return this.trySlot(request) ?? this.#wait(request, waitMs, signal);
   }
 
   /**
@@ -124,9 +124,9 @@ export class Admission {
    *
    * @throws BusyError if others wait for the store that it reads, and its requests have as many slots as they may
    */
-  trySlot(asker: SlotRequest): (() => void) | null {
-    if (asker.store && this.#isCrowded(asker.store)) throw busyStore();
-    return this.#mayTake(asker) ? this.#take(asker) : null;
+  trySlot(request: SlotRequest): (() => void) | null {
+    if (request.store && this.#isCrowded(request.store)) throw busyStore();
+    return this.#mayTake(request) ? this.#take(request) : null;
   }
 
   /** Whether a request may have one of the slots that are free. Some are left to requests that read no store. */
@@ -174,8 +174,8 @@ export class Admission {
   }
 
   /** Takes the slot of a request that has waited for a store, even if all are taken: it must not wait again. */
-  takeAgain(asker: SlotRequest): () => void {
-    return this.#take(asker);
+  takeAgain(request: SlotRequest): () => void {
+    return this.#take(request);
   }
 
   /** Slots or places in the queue that may be taken when a request of so much work takes one. */
@@ -239,45 +239,25 @@ export class Admission {
 
   /** Adds to an account; a promise if its request has to wait until there is room. For `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
-    if (hold.held === null) this.#append(hold);
+    if (!this.#holds.includes(hold)) this.#holds.push(hold);
     if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
     this.#count(hold, count);
     return null;
   }
 
   #count(hold: PointsHold, count: number): void {
-    const before = hold.held ?? 0;
     this.#points += count;
-    this.#smallPoints += smallPart(before + count) - smallPart(before);
-    hold.held = before + count;
-  }
-
-  #append(hold: PointsHold): void {
-    hold.held = 0;
-    hold.before = this.#newest;
-    if (this.#newest === null) this.#oldest = hold;
-    else this.#newest.after = hold;
-    this.#newest = hold;
-  }
-
-  #remove(hold: PointsHold): void {
-    if (hold.held === null) return;
-    if (hold.before === null) this.#oldest = hold.after;
-    else hold.before.after = hold.after;
-    if (hold.after === null) this.#newest = hold.before;
-    else hold.after.before = hold.before;
-    // A closed account must not keep others from being collected.
-    hold.before = null;
-    hold.after = null;
-    hold.held = null;
+    this.#smallPoints += smallPart(hold.held + count) - smallPart(hold.held);
+    hold.held += count;
   }
 
   /** Closes an account; a paused one continues, and finds its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
-    const held = hold.held ?? 0;
-    this.#points -= held;
-    this.#smallPoints -= smallPart(held);
-    this.#remove(hold);
+    this.#points -= hold.held;
+    this.#smallPoints -= smallPart(hold.held);
+    hold.held = 0;
+    const at = this.#holds.indexOf(hold);
+    if (at >= 0) this.#holds.splice(at, 1);
     this.#paused.get(hold)?.resume();
     for (const [paused, { count, resume }] of this.#paused) {
       if (!this.#hasRoom(paused, count)) continue;
@@ -289,52 +269,48 @@ export class Admission {
   /** The oldest request always has room: if all waited for one another, none would end. */
   #hasRoom(hold: PointsHold, count: number): boolean {
     const most = this.#limits["engine.pointsInFlight"];
-    if (this.#points + count <= most || this.#oldest === hold) return true;
-    const after = (hold.held ?? 0) + count;
+    if (this.#points + count <= most || this.#holds[0] === hold) return true;
+    const after = hold.held + count;
     return after <= SMALL_POINTS && this.#smallPoints + count <= most * SMALL_PART;
   }
 
   #pause(hold: PointsHold, count: number): Promise<void> {
     const timeout = this.#limits["http.requestTimeoutMs"];
     const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#paused.delete(hold);
-        reject(new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" }));
-      }, left);
-      const resume = (): void => {
-        clearTimeout(timer);
-        this.#paused.delete(hold);
-        resolve();
-      };
-      this.#paused.set(hold, { count, resume });
-    });
+    const late = (): Error =>
+      new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" });
+    return granted<void>(
+      (grant) => {
+        this.#paused.set(hold, { count, resume: () => grant(() => undefined) });
+        return () => this.#paused.delete(hold);
+      },
+      { ms: left, late },
+    );
   }
 
-  #wait(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
+  #wait(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#waiting.size >= this.#most("engine.queue", asker.work) || this.#isQueueFull(asker))
+    if (this.#waiting.size >= this.#most("engine.queue", request.work) || this.#isQueueFull(request))
       throw new BusyError("Too many requests are waiting.");
     // Requests that wait for slots of stores take none from others.
-    const small = asker.work <= SMALL_WORK && !asker.store ? 1 : 0;
-    return new Promise((resolve, reject) => {
-      const settle = (then: () => void): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", leave);
-        this.#waiting.delete(waiter);
-        this.#small -= small;
-        this.#change(asker.client, { waiting: -1 });
-        then();
-      };
-      const waiter: Waiter = { ...asker, grant: () => settle(() => resolve(this.#take(asker))) };
-      const give = (): void => settle(() => reject(new BusyError("No slot came free before the deadline.")));
-      const leave = (): void => settle(() => reject(signal.reason));
-      const timer = setTimeout(give, waitMs);
-      signal.addEventListener("abort", leave, { once: true });
-      this.#waiting.add(waiter);
-      this.#small += small;
-      this.#change(asker.client, { waiting: 1 });
-    });
+    const small = request.work <= SMALL_WORK && !request.store ? 1 : 0;
+    const late = (): Error => new BusyError("No slot came free before the deadline.");
+    return granted(
+      (grant) => {
+        const waiter = { ...request, grant: () => grant(() => this.#take(request)) };
+        const count = (one: 1 | -1): void => {
+          this.#small += one * small;
+          this.#change(request.client, { waiting: one });
+        };
+        this.#waiting.add(waiter);
+        count(1);
+        return () => {
+          this.#waiting.delete(waiter);
+          count(-1);
+        };
+      },
+      { ms: waitMs, signal, late },
+    );
   }
 
   /** Whether this request reads a store, and such requests have all the places in the queue that they may have. */
@@ -368,10 +344,8 @@ function smallPart(points: number): number {
 export class PointsHold {
   /** The time at which the request arrived. */
   readonly since = performance.now();
-  /** Points held, and the accounts next to it; null while it has none. For `Admission` alone. */
-  held: number | null = null;
-  before: PointsHold | null = null;
-  after: PointsHold | null = null;
+  /** Points held. For `Admission` alone. */
+  held = 0;
   readonly #admission: Admission;
   #released = false;
 

@@ -3,6 +3,7 @@
  * they came, and gives back what it was admitted when its request is over.
  */
 import { BusyError } from "../../shared/errors.js";
+import { granted } from "./granted.js";
 
 /** Part of the budget that an analysis may take without being counted: some thirty of them run at once. */
 const UNCOUNTED_PART = 1 / 128;
@@ -39,22 +40,19 @@ export class MemoryBudget {
     if (bytes <= this.#bytes * UNCOUNTED_PART) return () => undefined;
     const counted = Math.min(bytes, this.#bytes);
     if (this.#waiting.size === 0 && counted <= this.#free) return this.#lend(counted);
-    return new Promise((resolve, reject) => {
-      const settle = (then: () => void): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", leave);
-        this.#waiting.delete(waiting);
-        then();
-        this.#grant();
-      };
-      const waiting: Applicant = { bytes: counted, grant: () => settle(() => resolve(this.#lend(counted))) };
-      const leave = (): void => settle(() => reject(signal.reason));
-      const giveUp = (): void =>
-        settle(() => reject(new BusyError("Other analyses had all of their memory until the deadline.")));
-      const timer = setTimeout(giveUp, waitMs);
-      signal.addEventListener("abort", leave, { once: true });
-      this.#waiting.add(waiting);
-    });
+    const late = (): Error => new BusyError("Other analyses had all of their memory until the deadline.");
+    try {
+      return await granted(
+        (grant) => {
+          const applicant = { bytes: counted, grant: () => grant(() => this.#lend(counted)) };
+          this.#waiting.add(applicant);
+          return () => this.#waiting.delete(applicant);
+        },
+        { ms: waitMs, signal, late },
+      );
+    } finally {
+      this.#grant();
+    }
   }
 
   #lend(bytes: number): () => void {

@@ -433,7 +433,7 @@ export class RequestLife {
 
   /** Records bytes that the socket has taken. */
   handedOver(bytes: number): void {
-    this.#pace.taken(bytes);
+    this.#pace.take(bytes);
   }
 
   /** Records time that writing the answer took. */

@@ -27,7 +27,7 @@ describe("items that come and go do not outlive themselves", () => {
     expect(grown).toBeLessThan(ALL_BYTES / 10);
   });
 
-  it("among the answers that a connection owes", () => {
+  it("among the answers that are pending on a connection", () => {
     const connections = new Connections();
     const socket = new EventEmitter() as unknown as Socket;
     const grown = bytesGrownOld((item) => {

@@ -34,7 +34,7 @@ it("has the time of its bytes and of one pause", () => {
 
 it("is not cut off once it has taken the bytes, nor after the end", () => {
   pace.offer(500);
-  pace.taken(500);
+  pace.take(500);
   vi.advanceTimersByTime(10_000);
   pace.offer(500);
   pace.end();
@@ -49,7 +49,7 @@ it("is measured while it has bytes to take, and only then", async () => {
   pace.offer(500);
   vi.advanceTimersByTime(40);
   expect([answer?.bytes, answer?.taken, answer?.readMs]).toEqual([700, 0, 40]);
-  pace.taken(500);
+  pace.take(500);
   vi.advanceTimersByTime(1000);
   pace.offer(200);
   vi.advanceTimersByTime(5);

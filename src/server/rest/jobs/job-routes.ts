@@ -201,7 +201,7 @@ async function sendResult(service: Service, reply: FastifyReply, parts: AsyncIte
   raw.once("close", () => pace.end());
   const reader = {
     handOver: (bytes: number) => pace.offer(bytes),
-    handedOver: (bytes: number) => pace.taken(bytes),
+    handedOver: (bytes: number) => pace.take(bytes),
     encoded: () => undefined,
   };
   try {

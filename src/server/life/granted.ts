@@ -1,0 +1,33 @@
+/** Waits for something that is granted in turn. */
+
+/** How long to wait, and what ends the wait. */
+export interface Patience {
+  readonly ms: number;
+  readonly signal?: AbortSignal;
+  /** The error once the time is over. */
+  readonly late: () => Error;
+}
+
+/**
+ * Waits until it is granted.
+ *
+ * @param begin joins those who wait, with a function that grants what it is given, and returns a function that leaves
+ * @throws the error of `late`, or the reason of the signal
+ */
+export function granted<T>(
+  begin: (grant: (make: () => T) => void) => () => void,
+  { ms, signal, late }: Patience,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      leave();
+      then();
+    };
+    const abort = (): void => settle(() => reject(signal?.reason));
+    const timer = setTimeout(() => settle(() => reject(late())), ms);
+    signal?.addEventListener("abort", abort, { once: true });
+    const leave = begin((make) => settle(() => resolve(make())));
+  });
+}
