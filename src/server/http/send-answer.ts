@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
 import type { TimeSlices } from "../life/event-loop.js";
+import type { ReaderPace } from "../life/reader-pace.js";
 import type { Service } from "../life/service.js";
 import { acceptsGzip } from "./negotiate.js";
 
@@ -71,15 +72,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
 }
 
-/** Hears about the progress of an answer. */
-export interface AnswerReader {
-  /** Bytes are handed to the socket. */
-  handOver(bytes: number): void;
-  /** The socket has taken them. */
-  handedOver(bytes: number): void;
-  /** Writing a part of the answer took so long. */
-  encoded(ms: number): void;
-}
+type Reader = Pick<ReaderPace, "handOver" | "handedOver" | "encoded">;
 
 /**
  * Sends an answer of any length with bounded memory: passages are made no faster than the socket takes them, and a full
@@ -91,7 +84,7 @@ export async function sendPassages(
   contentType: string,
   passages: Iterator<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
-  reader: AnswerReader,
+  reader: Reader,
 ): Promise<void> {
   const { first, complete } = begin(passages, slices, reader);
   const { raw } = reply;
@@ -125,7 +118,7 @@ export async function sendStream(
   contentType: string,
   passages: AsyncIterable<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
-  reader: AnswerReader,
+  reader: Reader,
 ): Promise<void> {
   const { raw } = reply;
   if (config.gzip !== "off") addVary(reply, "Accept-Encoding");
@@ -144,7 +137,7 @@ export async function sendBytes(
   reply: FastifyReply,
   parts: AsyncIterable<Buffer>,
   { slices }: Pick<Service, "slices">,
-  reader: AnswerReader,
+  reader: Reader,
 ): Promise<void> {
   const headers = reply.getHeaders() as Record<string, string>;
   const { raw } = reply.hijack();
@@ -189,11 +182,7 @@ async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compre
 }
 
 /** Makes the first passages, up to the length from which an answer may be compressed. */
-function begin(
-  passages: Iterator<Buffer>,
-  slices: TimeSlices,
-  reader: AnswerReader,
-): { first: Buffer[]; complete: boolean } {
+function begin(passages: Iterator<Buffer>, slices: TimeSlices, reader: Reader): { first: Buffer[]; complete: boolean } {
   slices.note();
   const first: Buffer[] = [];
   const since = performance.now();
@@ -215,7 +204,7 @@ async function* paced(
   first: readonly Buffer[],
   rest: Iterator<Buffer> | AsyncIterator<Buffer>,
   slices: TimeSlices,
-  reader: AnswerReader,
+  reader: Reader,
 ): AsyncGenerator<Buffer> {
   for (const passage of first) {
     reader.handOver(passage.length);

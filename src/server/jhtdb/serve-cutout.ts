@@ -150,7 +150,7 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     await life.computed([first]);
     life.stream();
     const passages = write(layoutOf(dataset, field, query, components), frames(life, boxes, start, first));
-    await sendStream(reply, JSON_TYPE, passages, service, life);
+    await sendStream(reply, JSON_TYPE, passages, service, life.reader);
     return reply;
   };
   return compute(service, null, request, reply, steps, caller);

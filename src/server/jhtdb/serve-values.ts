@@ -74,17 +74,17 @@ export function serveValues(service: Service, request: FastifyRequest, reply: Fa
 
 async function send({ result }: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
   const shape = [result.items, result.components];
-  const spent = (ms: number): void => life.encoded(ms);
+  const spent = (ms: number): void => life.reader.encoded(ms);
   life.onEnd(() => result.release());
   await life.computed([result]);
   if (result.stream === undefined) {
     const large = largeRows(result, shape, spent);
-    if (large === null) await sendPassages(reply, JSON_TYPE, nested(result, shape), service, life);
-    else await sendStream(reply, JSON_TYPE, large, service, life);
+    if (large === null) await sendPassages(reply, JSON_TYPE, nested(result, shape), service, life.reader);
+    else await sendStream(reply, JSON_TYPE, large, service, life.reader);
     return;
   }
   life.stream();
-  await sendStream(reply, JSON_TYPE, streamedRows(partsOf(result), shape, result.texts, spent), service, life);
+  await sendStream(reply, JSON_TYPE, streamedRows(partsOf(result), shape, result.texts, spent), service, life.reader);
 }
 
 /** Media type of every answer. */

@@ -324,18 +324,8 @@ export function createServer(
 ): PlainServer | TlsServer {
   const inTurn: RequestListener | undefined =
     listener && ((request, response) => connections.begin(response, () => listener(request, response)));
-  const server =
-    tls === null
-      ? new (class extends PlainServer {
-          override closeIdleConnections(): void {
-            connections.closeIdle();
-          }
-        })(options, inTurn)
-      : new (class extends TlsServer {
-          override closeIdleConnections(): void {
-            connections.closeIdle();
-          }
-        })({ ...options, ...tls }, inTurn);
+  const server = tls === null ? new PlainServer(options, inTurn) : new TlsServer({ ...options, ...tls }, inTurn);
+  server.closeIdleConnections = () => connections.closeIdle();
   connections.watch(server, most);
   return server;
 }

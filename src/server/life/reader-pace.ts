@@ -2,6 +2,7 @@
 import { type Limits, LONGEST_MS } from "../../shared/config.js";
 import { BusyError, CancelledError } from "../../shared/errors.js";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.js";
+import type { RequestFacts } from "./request-facts.js";
 
 /** The reader of the answer to one request. */
 export class ReaderPace implements OutgoingAnswer {
@@ -9,6 +10,7 @@ export class ReaderPace implements OutgoingAnswer {
   taken = 0;
   readonly cut: () => void;
   readonly #outgoing: Outgoing;
+  readonly #facts: Pick<RequestFacts, "encodeMs">;
   readonly #limits: Limits;
   /** Milliseconds for which there were bytes to take, until they were taken. */
   #readMs = 0;
@@ -19,9 +21,10 @@ export class ReaderPace implements OutgoingAnswer {
   #over = false;
 
   /** @param cut ends the connection of a reader that is too slow */
-  constructor(outgoing: Outgoing, limits: Limits, cut: () => void) {
+  constructor(outgoing: Outgoing, limits: Limits, facts: Pick<RequestFacts, "encodeMs">, cut: () => void) {
     this.#outgoing = outgoing;
     this.#limits = limits;
+    this.#facts = facts;
     this.cut = cut;
   }
 
@@ -46,7 +49,7 @@ export class ReaderPace implements OutgoingAnswer {
   }
 
   /** Records bytes that are handed to the socket; a reader that does not take them in time is cut off. */
-  offer(bytes: number): void {
+  handOver(bytes: number): void {
     if (this.#over) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];
     if (this.#patience !== null) clearTimeout(this.#patience);
@@ -55,11 +58,16 @@ export class ReaderPace implements OutgoingAnswer {
   }
 
   /** Records bytes that the socket has taken. */
-  take(bytes: number): void {
+  handedOver(bytes: number): void {
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.taken += bytes;
     this.#readMs = this.readMs;
     this.#offeredAt = null;
+  }
+
+  /** Records time that writing a part of the answer took. */
+  encoded(ms: number): void {
+    this.#facts.encodeMs += ms;
   }
 
   /** Gives the bytes back: the answer has been sent, or the caller has left. */

@@ -2,9 +2,8 @@
  * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
  * and how it ends.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
-import type { FastifyBaseLogger } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
 import { LONGEST_MS } from "../../shared/config.js";
@@ -13,11 +12,9 @@ import { operationOf } from "../../shared/operations.js";
 import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
-import type { PendingAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
 import { ReaderPace } from "./reader-pace.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
-import type { RequestFacts } from "./request-facts.js";
 import { RequestSlot } from "./request-slot.js";
 import type { Service } from "./service.js";
 
@@ -51,43 +48,24 @@ export function isTask({ taskKey }: Pick<Service, "taskKey">, headers: IncomingH
   return key !== undefined && key === taskKey;
 }
 
-/** The members of a request that its life uses; requests of fastify have them. */
-export interface LivingRequest {
-  readonly id: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly facts: RequestFacts;
-  readonly log: Pick<FastifyBaseLogger, "error">;
-  /** That of node:http, if the body is still to be read. */
-  readonly raw: { readonly socket: Socket };
-}
-
-/** The members of an answer that its life uses; replies of fastify have them. */
-export interface LivingReply {
-  readonly raw: PendingAnswer & {
-    readonly writableFinished: boolean;
-    on(event: "close", listener: () => void): unknown;
-  };
-  header(name: string, value: string): unknown;
-  hijack(): unknown;
-}
-
 /** The number of points that a request may have, and the name of the limit that says so. */
 export type PointLimit = Evaluation["limit"];
 
 /**
- * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
- * the answer with `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
+ * The life of a request, in this order: `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
+ * the answer to its `reader`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
  * then on the answer counts by its bytes. Everything is given back when the caller leaves, at whatever step.
  */
 export class RequestLife {
   /** The clock of the event loop, for work that the request does on it. */
   readonly slices: TimeSlices;
+  /** Its caller, who reads the answer. */
+  readonly reader: ReaderPace;
   readonly #service: Service;
-  readonly #request: LivingRequest;
-  readonly #reply: LivingReply;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
   readonly #hold: PointsHold;
   readonly #slot: RequestSlot;
-  readonly #pace: ReaderPace;
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
@@ -123,11 +101,7 @@ export class RequestLife {
    * @param name of the interface, for log and counters
    * @throws HttpRefusal of a compressed or too large body, or if all slots are taken
    */
-  static begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
-    return new RequestLife(service, request, reply, name);
-  }
-
-  private constructor(service: Service, request: LivingRequest, reply: LivingReply, name: string) {
+  constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
     this.slices = service.slices;
     this.#background = isTask(service, request.headers);
     this.#service = service;
@@ -140,7 +114,7 @@ export class RequestLife {
     request.facts.interface = this.#background ? "jobs" : name;
     this.#hold = service.admission.hold();
     this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
-    this.#pace = new ReaderPace(service.outgoing, service.config.limits, () => this.#cut());
+    this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () => this.#cut());
     reply.raw.on("close", () => this.#end());
   }
 
@@ -187,7 +161,7 @@ export class RequestLife {
   /** Begins to read the body. */
   openBody(): Body {
     const { config, slices } = this.#service;
-    this.#body = new Body(this.#request.raw as IncomingMessage, config.limits["http.bodyBytes"], slices);
+    this.#body = new Body(this.#request.raw, config.limits["http.bodyBytes"], slices);
     return this.#body;
   }
 
@@ -416,7 +390,7 @@ export class RequestLife {
       bytes += heldBytes;
       for (const part of values) bytes += part.byteLength;
     }
-    if (bytes > UNCOUNTED_BYTES && !this.#background) await this.#pace.waitForRoom(bytes, this.#deadline ?? 0);
+    if (bytes > UNCOUNTED_BYTES && !this.#background) await this.reader.waitForRoom(bytes, this.#deadline ?? 0);
     this.#slot.leave();
     this.#hold.release();
   }
@@ -424,21 +398,6 @@ export class RequestLife {
   /** Says that the answer is computed while it is read, after `computed`: from here on its reader sets the pace. */
   stream(): void {
     this.#deadline = null;
-  }
-
-  /** Records bytes that are handed to the socket; a reader that does not take them in time is cut off. */
-  handOver(bytes: number): void {
-    this.#pace.offer(bytes);
-  }
-
-  /** Records bytes that the socket has taken. */
-  handedOver(bytes: number): void {
-    this.#pace.take(bytes);
-  }
-
-  /** Records time that writing the answer took. */
-  encoded(ms: number): void {
-    this.#request.facts.encodeMs += ms;
   }
 
   /** Calls back when the request is over: at once if it is. */
@@ -485,7 +444,7 @@ export class RequestLife {
     this.#over = true;
     this.#slot.end();
     this.#hold.release();
-    this.#pace.end();
+    this.reader.end();
     for (const release of this.#releases.splice(0)) release();
     this.#giveBack();
   }

@@ -202,7 +202,7 @@ export function serveBatch(service: Service, request: FastifyRequest, reply: Fas
     addVary(reply, "Accept");
     const isJson = form === "application/json";
     const passages = isJson ? write(results) : batchOctets(results);
-    await sendPassages(reply, isJson ? "application/json; charset=utf-8" : form, passages, service, life);
+    await sendPassages(reply, isJson ? "application/json; charset=utf-8" : form, passages, service, life.reader);
     return reply;
   });
 }

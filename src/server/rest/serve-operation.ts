@@ -85,9 +85,9 @@ async function answer(
     );
   }
   const { contentType, write } = WRITERS[type];
-  const passages = largeAnswer(type, whole, (ms) => life.encoded(ms)) ?? write(whole);
-  if (Symbol.iterator in passages) await sendPassages(reply, contentType, passages, service, life);
-  else await sendStream(reply, contentType, passages, service, life);
+  const passages = largeAnswer(type, whole, (ms) => life.reader.encoded(ms)) ?? write(whole);
+  if (Symbol.iterator in passages) await sendPassages(reply, contentType, passages, service, life.reader);
+  else await sendStream(reply, contentType, passages, service, life.reader);
   return reply;
 }
 
@@ -165,7 +165,7 @@ export async function compute(
   steps: (life: RequestLife) => Promise<FastifyReply>,
   caller = { name: "api", token: tokenOf(request) },
 ): Promise<FastifyReply> {
-  const life = RequestLife.begin(service, request, reply, caller.name);
+  const life = new RequestLife(service, request, reply, caller.name);
   if (operation !== null) request.facts.operation = operation.name;
   try {
     life.authorise(caller.token);

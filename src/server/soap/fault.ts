@@ -1,7 +1,7 @@
 /** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
+import type { FastifyRequest } from "fastify";
 import { excerpt, FieldprobeError, RequestError } from "../../shared/errors.js";
 import { busyIfPassing } from "../life/refusal.js";
-import type { LivingRequest } from "../life/request-life.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
@@ -62,7 +62,7 @@ function faultAnswer(error: unknown, version: SoapVersion, namespace: string, re
 /** Writes the fault of a request, and notes it for the log and the counters. */
 export function faultFor(
   error: unknown,
-  { facts, id, log }: Pick<LivingRequest, "facts" | "id" | "log">,
+  { facts, id, log }: Pick<FastifyRequest, "facts" | "id" | "log">,
   version: SoapVersion,
   namespace: string,
 ): FaultAnswer {

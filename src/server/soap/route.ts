@@ -105,7 +105,7 @@ function sendWsdl(
  */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
-  const life = RequestLife.begin(shared.service, request, reply, `soap ${media.version}`);
+  const life = new RequestLife(shared.service, request, reply, `soap ${media.version}`);
   try {
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
     await life.enter();
@@ -115,15 +115,15 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       await life.computed([result]);
       const { texts } = result;
       if (texts !== undefined && isLarge(result)) {
-        const spent = (ms: number): void => life.encoded(ms);
+        const spent = (ms: number): void => life.reader.encoded(ms);
         const passages = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
-        await sendStream(reply, type, passages, shared.service, life);
+        await sendStream(reply, type, passages, shared.service, life.reader);
       } else if (result.stream === undefined) {
-        await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life);
+        await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
         life.stream();
         const passages = shared.encoder.encodeBytes(row, media.version, result.stream);
-        await sendStream(reply, type, passages, shared.service, life);
+        await sendStream(reply, type, passages, shared.service, life.reader);
       }
     } finally {
       result.release();

@@ -128,7 +128,7 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
       const stored = await storedBytes(life, version, chunk);
       if (stored !== null) {
         reply.header("content-length", bytes);
-        await sendStream(reply, OCTETS, stored, { ...service, config: { ...config, gzip: "off" } }, life);
+        await sendStream(reply, OCTETS, stored, { ...service, config: { ...config, gzip: "off" } }, life.reader);
         return reply;
       }
     }

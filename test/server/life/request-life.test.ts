@@ -1,12 +1,13 @@
 /** Whatever a request holds (slot, points, bytes of its answer, token) is given back, whichever way it ends. */
 import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
 import { Admission } from "../../../src/server/life/admission.js";
 import { Outgoing } from "../../../src/server/life/outgoing.js";
 import { NO_FACTS, type RequestFacts } from "../../../src/server/life/request-facts.js";
-import { type LivingReply, RequestLife } from "../../../src/server/life/request-life.js";
+import { RequestLife } from "../../../src/server/life/request-life.js";
 import type { Service } from "../../../src/server/life/service.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { CancelledError } from "../../../src/shared/errors.js";
@@ -75,7 +76,7 @@ function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished
     headersSent: false,
     destroy: () => undefined,
   });
-  const reply = { raw, header: () => undefined, hijack: () => undefined } as unknown as LivingReply;
+  const reply = { raw, header: () => undefined, hijack: () => undefined } as unknown as FastifyReply;
   const request = {
     id: "1",
     headers: {},
@@ -83,12 +84,7 @@ function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished
     log: { error: () => undefined },
     raw: { socket: {} },
   };
-  const life = RequestLife.begin(
-    service(),
-    request as unknown as Parameters<typeof RequestLife.begin>[1],
-    reply,
-    "test",
-  );
+  const life = new RequestLife(service(), request as unknown as FastifyRequest, reply, "test");
   return {
     life,
     facts: request.facts,
@@ -138,8 +134,8 @@ const STEPS: readonly (readonly [string, (life: RequestLife) => unknown, Partial
     { tokens: 1, points: 3 * POINTS, slots: 1 },
   ],
   ["is computed", (life) => life.computed([result(60_000)]), { tokens: 1, bytes: 60_000 }],
-  ["is being sent", (life) => life.handOver(60_000), { tokens: 1, bytes: 60_000 }],
-  ["has been taken in part", (life) => life.handedOver(20_000), { tokens: 1, bytes: 60_000 }],
+  ["is being sent", (life) => life.reader.handOver(60_000), { tokens: 1, bytes: 60_000 }],
+  ["has been taken in part", (life) => life.reader.handedOver(20_000), { tokens: 1, bytes: 60_000 }],
 ];
 
 describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
@@ -156,7 +152,7 @@ describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
     ["reads more points", (life: RequestLife) => life.admit(POINTS)],
     ["is computed", (life: RequestLife) => life.computed([result(60_000)]).catch(() => undefined)],
     ["asks for a slot", (life: RequestLife) => life.enter().catch(() => undefined)],
-    ["hands bytes over", (life: RequestLife) => life.handOver(60_000)],
+    ["hands bytes over", (life: RequestLife) => life.reader.handOver(60_000)],
     ["gives something to release", (life: RequestLife) => life.onEnd(() => tokens--)],
   ] as const)("holds nothing that it takes afterwards: %s", async (_, step) => {
     const { life, end } = begin();

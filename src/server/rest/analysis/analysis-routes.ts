@@ -146,7 +146,7 @@ function serveAnalysis(
     if (isArray(answer)) {
       await life.computed([{ values: [], heldBytes: answer.bytes }]);
       reply.header("fieldprobe-shape", answer.shape.join(","));
-      await sendPassages(reply, "application/x-npy", answer.npy, service, life);
+      await sendPassages(reply, "application/x-npy", answer.npy, service, life.reader);
       return reply;
     }
     await life.computed([]);
@@ -160,11 +160,11 @@ function serveAnalysis(
         return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
       }
       const passages = type === "application/x-npz" ? tableArchive(table, origin) : tablePassages(table, type);
-      await sendPassages(reply, type, passages, service, life);
+      await sendPassages(reply, type, passages, service, life.reader);
       return reply;
     }
     const passages = jsonPassages({ ...originOf(dataset, operation, options), ...answer });
-    await sendPassages(reply, JSON_TYPE, passages, service, life);
+    await sendPassages(reply, JSON_TYPE, passages, service, life.reader);
     return reply;
   });
 }

@@ -97,7 +97,7 @@ export function serveFlowMap(
     reply.header("fieldprobe-shape", shape.join(","));
     addVary(reply, "Accept");
     const bytes = type === FORMS[0] ? json(head, columns, shape) : octets(columns, type === NPY ? shape : null);
-    await sendPassages(reply, type, bytes, service, life);
+    await sendPassages(reply, type, bytes, service, life.reader);
     return reply;
   });
 }

@@ -22,6 +22,6 @@ export async function sendWritten(
   const { size } = await stat(path);
   life.stream();
   reply.header("content-length", String(size));
-  await sendBytes(reply, reply.server.fileParts.read(path, 0, size - 1), life, life);
+  await sendBytes(reply, reply.server.fileParts.read(path, 0, size - 1), life, life.reader);
   return reply;
 }

@@ -175,7 +175,7 @@ export function answerCutout(
     life.stream();
     const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
     const bytes = form === "application/x-npz" ? npzOf(cutout, bytesOf(parts)) : bytesOf(parts, head);
-    await sendStream(reply, form, bytes, service, life);
+    await sendStream(reply, form, bytes, service, life.reader);
     return reply;
   });
 }

@@ -304,7 +304,7 @@ async function sendSamples(
   const places = grid.map(({ axis, ...along }) => numberArray(axis, coordinatesOf(along)));
   const about = Object.entries(originOfSamples(sampled)).map(([name, text]) => textArray(name, text));
   const file = form === "application/x-npy" ? npyFile(array) : npzFile([array, ...places, ...about]);
-  await sendPassages(reply, form, file, service, life);
+  await sendPassages(reply, form, file, service, life.reader);
   return reply;
 }
 

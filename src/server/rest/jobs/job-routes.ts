@@ -197,13 +197,8 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
 /** Sends a result at the pace of its reader, who is cut off below the least rate. */
 async function sendResult(service: Service, reply: FastifyReply, parts: AsyncIterable<Buffer>): Promise<FastifyReply> {
   const { raw } = reply;
-  const pace = new ReaderPace(service.outgoing, service.config.limits, () => raw.destroy());
-  raw.once("close", () => pace.end());
-  const reader = {
-    handOver: (bytes: number) => pace.offer(bytes),
-    handedOver: (bytes: number) => pace.take(bytes),
-    encoded: () => undefined,
-  };
+  const reader = new ReaderPace(service.outgoing, service.config.limits, reply.request.facts, () => raw.destroy());
+  raw.once("close", () => reader.end());
   try {
     await sendBytes(reply, parts, service, reader);
   } catch (error) {
