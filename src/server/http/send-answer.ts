@@ -23,6 +23,9 @@ const LINGER_MS = 10_000;
 const LINGER_IDLE_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024 * 1024;
 
+/** Longest body that is written together with its head. */
+const SHORT_BYTES = 16 * 1024;
+
 /** Bytes that are handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
 const WRITTEN_BYTES = 512 * 1024;
 
@@ -101,7 +104,10 @@ export async function sendPassages(
   if (complete) {
     const body = first.length === 1 ? first[0] : Buffer.concat(first);
     headers["content-length"] = body.length;
-    raw.writeHead(200, headers).end(body);
+    raw.writeHead(200, headers);
+    // Node joins a short text to the head, so that one write takes both.
+    if (body.length <= SHORT_BYTES) raw.end(body.toString("latin1"), "latin1");
+    else raw.end(body);
     if (raw.writableLength > 0) reader.handOver(body.length);
     return;
   }
