@@ -438,7 +438,6 @@ export class RequestLife {
     if (!this.#reply.raw.writableFinished) {
       this.#gone = true;
       this.#body?.close();
-      this.#slot.stopWaiting();
       this.abort();
     }
     this.#over = true;

@@ -1,4 +1,4 @@
-/** `RequestSlot` is the slot in which one request is answered; it is lent to others while a query waits for a store. */
+/** Slot in which one request is answered; lent to others while a query waits for a store. */
 import { CancelledError } from "../../shared/errors.js";
 import type { Admission } from "./admission.js";
 import type { RequestFacts } from "./request-facts.js";
@@ -113,14 +113,10 @@ export class RequestSlot {
     this.#enteredAt = null;
   }
 
-  /** Ends the wait for a slot: the caller has left. */
-  stopWaiting(): void {
-    this.#waiting?.abort(new CancelledError());
-  }
-
   /** Gives everything back for good. */
   end(): void {
     this.#over = true;
+    this.#waiting?.abort(new CancelledError());
     this.leave();
     for (const end of this.#storeWaits) end();
   }

@@ -120,7 +120,7 @@ it("says how long the request waited for it and computed in it", async () => {
 it("is no longer waited for once the caller has left", async () => {
   isFree = false;
   const taken = slot.take(5, 1000);
-  slot.stopWaiting();
+  slot.end();
   await expect(taken).rejects.toBeInstanceOf(CancelledError);
   expect(held.slots).toBe(0);
 });
