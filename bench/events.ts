@@ -14,7 +14,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { eventsPlugin } from "../dist/events/http/events-plugin.js";
 import { EventIndex } from "../dist/events/store/event-index.js";
 import { type LoadTask, loadInThread } from "../dist/events/worker.js";
-import { mainThreadCpu } from "../dist/server/life/event-loop.js";
+import { mainThreadCpu } from "../dist/server/http/policies/time-slices.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
 import { readOptions, report } from "./row.js";

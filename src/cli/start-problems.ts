@@ -1,7 +1,7 @@
 /** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
 import { statSync } from "node:fs";
+import { checkExposure, readTokenFile, tokenFileAt } from "../server/http/auth.js";
 import { TlsFiles } from "../server/http/tls.js";
-import { checkExposure, readTokenFile, tokenFileAt } from "../server/life/auth.js";
 import { isAddress } from "../shared/addresses.js";
 import { type Config, ConfigError } from "../shared/config.js";
 import { natsOptions } from "../shared/nats-options.js";

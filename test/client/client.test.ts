@@ -17,7 +17,7 @@ import {
 } from "../../src/client/index.js";
 import type { Evaluation, Query } from "../../src/engine/contract/query.js";
 import { createApp } from "../../src/server/http/app.js";
-import { type Auth, OPEN_AUTH } from "../../src/server/life/auth.js";
+import { type Auth, OPEN_AUTH } from "../../src/server/http/auth.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { AuthError, BusyError, LimitError } from "../../src/shared/errors.js";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { TimeSlices } from "../../src/server/life/event-loop.js";
+import { TimeSlices } from "../../src/server/http/policies/time-slices.js";
 import { LIMITS, type LimitName, limitVariable, loadConfig } from "../../src/shared/config.js";
 import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
 import { expectFault } from "../support/faults.js";

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { digestToken, type TokenEntry, watchTokens } from "../../src/server/life/auth.js";
+import { digestToken, type TokenEntry, watchTokens } from "../../src/server/http/auth.js";
 import { LIMITS } from "../../src/shared/config.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";

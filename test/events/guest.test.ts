@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
-import { digestToken } from "../../src/server/life/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { startProgram } from "../support/program.js";
 import { EXAMPLE, load, scratch } from "./support.js";

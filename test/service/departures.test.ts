@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
-import { digestToken } from "../../src/server/life/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";

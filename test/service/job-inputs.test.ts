@@ -9,7 +9,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
-import { digestToken } from "../../src/server/life/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { writeChannel } from "../support/channel.js";
 import { eachScratchFolder } from "../support/scratch.js";

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { digestToken } from "../../src/server/life/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";

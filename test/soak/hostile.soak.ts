@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { digestToken } from "../../src/server/life/auth.js";
+import { digestToken } from "../../src/server/http/auth.js";
 import { HOSTILE } from "../support/hostile.js";
 import type { HostileCase } from "../support/hostile-case.js";
 import { type Program, startProgram } from "../support/program.js";

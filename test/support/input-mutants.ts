@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { importFile } from "../../src/events/import/import-file.js";
 import { ImportError } from "../../src/events/model/calendar.js";
 import { openCalendar } from "../../src/events/store/stored-calendar.js";
-import { digestToken, watchTokens } from "../../src/server/life/auth.js";
+import { digestToken, watchTokens } from "../../src/server/http/auth.js";
 import { LIMITS } from "../../src/shared/config.js";
 import { AuthError, DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/life/auth.js";
+import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
 import { loadConfig } from "../../shared/config.js";
 import { withLock } from "../../shared/lock-file.js";
 import { reasonOf } from "../../shared/system.js";

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
-import { HttpRefusal } from "../life/refusal.js";
+import { HttpRefusal } from "./refusal.js";
 import { addVary } from "./send-answer.js";
 
 /** Methods that cost nothing and change nothing. */

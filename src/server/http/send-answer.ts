@@ -7,10 +7,10 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
-import type { TimeSlices } from "../life/event-loop.js";
-import type { ReaderPace } from "../life/reader-pace.js";
-import type { Service } from "../life/service.js";
 import { acceptsGzip } from "./negotiate.js";
+import type { ReaderPace } from "./policies/reader-pace.js";
+import type { TimeSlices } from "./policies/time-slices.js";
+import type { Service } from "./service.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ import { NotFoundError } from "../../shared/errors.js";
 import { lackOf, spatialOf } from "../../shared/operations.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";
-import type { Plugin, Service } from "../life/service.js";
+import type { Plugin, Service } from "../http/service.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";

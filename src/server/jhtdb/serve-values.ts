@@ -1,9 +1,9 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../shared/errors.js";
+import type { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
-import type { RequestLife } from "../life/request-life.js";
-import type { Service } from "../life/service.js";
+import type { Service } from "../http/service.js";
 import { largeRows, nested, streamedRows } from "../rest/answer/write-answer.js";
 import { readBody } from "../rest/body/read-body.js";
 import { timesOf } from "../rest/describe.js";

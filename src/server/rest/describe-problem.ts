@@ -6,8 +6,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, type ErrorCode, FieldprobeError } from "../../shared/errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
+import { busyIfPassing, HttpRefusal } from "../http/refusal.js";
 import { sendText } from "../http/send-answer.js";
-import { busyIfPassing, HttpRefusal } from "../life/refusal.js";
 
 /** HTTP status of each public error code. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {

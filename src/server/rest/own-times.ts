@@ -4,7 +4,7 @@ import { type Evaluation, type Query, type Result, writeTriples } from "../../en
 import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/time-groups.js";
 import { RequestError, unknownDataset } from "../../shared/errors.js";
 import { type Operation, operationOf } from "../../shared/operations.js";
-import type { RequestLife } from "../life/request-life.js";
+import type { RequestLife } from "../http/request-life.js";
 import { refuse } from "./parameters.js";
 
 /**

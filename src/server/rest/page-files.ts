@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { type Config, pathOfBase } from "../../shared/config.js";
-import type { Plugin } from "../life/service.js";
+import type { Plugin } from "../http/service.js";
 
 /** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
 const POLICY = {

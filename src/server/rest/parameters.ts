@@ -10,8 +10,8 @@ import {
   TEMPORAL_INTERPOLATION,
   TIME_MEMBERS,
 } from "../../shared/operations.js";
+import type { TimeSlices } from "../http/policies/time-slices.js";
 import { readDouble, readFiniteFloat, readInt } from "../http/read-number.js";
-import type { TimeSlices } from "../life/event-loop.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
 export type TextMembers = Map<string, readonly string[]>;

@@ -8,7 +8,7 @@ import type { Limits } from "../../shared/config.js";
 import { tooManyPoints } from "../../shared/errors.js";
 import { type Operation, RECORDS } from "../../shared/operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
-import type { PointLimit, RequestLife } from "../life/request-life.js";
+import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { answerAtOwnTimes, checkOwnTimes, type OwnTimes, ownTimesOf } from "./own-times.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
 import { addCorners, takeRegion } from "./region.js";

@@ -4,7 +4,7 @@
 
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
-import type { TimeSlices } from "../life/event-loop.js";
+import type { TimeSlices } from "../http/policies/time-slices.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 import { type AskedRegion, coordinateOf, isByNodes, lengthsIn, nodesIn } from "./region.js";

@@ -5,7 +5,7 @@
 import { type TripleSink, writeTriples } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../shared/errors.js";
 import { copyFloats } from "../../text/items-ahead.js";
-import type { PointLimit } from "../life/request-life.js";
+import type { PointLimit } from "../http/request-life.js";
 
 /** Fills the slabs of a sink. */
 export class TripleWriter {

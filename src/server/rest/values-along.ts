@@ -16,7 +16,7 @@ import {
   RECORDS,
   spatialOf,
 } from "../../shared/operations.js";
-import type { RequestLife } from "../life/request-life.js";
+import type { RequestLife } from "../http/request-life.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";
 import { TripleWriter } from "./triple-writer.js";

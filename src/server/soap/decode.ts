@@ -14,7 +14,7 @@ import {
 import type { SmallTexts } from "../../text/small-texts.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
-import type { PointLimit } from "../life/request-life.js";
+import type { PointLimit } from "../http/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
 import { type ItemArray, type PlainScanners, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";

@@ -1,7 +1,7 @@
 /** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
 import type { FastifyRequest } from "fastify";
 import { excerpt, FieldprobeError, RequestError } from "../../shared/errors.js";
-import { busyIfPassing } from "../life/refusal.js";
+import { busyIfPassing } from "../http/refusal.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";

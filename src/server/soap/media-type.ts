@@ -1,5 +1,5 @@
 /** `MediaTypes` reads the SOAP version, the character encoding and the action from the header fields of a request. */
-import { HttpRefusal } from "../life/refusal.js";
+import { HttpRefusal } from "../http/refusal.js";
 
 /** SOAP 1.1 and 1.2, as the media type says. */
 export type SoapVersion = "1.1" | "1.2";

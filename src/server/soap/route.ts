@@ -5,10 +5,10 @@ import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/opera
 import { SmallTexts } from "../../text/small-texts.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
+import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
+import { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
-import { HttpRefusal, refuseTheRest } from "../life/refusal.js";
-import { RequestLife } from "../life/request-life.js";
-import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
+import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";

@@ -3,7 +3,7 @@
  * none of them.
  */
 import { isUtf8 } from "node:buffer";
-import type { Body } from "../life/body.js";
+import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
 import type { ByteSource } from "./xml/reader.js";
 import { malformed } from "./xml/xml-names.js";

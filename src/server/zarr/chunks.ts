@@ -5,7 +5,7 @@ import { placeBox } from "../../engine/contract/node-region.js";
 import { frameShift } from "../../engine/contract/positions.js";
 import type { Result } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../shared/errors.js";
-import type { RequestLife } from "../life/request-life.js";
+import type { RequestLife } from "../http/request-life.js";
 import { timesOf } from "../rest/describe.js";
 import { bytesOf } from "../rest/grids/answer-cutout.js";
 import { reduce } from "../rest/grids/slice.js";

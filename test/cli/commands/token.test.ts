@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { watchTokens } from "../../../src/server/life/auth.js";
+import { watchTokens } from "../../../src/server/http/auth.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 

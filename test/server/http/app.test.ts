@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../../src/server/http/app.js";
-import { checkExposure } from "../../../src/server/life/auth.js";
+import { checkExposure } from "../../../src/server/http/auth.js";
 import { soapPlugin } from "../../../src/server/soap/route.js";
 import { ConfigError, loadConfig } from "../../../src/shared/config.js";
 import { FakeEngine } from "../../support/fake-engine.js";

@@ -5,7 +5,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { describe, expect, it } from "vitest";
 import { sendPassages, sendStream } from "../../../src/server/http/send-answer.js";
-import type { Service } from "../../../src/server/life/service.js";
+import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
 const BLOCK = Buffer.alloc(48 * 1024, "x");

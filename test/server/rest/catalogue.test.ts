@@ -2,7 +2,7 @@
 import { Ajv } from "ajv";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Auth, OPEN_AUTH } from "../../../src/server/life/auth.js";
+import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
 import { AuthError, LimitError } from "../../../src/shared/errors.js";
 import { HESSIANS, OPERATIONS } from "../../../src/shared/operations.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";

@@ -1,7 +1,7 @@
 /** A pending query starts as soon as it can, keeps points until then, and answers lists of times in one way. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
-import type { PointLimit, RequestLife } from "../../../src/server/life/request-life.js";
+import type { PointLimit, RequestLife } from "../../../src/server/http/request-life.js";
 import { parametersOf } from "../../../src/server/rest/parameters.js";
 import { type AskedQuery, PendingQuery, partsOf } from "../../../src/server/rest/pending-query.js";
 import { loadConfig } from "../../../src/shared/config.js";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
+import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";

@@ -7,7 +7,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
+import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";

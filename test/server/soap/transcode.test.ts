@@ -1,6 +1,6 @@
 /** Bodies as UTF-8: what is not validly encoded is refused as soon as it has arrived. */
 import { expect, it } from "vitest";
-import type { Body } from "../../../src/server/life/body.js";
+import type { Body } from "../../../src/server/http/body.js";
 import { Transcoder, Utf8Body } from "../../../src/server/soap/transcode.js";
 
 /** A body that hands on one part and waits for more. */

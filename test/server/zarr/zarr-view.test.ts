@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as zarr from "zarrita";
 import type { RunningService } from "../../../src/main.js";
-import { digestToken } from "../../../src/server/life/auth.js";
+import { digestToken } from "../../../src/server/http/auth.js";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";

@@ -12,7 +12,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { type Dataset, OPEN_FACES } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
 import { INTEGRATORS, type SpatialInterpolation } from "../../../shared/operations.js";
-import type { TimeSlices } from "../../life/event-loop.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../parameters.js";
 import { boxOf, checkRegion, REGION } from "../region.js";
 import { gridPoints, layBox } from "../sample-grid.js";

@@ -24,7 +24,7 @@ import type { SpectrumSums } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/query.js";
 import { LimitError } from "../../../shared/errors.js";
-import type { TimeSlices } from "../../life/event-loop.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../parameters.js";
 import { boxOf } from "../region.js";
 import type { Paths } from "../values-along.js";

@@ -6,7 +6,7 @@ import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js"
 import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../../analysis/structures.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
-import type { TimeSlices } from "../../life/event-loop.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf, requireEveryNode } from "./analysis-request.js";

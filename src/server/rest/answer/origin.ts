@@ -4,8 +4,8 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { framesUsed } from "../../../engine/contract/query-frames.js";
 import { version } from "../../../shared/build.js";
 import { addVary } from "../../http/send-answer.js";
-import type { Service } from "../../life/service.js";
-import { canonical, isHeld } from "../../life/validators.js";
+import type { Service } from "../../http/service.js";
+import { canonical, isHeld } from "../../http/validators.js";
 import { assumedOf } from "../describe.js";
 
 /** Characters of a header; a longer one is left out, because clients refuse it. */

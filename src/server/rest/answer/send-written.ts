@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
+import type { RequestLife } from "../../http/request-life.js";
 import { sendBytes } from "../../http/send-answer.js";
-import type { RequestLife } from "../../life/request-life.js";
 
 /** Sends a file that `write` makes in a temporary folder, which is removed at the end of the request. */
 export async function sendWritten(

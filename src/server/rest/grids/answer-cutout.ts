@@ -12,7 +12,7 @@ import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
 import { operationOf } from "../../../shared/operations.js";
 import { acceptsGzip, negotiate } from "../../http/negotiate.js";
 import { sendStream } from "../../http/send-answer.js";
-import type { Service } from "../../life/service.js";
+import type { Service } from "../../http/service.js";
 import { checksUnits, derivedFor, readFilter, schemeOf, tellWidths } from "../analysis/analysis-request.js";
 import { npyHeader, npzStream, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, originTexts, tellOrigin } from "../answer/origin.js";

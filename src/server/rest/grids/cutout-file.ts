@@ -9,7 +9,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { axesOfField, type Dataset, type FieldName, fieldNames } from "../../../engine/contract/dataset.js";
 import type { CutoutThread, Selection } from "../../../engine/cutouts/cutout-thread.js";
 import { negotiate } from "../../http/negotiate.js";
-import type { Service } from "../../life/service.js";
+import type { Service } from "../../http/service.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { refuse } from "../parameters.js";

@@ -10,7 +10,7 @@ import {
 } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
 import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
-import type { TimeSlices } from "../../life/event-loop.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { originAttributes, originTexts } from "../answer/origin.js";
 import { aboutField, aboutUnit, timesOf } from "../describe.js";
 import { coordinateOf } from "../region.js";

@@ -1,6 +1,6 @@
 /** `drawPicture` draws a plane of values as a PNG. */
 import { type ColourMapName, colourStep, colourTable } from "../../../shared/colour-map.js";
-import type { TimeSlices } from "../../life/event-loop.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
 /** The smallest and the largest finite value of many. */

@@ -23,11 +23,11 @@ import {
 } from "../../../shared/operations.js";
 import { QUANTITIES, type Quantity } from "../../../shared/quantities.js";
 import { negotiate } from "../../http/negotiate.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { readDouble, readFiniteFloat } from "../../http/read-number.js";
+import type { RequestLife } from "../../http/request-life.js";
 import { sendPassages } from "../../http/send-answer.js";
-import type { TimeSlices } from "../../life/event-loop.js";
-import type { RequestLife } from "../../life/request-life.js";
-import type { Service } from "../../life/service.js";
+import type { Service } from "../../http/service.js";
 import { checksUnits, readFilter, tellWidths } from "../analysis/analysis-request.js";
 import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";

@@ -5,9 +5,9 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { Body } from "../../../../src/server/http/body.js";
+import { TimeSlices } from "../../../../src/server/http/policies/time-slices.js";
 import { PointsReader } from "../../../../src/server/jhtdb/points-reader.js";
-import { Body } from "../../../../src/server/life/body.js";
-import { TimeSlices } from "../../../../src/server/life/event-loop.js";
 import type { BodyReader } from "../../../../src/server/rest/body/body-reader.js";
 import { JsonReader } from "../../../../src/server/rest/body/json-reader.js";
 import { readBody } from "../../../../src/server/rest/body/read-body.js";

@@ -1,6 +1,6 @@
 /** Answers that wait for their readers: a bound on their bytes, and the slowest reader cut off for others. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Outgoing, type OutgoingAnswer } from "../../../src/server/life/outgoing.js";
+import { Outgoing, type OutgoingAnswer } from "../../../../src/server/http/policies/outgoing.js";
 
 const GRACE_MS = 100;
 let cut: string[];

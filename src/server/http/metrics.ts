@@ -5,10 +5,10 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
-import type { Accepting } from "./accepting.js";
-import type { Admission } from "./admission.js";
-import type { TimeSlices } from "./event-loop.js";
-import type { Outgoing } from "./outgoing.js";
+import type { Accepting } from "./policies/accepting.js";
+import type { Admission } from "./policies/admission.js";
+import type { Outgoing } from "./policies/outgoing.js";
+import type { TimeSlices } from "./policies/time-slices.js";
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 

@@ -1,7 +1,7 @@
 /** Slot in which one request is answered; lent to others while a query waits for a store. */
-import { CancelledError } from "../../shared/errors.js";
+import { CancelledError } from "../../../shared/errors.js";
+import type { RequestFacts } from "../request-facts.js";
 import type { Admission } from "./admission.js";
-import type { RequestFacts } from "./request-facts.js";
 
 /** The slot of one request: none, held or lent. */
 export class RequestSlot {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
-import type { TimeSlices } from "./event-loop.js";
+import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge } from "./refusal.js";
 
 /** Bytes given out at a time. */

@@ -2,13 +2,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Engine } from "../../engine/contract/query.js";
 import type { Config } from "../../shared/config.js";
-import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
-import type { Connections } from "./connections.js";
-import type { TimeSlices } from "./event-loop.js";
 import type { FileParts } from "./file-parts.js";
 import type { Metrics } from "./metrics.js";
-import type { Outgoing } from "./outgoing.js";
+import type { Admission } from "./policies/admission.js";
+import type { Connections } from "./policies/connections.js";
+import type { Outgoing } from "./policies/outgoing.js";
+import type { TimeSlices } from "./policies/time-slices.js";
 import type { RequestFacts } from "./request-facts.js";
 import type { Tags } from "./validators.js";
 

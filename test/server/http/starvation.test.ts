@@ -21,7 +21,7 @@ const SLOTS = 4;
 /** An answer of some megabytes: more than the buffers of a connection take. */
 const LARGE = nullOp(items(Array.from({ length: 120_000 }, (_, i) => [i + 0.125, 2.5, 3.25])));
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../http/fixtures/${name}`, import.meta.url));
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 
 const sockets: Socket[] = [];
 let service: TestService;

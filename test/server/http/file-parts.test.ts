@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { FileParts } from "../../../src/server/life/file-parts.js";
+import { FileParts } from "../../../src/server/http/file-parts.js";
 import { DataError } from "../../../src/shared/errors.js";
 import { scratchFolder } from "../../support/scratch.js";
 

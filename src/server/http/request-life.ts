@@ -9,13 +9,13 @@ import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine
 import { LONGEST_MS } from "../../shared/config.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";
-import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
-import type { TimeSlices } from "./event-loop.js";
-import { ReaderPace } from "./reader-pace.js";
+import type { PointsHold } from "./policies/admission.js";
+import { ReaderPace } from "./policies/reader-pace.js";
+import { RequestSlot } from "./policies/request-slot.js";
+import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
-import { RequestSlot } from "./request-slot.js";
 import type { Service } from "./service.js";
 
 /** Answers whose numbers take less are not counted: their text goes to the socket in one write. */

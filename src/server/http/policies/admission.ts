@@ -3,11 +3,11 @@
  * reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its shortest
  * request first.
  */
-import { SMALL_WORK } from "../../engine/contract/query.js";
-import { BusyError, busyStore } from "../../shared/errors.js";
+import { SMALL_WORK } from "../../../engine/contract/query.js";
+import { BusyError, busyStore } from "../../../shared/errors.js";
+import { HttpRefusal } from "../refusal.js";
 import { granted } from "./granted.js";
 import { MemoryBudget } from "./memory-budget.js";
-import { HttpRefusal } from "./refusal.js";
 
 /** Bounds that admission keeps. */
 export interface AdmissionLimits {

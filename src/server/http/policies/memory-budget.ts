@@ -2,7 +2,7 @@
  * Budget of memory that all analyses of a service share. Each is admitted before it allocates, in the order in which
  * they came, and gives back what it was admitted when its request is over.
  */
-import { BusyError } from "../../shared/errors.js";
+import { BusyError } from "../../../shared/errors.js";
 import { granted } from "./granted.js";
 
 /** Part of the budget that an analysis may take without being counted: some thirty of them run at once. */

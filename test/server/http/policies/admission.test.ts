@@ -4,8 +4,8 @@
  */
 import { setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { Admission } from "../../../src/server/life/admission.js";
-import { BusyError, busyStore } from "../../../src/shared/errors.js";
+import { Admission } from "../../../../src/server/http/policies/admission.js";
+import { BusyError, busyStore } from "../../../../src/shared/errors.js";
 
 const LIMITS = {
   "engine.inflight": 2,

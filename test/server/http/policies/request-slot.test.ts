@@ -1,9 +1,9 @@
 /** The slot of one request is given back, lent and timed, whatever its queries do. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Admission, SlotRequest } from "../../../src/server/life/admission.js";
-import { NO_FACTS } from "../../../src/server/life/request-facts.js";
-import { RequestSlot } from "../../../src/server/life/request-slot.js";
-import { CancelledError } from "../../../src/shared/errors.js";
+import type { Admission, SlotRequest } from "../../../../src/server/http/policies/admission.js";
+import { RequestSlot } from "../../../../src/server/http/policies/request-slot.js";
+import { NO_FACTS } from "../../../../src/server/http/request-facts.js";
+import { CancelledError } from "../../../../src/shared/errors.js";
 
 /** Slots and waits for stores that are held. */
 let held = { slots: 0, waits: 0 };

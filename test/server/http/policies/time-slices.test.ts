@@ -1,7 +1,7 @@
 /** Turns of long work on the event loop. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { mainThreadCpu, TimeSlices } from "../../../src/server/life/event-loop.js";
+import { mainThreadCpu, TimeSlices } from "../../../../src/server/http/policies/time-slices.js";
 
 test("a long loop covers every element once and lets ticks pass between its slices", async () => {
   // A clock that goes on by three milliseconds whenever it is read.

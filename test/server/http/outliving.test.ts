@@ -6,8 +6,8 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { InProgress } from "../../../src/engine/main/drain.js";
-import { Admission } from "../../../src/server/life/admission.js";
-import { Connections, type PendingAnswer } from "../../../src/server/life/connections.js";
+import { Admission } from "../../../src/server/http/policies/admission.js";
+import { Connections, type PendingAnswer } from "../../../src/server/http/policies/connections.js";
 import { ALL_BYTES, bytesGrownOld } from "../../support/old-objects.js";
 
 const LIMITS = {

@@ -1,8 +1,8 @@
 /** Callers who connect at once: what the service does for others waits until they are accepted, but not for long. */
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, expect, it, vi } from "vitest";
-import { Accepting } from "../../../src/server/life/accepting.js";
-import { TimeSlices } from "../../../src/server/life/event-loop.js";
+import { Accepting } from "../../../../src/server/http/policies/accepting.js";
+import { TimeSlices } from "../../../../src/server/http/policies/time-slices.js";
 
 let clock = 0;
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeEach, expect, it, vi } from "vitest";
-import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
+import { digestToken, watchTokens } from "../../../src/server/http/auth.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
 

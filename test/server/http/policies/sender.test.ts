@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { EventStreams } from "../../../src/server/life/event-streams.js";
-import { Sender } from "../../../src/server/life/sender.js";
-import { exchange, rawPost, statusOf } from "../../support/raw-http.js";
-import { call, envelope, nullOp, startService, type TestService } from "../../support/soap-service.js";
+import { EventStreams } from "../../../../src/server/http/policies/event-streams.js";
+import { Sender } from "../../../../src/server/http/policies/sender.js";
+import { exchange, rawPost, statusOf } from "../../../support/raw-http.js";
+import { call, envelope, nullOp, startService, type TestService } from "../../../support/soap-service.js";
 
 const LIMITS = { bytesPerSecond: 1000, graceMs: 10_000 };
 

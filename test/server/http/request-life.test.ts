@@ -4,11 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
-import { Admission } from "../../../src/server/life/admission.js";
-import { Outgoing } from "../../../src/server/life/outgoing.js";
-import { NO_FACTS, type RequestFacts } from "../../../src/server/life/request-facts.js";
-import { RequestLife } from "../../../src/server/life/request-life.js";
-import type { Service } from "../../../src/server/life/service.js";
+import { Admission } from "../../../src/server/http/policies/admission.js";
+import { Outgoing } from "../../../src/server/http/policies/outgoing.js";
+import { NO_FACTS, type RequestFacts } from "../../../src/server/http/request-facts.js";
+import { RequestLife } from "../../../src/server/http/request-life.js";
+import type { Service } from "../../../src/server/http/service.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { CancelledError } from "../../../src/shared/errors.js";
 

@@ -1,7 +1,7 @@
 /** Memory of analyses: never more than the budget, in the order of arrival, and all of it comes back. */
 import { setMaxListeners } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { MemoryBudget } from "../../../src/server/life/memory-budget.js";
+import { MemoryBudget } from "../../../../src/server/http/policies/memory-budget.js";
 
 const MIB = 1024 * 1024;
 const stay = new AbortController().signal;

@@ -1,8 +1,8 @@
 /** Pace of the reader of one answer: bytes that wait for it are counted, and a reader that is too slow is cut off. */
-import { type Limits, LONGEST_MS } from "../../shared/config.js";
-import { BusyError, CancelledError } from "../../shared/errors.js";
+import { type Limits, LONGEST_MS } from "../../../shared/config.js";
+import { BusyError, CancelledError } from "../../../shared/errors.js";
+import type { RequestFacts } from "../request-facts.js";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.js";
-import type { RequestFacts } from "./request-facts.js";
 
 /** The reader of the answer to one request. */
 export class ReaderPace implements OutgoingAnswer {

@@ -1,8 +1,8 @@
 /** A reader that is too slow is cut off, and the bytes of its answer are given back. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Outgoing, OutgoingAnswer } from "../../../src/server/life/outgoing.js";
-import { ReaderPace } from "../../../src/server/life/reader-pace.js";
-import { LIMITS } from "../../../src/shared/config.js";
+import type { Outgoing, OutgoingAnswer } from "../../../../src/server/http/policies/outgoing.js";
+import { ReaderPace } from "../../../../src/server/http/policies/reader-pace.js";
+import { LIMITS } from "../../../../src/shared/config.js";
 
 const limits = { ...LIMITS, "http.readerGraceMs": 100, "http.readerBytesPerSecond": 1000 };
 let waiting: Set<OutgoingAnswer>;
