@@ -45,7 +45,7 @@ export interface AppOptions {
   readonly plugins?: readonly Plugin[];
   /** Whether calls may become jobs; absent: yes. */
   readonly jobs?: boolean;
-  /** The guests, parts that the service can do without, and what tells the state of each; `/readyz` shows it. */
+  /** States of the optional parts, without which the service is ready too; `/readyz` shows them. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
 
@@ -76,7 +76,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready, stores, nats, peers } = engine.status();
-    // The fields alone decide: the service is ready without its guests.
+    // The fields alone decide: the service is ready without its optional parts.
     const fields = ready ? "ready" : "not ready";
     const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
     return reply
@@ -221,17 +221,17 @@ function createService(
     config.limits["http.readerGraceMs"],
     config.limits["http.readerBytesPerSecond"],
   );
-  const judge =
+  const authenticator =
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
-  app.addHook("onClose", async () => judge.close());
+  app.addHook("onClose", async () => authenticator.close());
   app.addHook("onClose", async () => app.connections.stop());
   const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
   const { connections } = app;
   return {
     config,
     engine,
-    auth: judge,
+    auth: authenticator,
     admission,
     connections,
     outgoing,

@@ -77,7 +77,7 @@ export class Body implements ByteQueue {
     return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
   }
 
-  /** Resolves when `take` should be asked again. */
+  /** Resolves when `take` should be called again. */
   arrival(): Promise<void> {
     return (this.isLong ? this.#slices.pause() : null) ?? this.#woken();
   }

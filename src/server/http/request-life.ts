@@ -269,7 +269,7 @@ export class RequestLife {
   find(name: string): ReturnType<Engine["find"]> {
     const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
     if (known) this.#datasets.set(name, known).set(known.name, known);
-    if (known && known.assumed.length > 0) this.#tellAssumed();
+    if (known && known.assumed.length > 0) this.#reportAssumed();
     return known;
   }
 
@@ -288,7 +288,7 @@ export class RequestLife {
   /**
    * Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked.
    */
-  #tellAssumed(): void {
+  #reportAssumed(): void {
     const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
   }
@@ -299,12 +299,12 @@ export class RequestLife {
     const patienceMs = this.#background ? LONGEST_MS : config.limits["query.deadlineMs"];
     const deadlineMs = this.#deadline === null ? patienceMs : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
-    const asked = this.#withDataset(query);
-    this.#tellDataset(asked.dataset);
-    const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
+    const requested = this.#withDataset(query);
+    this.#noteDataset(requested.dataset);
+    const dataset = requested.dataset === undefined ? undefined : this.find(requested.dataset);
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
     const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
-    const evaluation = engine.start(asked, { ...common, ...(dataset ? { dataset } : {}) });
+    const evaluation = engine.start(requested, { ...common, ...(dataset ? { dataset } : {}) });
     if (this.#background)
       this.#reply.header(TASK_POINTS_HEADER, String(evaluation.taskPoints ?? evaluation.limit.points));
     this.#evaluations.add(evaluation);
@@ -325,7 +325,7 @@ export class RequestLife {
   }
 
   /** Names the dataset in the access log; each of the queries of a list of times has the same one. */
-  #tellDataset(name: string | undefined): void {
+  #noteDataset(name: string | undefined): void {
     const { facts } = this.#request;
     if (name === undefined) facts.dataset = null;
     else if (name !== facts.dataset) facts.dataset = excerpt(name);

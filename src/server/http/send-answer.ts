@@ -117,7 +117,7 @@ export async function sendPassages(
 
 /**
  * Sends an answer whose passages come one by one, as fast as the socket takes them; a failure on the way ends the
- * connection. A passage is read until the next one is asked for.
+ * connection. A passage is read until the next one is requested.
  */
 export async function sendStream(
   reply: FastifyReply,

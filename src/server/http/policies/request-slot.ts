@@ -49,11 +49,11 @@ export class RequestSlot {
   async take(work: number, due: number): Promise<void> {
     const since = performance.now();
     this.#taken = { work, store: this.#store };
-    const asker = { client: this.#client(), ...this.#taken };
-    let release = this.#admission.trySlot(asker);
+    const request = { client: this.#client(), ...this.#taken };
+    let release = this.#admission.trySlot(request);
     if (release === null) {
       this.#waiting = new AbortController();
-      release = await this.#admission.slot(asker, due - since, this.#waiting.signal);
+      release = await this.#admission.slot(request, due - since, this.#waiting.signal);
       this.#facts.queueMs += performance.now() - since;
     }
     this.#enteredAt = performance.now();
