@@ -19,7 +19,7 @@ import { type Config, pathOfBase } from "../../shared/config.js";
 import { CancelledError } from "../../shared/errors.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "./auth.js";
 import { FileParts } from "./file-parts.js";
-import { createMetrics, type Metrics } from "./metrics.js";
+import { createMetrics } from "./metrics.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
 import { Accepting } from "./policies/accepting.js";
@@ -28,7 +28,7 @@ import { Connections, createServer } from "./policies/connections.js";
 import { Outgoing } from "./policies/outgoing.js";
 import { mainThreadCpu, TimeSlices } from "./policies/time-slices.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "./refusal.js";
-import { type EndedRequest, NO_FACTS, outcomeOf, type RequestFacts } from "./request-facts.js";
+import { NO_FACTS, outcomeOf, type RequestFacts } from "./request-facts.js";
 import { sendText } from "./send-answer.js";
 import type { Plugin, Service } from "./service.js";
 import { TlsFiles } from "./tls.js";
@@ -291,18 +291,28 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const client = request.ip;
     raw.on("close", () => {
       if (closing && !isOwn && !app.connections.hasPending(socket)) socket.destroySoon();
-      const ended = {
-        facts,
-        outcome: outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, raw.statusCode),
-        id: request.id,
+      const status = raw.statusCode;
+      const outcome = outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, status);
+      const ms = performance.now() - since;
+      service.metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
+      log.info({
+        reqId: request.id,
         client,
-        bytes: isOwn ? 0 : socket.bytesWritten - sentBefore,
         method: request.method,
         path: request.routeOptions.url ?? "none",
-        status: raw.statusCode,
-        ms: performance.now() - since,
-      };
-      record(ended, service.metrics, log);
+        status,
+        interface: facts.interface,
+        operation: facts.operation,
+        dataset: facts.dataset,
+        outcome,
+        points: facts.points,
+        token: facts.token,
+        bytes: isOwn ? 0 : socket.bytesWritten - sentBefore,
+        queueMs: hundredths(facts.queueMs),
+        computeMs: hundredths(facts.computeMs),
+        encodeMs: hundredths(facts.encodeMs),
+        ms: hundredths(ms),
+      });
     });
     if (closing) {
       const headers = { "content-type": "text/plain; charset=utf-8", "retry-after": "1", connection: "close" };
@@ -311,31 +321,6 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     }
     checkFraming(request.raw);
     done();
-  });
-}
-
-/** Counts a request that has ended, and writes its line of the access log. */
-function record(ended: EndedRequest, metrics: Metrics, log: FastifyBaseLogger): void {
-  const { facts, outcome, id, client, bytes, method, path, status, ms } = ended;
-  const { interface: by, operation, dataset, points, token, queueMs, computeMs, encodeMs } = facts;
-  metrics.observe({ interface: by, operation, outcome, points, token, seconds: ms / 1000 });
-  log.info({
-    reqId: id,
-    client,
-    method,
-    path,
-    status,
-    interface: by,
-    operation,
-    dataset,
-    outcome,
-    points,
-    token,
-    bytes,
-    queueMs: hundredths(queueMs),
-    computeMs: hundredths(computeMs),
-    encodeMs: hundredths(encodeMs),
-    ms: hundredths(ms),
   });
 }
 

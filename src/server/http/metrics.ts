@@ -9,20 +9,15 @@ import type { Accepting } from "./policies/accepting.js";
 import type { Admission } from "./policies/admission.js";
 import type { Outgoing } from "./policies/outgoing.js";
 import type { TimeSlices } from "./policies/time-slices.js";
+import type { RequestFacts } from "./request-facts.js";
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
 /** The end of one request, as counters see it. */
-export interface RequestEnd {
-  /** A name of the operation table, or "none". */
-  readonly operation: string;
-  readonly interface: string;
+export interface RequestEnd extends Pick<RequestFacts, "operation" | "interface" | "points" | "token"> {
   /** "ok", a code of the error list, a fault code, or a status. */
   readonly outcome: string;
-  readonly points: number;
   readonly seconds: number;
-  /** Names the token, `unknown` for one that is in no file; null without one. */
-  readonly token: string | null;
 }
 
 export interface Metrics {

@@ -34,15 +34,11 @@ export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
   return full ? fullDisk(error) : new BusyError("The service has too many files open.", 1, error);
 }
 
-/** An answer by HTTP alone. */
-export interface PlainAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 /** The answer to an error outside of any interface's own form: a status and a line of text. */
-export function plainRefusal(thrown: unknown, request: Failed): PlainAnswer {
+export function plainRefusal(
+  thrown: unknown,
+  request: Failed,
+): { readonly status: number; readonly headers: HttpRefusal["headers"]; readonly body: string } {
   const type = { "content-type": "text/plain; charset=utf-8" };
   const error = busyIfPassing(thrown, request);
   if (error instanceof BusyError) {

@@ -1,6 +1,4 @@
-/** `RequestFacts` is what the access log and the counters keep of a request; `EndedRequest` is their record of one. */
-
-/** Notes about a request while it is served, for one log line and the counters. */
+/** What the access log and the counters keep of a request while it is served. */
 export interface RequestFacts {
   /** The interface that serves it, or "http". */
   interface: string;
@@ -33,23 +31,6 @@ export const NO_FACTS: Readonly<RequestFacts> = {
   encodeMs: 0,
   token: null,
 };
-
-/** A request whose answer has been sent, or whose caller has left. */
-export interface EndedRequest {
-  readonly facts: RequestFacts;
-  readonly outcome: string;
-  readonly id: string;
-  /** Address of the caller; behind a trusted proxy that of the proxy's caller. */
-  readonly client: string;
-  /** Bytes sent on the connection while the request was answered. */
-  readonly bytes: number;
-  readonly method: string;
-  /** Its route, or "none". */
-  readonly path: string;
-  readonly status: number;
-  /** From its arrival to the end of its answer. */
-  readonly ms: number;
-}
 
 /** The outcome of a request whose facts do not state it, by its status and whether its answer was taken whole. */
 export function outcomeOf({ outcome }: RequestFacts, isWhole: boolean, status: number): string {
