@@ -103,12 +103,7 @@ const life = (): RequestLife =>
     floats: (count: number) => new Float32Array(count),
     abort: () => aborted++,
     onEnd: (end: () => void) => ends.push(end),
-    slices: {
-      begin: () => undefined,
-      end: () => undefined,
-      pauseAgain: () => null,
-      outside: <T>(promise: Promise<T>) => promise,
-    },
+    slices: { pause: () => null },
   }) as unknown as RequestLife;
 
 function pend(question: Partial<AskedQuery>, texts: readonly (readonly [string, readonly string[]])[]): PendingQuery {

@@ -79,7 +79,7 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
     limit: () => ({ points: most, name: "query.points" }),
     start: (query) => ({ ...engine.start(query, {}), ...(texts === null ? {} : { texts }) }),
     admit: () => null,
-    long: { remaining: () => length, outside: (promise) => promise },
+    remaining: () => length,
   });
   yield* closeEnvelope(reader);
   const finished = evaluation.finish();

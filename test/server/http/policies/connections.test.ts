@@ -12,8 +12,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { Connections, createServer } from "../../../../src/server/http/policies/connections.js";
 
-const fixture = (name: string): Buffer =>
-  readFileSync(fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url)));
+const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url)));
 /** More than the buffers of a connection take. */
 const LONG = Buffer.alloc(32_000_000, "x");
 const HOUR = 3_600_000;
