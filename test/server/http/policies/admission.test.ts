@@ -14,6 +14,8 @@ const LIMITS = {
   "http.requestTimeoutMs": 60_000,
 };
 const stay = new AbortController().signal;
+/** A wait that is over before its timer runs, as are the tests of this process. */
+const HOUR = 3_600_000;
 setMaxListeners(0, stay);
 const small = { client: "a", work: 10 };
 const medium = { client: "b", work: 100_000 };
@@ -57,15 +59,15 @@ describe("slots", () => {
     const admission = new Admission(LIMITS);
     const held = await Promise.all([admission.slot(small, 0, stay), admission.slot(small, 0, stay)]);
     const order: string[] = [];
-    const early = admission.slot(small, 60_000, stay).then((free) => {
+    const early = admission.slot(small, HOUR, stay).then((free) => {
       order.push("early");
       return free;
     });
-    const late = admission.slot(small, 60_000, stay).then((free) => {
+    const late = admission.slot(small, HOUR, stay).then((free) => {
       order.push("late");
       return free;
     });
-    await expect(admission.slot(small, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    await expect(admission.slot(small, HOUR, stay)).rejects.toBeInstanceOf(BusyError);
     held[0]?.();
     expect(admission.trySlot(small)).toBeNull();
     (await early)();
@@ -96,10 +98,10 @@ describe("slots", () => {
       return count;
     };
     expect([taken(large), taken(medium), taken(small)]).toEqual([12, 0, 4]);
-    for (let i = 0; i < 6; i++) void admission.slot(large, 60_000, stay);
-    await expect(admission.slot(large, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
-    await expect(admission.slot(medium, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
-    for (let i = 0; i < 2; i++) void admission.slot(small, 60_000, stay);
+    for (let i = 0; i < 6; i++) void admission.slot(large, HOUR, stay);
+    await expect(admission.slot(large, HOUR, stay)).rejects.toBeInstanceOf(BusyError);
+    await expect(admission.slot(medium, HOUR, stay)).rejects.toBeInstanceOf(BusyError);
+    for (let i = 0; i < 2; i++) void admission.slot(small, HOUR, stay);
     expect(admission.waiting).toBe(8);
   });
 
@@ -107,7 +109,7 @@ describe("slots", () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 4 });
     for (let i = 0; i < 3; i++) admission.trySlot(large);
     admission.trySlot(small);
-    for (let i = 0; i < 2; i++) void admission.slot(small, 60_000, stay);
+    for (let i = 0; i < 2; i++) void admission.slot(small, HOUR, stay);
     expect(() => admission.arrive()).not.toThrow();
     const wide = new Admission(LIMITS);
     for (let i = 0; i < 2; i++) wide.trySlot(small);
@@ -119,7 +121,7 @@ describe("slots", () => {
     const order: string[] = [];
     let free = admission.trySlot({ ...large, client: "a" });
     const ask = (client: string, work: number): Promise<void> =>
-      admission.slot({ client, work }, 60_000, stay).then((given) => {
+      admission.slot({ client, work }, HOUR, stay).then((given) => {
         order.push(`${client}${work}`);
         free = given;
       });
@@ -184,7 +186,7 @@ describe("requests that wait for stores", () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 32 });
     const frees = Array.from({ length: 24 }, (_, i) => admission.trySlot({ ...small, store: `${i % 2}` }));
     expect(admission.trySlot({ ...small, store: "2" })).toBeNull();
-    const next = admission.slot({ ...small, store: "2" }, 60_000, stay);
+    const next = admission.slot({ ...small, store: "2" }, HOUR, stay);
     expect(admission.waiting).toBe(1);
     for (let i = 0; i < 8; i++) expect(admission.trySlot(small)).not.toBeNull();
     expect(admission.trySlot(small)).toBeNull();
@@ -196,10 +198,10 @@ describe("requests that wait for stores", () => {
   it("get no more slots from the queue than at once", () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 16 });
     const frees = Array.from({ length: 8 }, () => admission.trySlot(small));
-    for (let i = 0; i < 8; i++) void admission.slot({ ...small, store: `${i}` }, 60_000, stay);
+    for (let i = 0; i < 8; i++) void admission.slot({ ...small, store: `${i}` }, HOUR, stay);
     for (const free of frees) free?.();
     expect([admission.taken, admission.waiting]).toEqual([6, 2]);
-    void admission.slot(small, 60_000, stay);
+    void admission.slot(small, HOUR, stay);
     expect([admission.taken, admission.waiting]).toEqual([7, 2]);
   });
 
@@ -207,7 +209,7 @@ describe("requests that wait for stores", () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 16 });
     const asker = { ...small, store: "a" };
     const frees = Array.from({ length: 8 }, () => admission.trySlot(small));
-    for (let i = 0; i < 4; i++) void admission.slot(asker, 60_000, stay);
+    for (let i = 0; i < 4; i++) void admission.slot(asker, HOUR, stay);
     const end = admission.waitForStore("a");
     for (const free of frees) free?.();
     expect([admission.taken, admission.waiting]).toEqual([2, 2]);
@@ -219,11 +221,11 @@ describe("requests that wait for stores", () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 8 });
     const asker = { ...small, store: "a" };
     for (let i = 0; i < 6; i++) admission.trySlot(asker);
-    for (let i = 0; i < 6; i++) void admission.slot(asker, 60_000, stay);
-    await expect(admission.slot(asker, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    for (let i = 0; i < 6; i++) void admission.slot(asker, HOUR, stay);
+    await expect(admission.slot(asker, HOUR, stay)).rejects.toBeInstanceOf(BusyError);
     expect(() => admission.arrive()).not.toThrow();
     expect([admission.trySlot(small), admission.trySlot(small)]).not.toContain(null);
-    void admission.slot(small, 60_000, stay);
+    void admission.slot(small, HOUR, stay);
     expect(admission.waiting).toBe(7);
   });
 
