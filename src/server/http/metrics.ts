@@ -176,7 +176,7 @@ function plainFigures(
     [
       "points_in_flight",
       "Points of requests being read or answered; if an answer has several numbers at a point, records of three numbers.",
-      () => admission.points,
+      () => admission.points.held,
     ],
     ["lent_bytes", "Bytes of shared memory that are lent to queries.", () => engine.status().lentBytes],
     ["shared_bytes", "Bytes of the memory from which they are lent.", () => engine.status().sharedBytes],

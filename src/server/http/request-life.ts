@@ -11,7 +11,7 @@ import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset }
 import { operationOf } from "../../shared/operations.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
-import type { PointsHold } from "./policies/admission.js";
+import type { PointsHold } from "./policies/points-in-flight.js";
 import { ReaderPace } from "./policies/reader-pace.js";
 import { RequestSlot } from "./policies/request-slot.js";
 import type { TimeSlices } from "./policies/time-slices.js";
@@ -112,7 +112,7 @@ export class RequestLife {
     if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) throw bodyTooLarge();
     if (!this.#background) service.admission.arrive();
     request.facts.interface = this.#background ? "jobs" : name;
-    this.#hold = service.admission.hold();
+    this.#hold = service.admission.points.hold();
     this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
     this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () => this.#cut());
     reply.raw.on("close", () => this.#end());

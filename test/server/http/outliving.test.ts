@@ -42,11 +42,11 @@ describe("items that come and go do not outlive themselves", () => {
   it("among the accounts of points", () => {
     const admission = new Admission(LIMITS);
     const grown = bytesGrownOld((item) => {
-      const hold = Object.assign(admission.hold(), { item });
+      const hold = Object.assign(admission.points.hold(), { item });
       hold.add(1);
       return () => hold.release();
     });
-    expect(admission.points).toBe(16);
+    expect(admission.points.held).toBe(16);
     expect(grown).toBeLessThan(ALL_BYTES / 10);
   });
 

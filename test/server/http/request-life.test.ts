@@ -98,7 +98,7 @@ function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished
 const held = () => ({
   slots: admission.taken,
   waiting: admission.waiting,
-  points: admission.points,
+  points: admission.points.held,
   bytes: outgoing.bytes,
   tokens,
 });
@@ -240,19 +240,19 @@ it("adds up the nodes of the searches of a request against the limit of its toke
 it("counts points that the service makes by what it keeps of each", async () => {
   const { life, end, facts } = begin();
   await life.reserve(10, 8 / 3);
-  expect([admission.points, facts.points]).toEqual([27, 10]);
+  expect([admission.points.held, facts.points]).toEqual([27, 10]);
   await expect(life.reserve(3_000_000, 1)).rejects.toThrow("Request size too large (3000000 > 2000000)");
   end("left");
-  expect(admission.points).toBe(0);
+  expect(admission.points.held).toBe(0);
 });
 
 it("counts points by the records of three numbers in their answers, which are given back as well", async () => {
   const { life, end } = begin();
   life.start({ operation: "GetVelocityHessian" } as Query);
   await life.admit(10);
-  expect(admission.points).toBe(60);
+  expect(admission.points.held).toBe(60);
   end("left");
-  expect(admission.points).toBe(0);
+  expect(admission.points.held).toBe(0);
 });
 
 it.each([

@@ -1,21 +1,17 @@
 /**
- * Admission of requests: bounds those being answered, by slots, and the points that all hold together. A part of both is
- * reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its shortest
- * request first.
+ * Admission of requests: bounds those being answered, by slots, of which a part is reserved for small requests. Waiting
+ * requests are served fairly: the client with the fewest slots first, its shortest request first.
  */
 import { SMALL_WORK } from "../../../engine/contract/query.js";
+import type { Limits } from "../../../shared/config.js";
 import { BusyError, busyStore } from "../../../shared/errors.js";
 import { HttpRefusal } from "../refusal.js";
 import { granted } from "./granted.js";
 import { MemoryBudget } from "./memory-budget.js";
+import { type PointLimits, PointsInFlight } from "./points-in-flight.js";
 
 /** Bounds that admission keeps. */
-export interface AdmissionLimits {
-  readonly "engine.inflight": number;
-  readonly "engine.queue": number;
-  readonly "engine.pointsInFlight": number;
-  readonly "http.requestTimeoutMs": number;
-}
+export type AdmissionLimits = PointLimits & Pick<Limits, "engine.inflight" | "engine.queue">;
 
 /** How many requests may wait for one store, and for all stores together, as a part of the number of slots. */
 const STORE_PART = 1 / 4;
@@ -26,18 +22,8 @@ const ALL_STORES_PART = 3 / 4;
 /** Memory that all analyses may have together, besides what is counted elsewhere. */
 const ANALYSIS_BYTES = 128 * 1024 * 1024;
 
-/** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
-const MARGIN_MS = 100;
-
 /** The part of the slots and of the queue that requests may take that are not small; the rest is a reserve. */
 const LARGE_PART = 3 / 4;
-/**
- * The largest number of points of a small request, and the part of the points in flight that small requests may take in
- * addition to all others.
- */
-const SMALL_POINTS = 4_096;
-const SMALL_PART = 1 / 8;
-
 /** A request that asks for a slot. */
 export interface SlotRequest {
   /** The client, whose turn depends on the slots that it has; compared by identity. */
@@ -64,12 +50,9 @@ interface Waiter extends SlotRequest {
 export class Admission {
   /** The memory of analyses. */
   readonly analyses = new MemoryBudget(ANALYSIS_BYTES);
+  readonly points: PointsInFlight;
   readonly #limits: AdmissionLimits;
   readonly #waiting = new Set<Waiter>();
-  /** Requests that hold points, in the order of their first ones. An array: see `InProgress`. */
-  readonly #holds: PointsHold[] = [];
-  /** Requests that wait to add points, with how many. */
-  readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   readonly #clients = new Map<unknown, Client>();
   /** Requests that wait for stores, by store. */
   readonly #atStores = new Map<string, number>();
@@ -80,11 +63,10 @@ export class Admission {
   #given = 0;
   /** Slots of small requests, and small requests that wait. */
   #small = 0;
-  #points = 0;
-  #smallPoints = 0;
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits;
+    this.points = new PointsInFlight(limits);
   }
 
   /** Requests being answered now. */
@@ -95,11 +77,6 @@ export class Admission {
   /** Requests that wait for a slot. */
   get waiting(): number {
     return this.#waiting.size;
-  }
-
-  /** Points of all requests that are read or answered now. */
-  get points(): number {
-    return this.#points;
   }
 
   /** Checks a request on arrival, before its body is read: slots of large requests do not cause refusals. */
@@ -232,62 +209,6 @@ export class Admission {
     return known;
   }
 
-  /** A new account of points for one request. */
-  hold(): PointsHold {
-    return new PointsHold(this);
-  }
-
-  /** Adds to an account; a promise if its request has to wait until there is room. For `PointsHold`. */
-  add(hold: PointsHold, count: number): Promise<void> | null {
-    if (!this.#holds.includes(hold)) this.#holds.push(hold);
-    if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
-    this.#count(hold, count);
-    return null;
-  }
-
-  #count(hold: PointsHold, count: number): void {
-    this.#points += count;
-    this.#smallPoints += smallPart(hold.held + count) - smallPart(hold.held);
-    hold.held += count;
-  }
-
-  /** Closes an account; a paused one continues, and finds its request over. For `PointsHold`. */
-  drop(hold: PointsHold): void {
-    this.#points -= hold.held;
-    this.#smallPoints -= smallPart(hold.held);
-    hold.held = 0;
-    const at = this.#holds.indexOf(hold);
-    if (at >= 0) this.#holds.splice(at, 1);
-    this.#paused.get(hold)?.resume();
-    for (const [paused, { count, resume }] of this.#paused) {
-      if (!this.#hasRoom(paused, count)) continue;
-      this.#count(paused, count);
-      resume();
-    }
-  }
-
-  /** The oldest request always has room: if all waited for one another, none would end. */
-  #hasRoom(hold: PointsHold, count: number): boolean {
-    const most = this.#limits["engine.pointsInFlight"];
-    if (this.#points + count <= most || this.#holds[0] === hold) return true;
-    const after = hold.held + count;
-    return after <= SMALL_POINTS && this.#smallPoints + count <= most * SMALL_PART;
-  }
-
-  #pause(hold: PointsHold, count: number): Promise<void> {
-    const timeout = this.#limits["http.requestTimeoutMs"];
-    const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
-    const late = (): Error =>
-      new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" });
-    return granted<void>(
-      (grant) => {
-        this.#paused.set(hold, { count, resume: () => grant(() => undefined) });
-        return () => this.#paused.delete(hold);
-      },
-      { ms: left, late },
-    );
-  }
-
   #wait(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#waiting.size >= this.#most("engine.queue", request.work) || this.#isQueueFull(request))
@@ -333,33 +254,4 @@ function count(counts: Map<string, number>, store: string, more: number): void {
   const now = (counts.get(store) ?? 0) + more;
   if (now === 0) counts.delete(store);
   else counts.set(store, now);
-}
-
-/** The points of a request that count as those of a small one: all or none. */
-function smallPart(points: number): number {
-  return points <= SMALL_POINTS ? points : 0;
-}
-
-/** The points of one request, from the first one read until its answer has been sent. */
-export class PointsHold {
-  /** The time at which the request arrived. */
-  readonly since = performance.now();
-  /** Points held. For `Admission` alone. */
-  held = 0;
-  readonly #admission: Admission;
-  #released = false;
-
-  constructor(admission: Admission) {
-    this.#admission = admission;
-  }
-
-  /** Records points read; a promise if reading has to wait. What is read after `release` counts for nothing. */
-  add(count: number): Promise<void> | null {
-    return this.#released ? null : this.#admission.add(this, count);
-  }
-
-  release(): void {
-    this.#released = true;
-    this.#admission.drop(this);
-  }
 }

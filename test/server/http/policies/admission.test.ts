@@ -24,21 +24,21 @@ const large = { client: "b", work: 1e8 };
 describe("points in flight", () => {
   it("are none when every request is over, also those that read on after their end", async () => {
     const admission = new Admission(LIMITS);
-    const [first, second] = [admission.hold(), admission.hold()];
+    const [first, second] = [admission.points.hold(), admission.points.hold()];
     expect(first.add(100)).toBeNull();
     const wait = second.add(10);
     expect(wait).toBeInstanceOf(Promise);
     second.release();
     await wait;
     expect(second.add(10)).toBeNull();
-    expect(admission.points).toBe(100);
+    expect(admission.points.held).toBe(100);
     first.release();
-    expect(admission.points).toBe(0);
+    expect(admission.points.held).toBe(0);
   });
 
   it("let the oldest request go on and the others in turn", async () => {
     const admission = new Admission(LIMITS);
-    const [first, second] = [admission.hold(), admission.hold()];
+    const [first, second] = [admission.points.hold(), admission.points.hold()];
     expect(first.add(60)).toBeNull();
     const wait = second.add(60);
     expect(first.add(60)).toBeNull();
@@ -50,7 +50,7 @@ describe("points in flight", () => {
     expect(resumed).toBe(false);
     first.release();
     await after;
-    expect(admission.points).toBe(60);
+    expect(admission.points.held).toBe(60);
   });
 });
 
@@ -138,15 +138,15 @@ describe("slots", () => {
 describe("points of small requests", () => {
   it("have an eighth of the bound to themselves beside requests that have taken all of it", async () => {
     const admission = new Admission({ ...LIMITS, "engine.pointsInFlight": 80_000 });
-    const [oldest, next] = [admission.hold(), admission.hold()];
+    const [oldest, next] = [admission.points.hold(), admission.points.hold()];
     expect(oldest.add(90_000)).toBeNull();
     expect(next.add(5_000)).toBeInstanceOf(Promise);
-    const few = Array.from({ length: 3 }, () => admission.hold());
+    const few = Array.from({ length: 3 }, () => admission.points.hold());
     expect(few.map((hold) => hold.add(4_000) === null)).toEqual([true, true, false]);
     oldest.release();
-    expect(admission.points).toBe(17_000);
+    expect(admission.points.held).toBe(17_000);
     for (const hold of [next, ...few]) hold.release();
-    expect(admission.points).toBe(0);
+    expect(admission.points.held).toBe(0);
   });
 });
 

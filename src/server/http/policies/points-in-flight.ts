@@ -1,0 +1,125 @@
+/**
+ * Points in flight: bounds those that all requests hold together, from the first one read until the result is complete.
+ * A part is reserved for small requests.
+ */
+import type { Limits } from "../../../shared/config.js";
+import { HttpRefusal } from "../refusal.js";
+import { granted } from "./granted.js";
+
+/** Bounds of points. */
+export type PointLimits = Pick<Limits, "engine.pointsInFlight" | "http.requestTimeoutMs">;
+
+/** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
+const MARGIN_MS = 100;
+
+/**
+ * The largest number of points of a small request, and the part of the points in flight that small requests may take in
+ * addition to all others.
+ */
+const SMALL_POINTS = 4_096;
+const SMALL_PART = 1 / 8;
+
+/** One per service. */
+export class PointsInFlight {
+  readonly #limits: PointLimits;
+  /** Requests that hold points, in the order of their first ones. An array: see `InProgress`. */
+  readonly #holds: PointsHold[] = [];
+  /** Requests that wait to add points, with how many. */
+  readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
+  #held = 0;
+  #smallPoints = 0;
+
+  constructor(limits: PointLimits) {
+    this.#limits = limits;
+  }
+
+  /** Points of all requests. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** A new account of points for one request. */
+  hold(): PointsHold {
+    return new PointsHold(this);
+  }
+
+  /** Adds to an account; a promise if its request has to wait until there is room. For `PointsHold`. */
+  add(hold: PointsHold, count: number): Promise<void> | null {
+    if (!this.#holds.includes(hold)) this.#holds.push(hold);
+    if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
+    this.#count(hold, count);
+    return null;
+  }
+
+  #count(hold: PointsHold, count: number): void {
+    this.#held += count;
+    this.#smallPoints += smallPart(hold.held + count) - smallPart(hold.held);
+    hold.held += count;
+  }
+
+  /** Closes an account; a paused one continues, and finds its request over. For `PointsHold`. */
+  drop(hold: PointsHold): void {
+    this.#held -= hold.held;
+    this.#smallPoints -= smallPart(hold.held);
+    hold.held = 0;
+    const at = this.#holds.indexOf(hold);
+    if (at >= 0) this.#holds.splice(at, 1);
+    this.#paused.get(hold)?.resume();
+    for (const [paused, { count, resume }] of this.#paused) {
+      if (!this.#hasRoom(paused, count)) continue;
+      this.#count(paused, count);
+      resume();
+    }
+  }
+
+  /** The oldest request always has room: if all waited for one another, none would end. */
+  #hasRoom(hold: PointsHold, count: number): boolean {
+    const most = this.#limits["engine.pointsInFlight"];
+    if (this.#held + count <= most || this.#holds[0] === hold) return true;
+    const after = hold.held + count;
+    return after <= SMALL_POINTS && this.#smallPoints + count <= most * SMALL_PART;
+  }
+
+  #pause(hold: PointsHold, count: number): Promise<void> {
+    const timeout = this.#limits["http.requestTimeoutMs"];
+    const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
+    const late = (): Error =>
+      new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" });
+    return granted<void>(
+      (grant) => {
+        this.#paused.set(hold, { count, resume: () => grant(() => undefined) });
+        return () => this.#paused.delete(hold);
+      },
+      { ms: left, late },
+    );
+  }
+}
+
+/** The points of a request that count as those of a small one: all or none. */
+function smallPart(points: number): number {
+  return points <= SMALL_POINTS ? points : 0;
+}
+
+/** The points of one request, from the first one read until its answer has been sent. */
+export class PointsHold {
+  /** The time at which the request arrived. */
+  readonly since = performance.now();
+  /** Points held. For `PointsInFlight` alone. */
+  held = 0;
+  readonly #points: PointsInFlight;
+  #released = false;
+
+  constructor(points: PointsInFlight) {
+    this.#points = points;
+  }
+
+  /** Records points read; a promise if reading has to wait. What is read after `release` counts for nothing. */
+  add(count: number): Promise<void> | null {
+    return this.#released ? null : this.#points.add(this, count);
+  }
+
+  release(): void {
+    this.#released = true;
+    this.#points.drop(this);
+  }
+}
