@@ -104,8 +104,9 @@ export class Body implements ByteQueue {
     });
   }
 
-  /** Resolves when something has arrived, or the end. */
+  /** Resolves when something has arrived, or the end; at once if it has already. */
   #woken(): Promise<void> {
+    if (this.#returned.length > 0 || this.#queue.length > 0 || this.#ended || this.#closed) return Promise.resolve();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
