@@ -210,7 +210,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/float32": 804,
   "src/jobs": 2_833,
   "src/kernels": 9_300,
-  "src/server": 17_589,
+  "src/server": 17_581,
   "src/storage": 22_993,
   "src/text": 1_171,
   web: 16_051,

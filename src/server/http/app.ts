@@ -22,7 +22,6 @@ import { FileParts } from "./file-parts.js";
 import { createMetrics } from "./metrics.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
-import { Accepting } from "./policies/accepting.js";
 import { Admission } from "./policies/admission.js";
 import { Connections, createServer } from "./policies/connections.js";
 import { Outgoing } from "./policies/outgoing.js";
@@ -52,8 +51,8 @@ export interface AppOptions {
 /** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine, logger } = options;
-  const accepting = new Accepting();
-  const connections = new Connections(accepting, {
+  const slices = new TimeSlices(mainThreadCpu());
+  const connections = new Connections(slices, {
     bytesPerSecond: config.limits["http.senderBytesPerSecond"],
     graceMs: config.limits["http.senderGraceMs"],
   });
@@ -62,7 +61,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
-  const service = createService(app, options, accepting);
+  const service = createService(app, options, slices);
   app.decorate("reload", () => {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
@@ -211,9 +210,8 @@ function decodable(url: string): string {
 function createService(
   app: FastifyInstance,
   { config, engine, logger, auth, jobs = true }: AppOptions,
-  accepting: Accepting,
+  slices: TimeSlices,
 ): Service {
-  const slices = new TimeSlices(mainThreadCpu(), accepting);
   app.decorate("fileParts", new FileParts());
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
@@ -226,7 +224,7 @@ function createService(
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
   app.addHook("onClose", async () => authenticator.close());
   app.addHook("onClose", async () => app.connections.stop());
-  const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
+  const metrics = createMetrics(engine, admission, outgoing, slices);
   const { connections } = app;
   return {
     config,

@@ -5,7 +5,6 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
-import type { Accepting } from "./policies/accepting.js";
 import type { Admission } from "./policies/admission.js";
 import type { Outgoing } from "./policies/outgoing.js";
 import type { TimeSlices } from "./policies/time-slices.js";
@@ -85,13 +84,7 @@ class Tally {
 }
 
 /** Makes the figures of a service. */
-export function createMetrics(
-  engine: Engine,
-  admission: Admission,
-  outgoing: Outgoing,
-  slices: TimeSlices,
-  accepting: Accepting,
-): Metrics {
+export function createMetrics(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const byOutcome = ["interface", "operation", "outcome"];
@@ -109,7 +102,7 @@ export function createMetrics(
     buckets: SECONDS,
     registers,
   });
-  plainFigures(engine, admission, outgoing, slices, accepting, registers);
+  plainFigures(engine, admission, outgoing, slices, registers);
   storeFigures(engine, registers);
   storeCacheFigures(engine, registers);
   peerFigures(engine, registers);
@@ -149,7 +142,6 @@ function plainFigures(
   admission: Admission,
   outgoing: Outgoing,
   slices: TimeSlices,
-  accepting: Accepting,
   registers: Registry[],
 ): void {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
@@ -189,7 +181,7 @@ function plainFigures(
     [
       "longest_accept_seconds",
       "Longest time since the start for which more connections waited to be accepted, one after another.",
-      () => accepting.longestMs / 1000,
+      () => slices.accepting.longestMs / 1000,
     ],
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);

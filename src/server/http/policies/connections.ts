@@ -6,9 +6,9 @@ import { type IncomingMessage, Server as PlainServer, type RequestListener, type
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
-import type { Accepting } from "./accepting.js";
 import { EventStreams } from "./event-streams.js";
 import { Sender, type SenderLimits } from "./sender.js";
+import { TimeSlices } from "./time-slices.js";
 
 /** Time that a new connection has for its first request before it may be ended for others. */
 const SILENT_MS = 1_000;
@@ -69,17 +69,17 @@ export class Connections {
   #looks: NodeJS.Timeout | undefined;
   #over = false;
   #drained: (() => void) | null = null;
-  readonly #accepting: Accepting | null;
+  readonly #slices: TimeSlices;
   readonly #senderLimits: SenderLimits;
   /** Open event streams. */
   readonly streams = new EventStreams();
 
   /**
-   * @param accepting is notified of each connection
-   * @param senders   the least rate of those who send requests
+   * @param slices  give requests that have waited on their connection their turns
+   * @param senders the least rate of those who send requests
    */
-  constructor(accepting: Accepting | null = null, senders = NO_LEAST) {
-    this.#accepting = accepting;
+  constructor(slices = new TimeSlices(() => null), senders = NO_LEAST) {
+    this.#slices = slices;
     this.#senderLimits = senders;
   }
 
@@ -97,7 +97,7 @@ export class Connections {
     this.#looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
-      this.#accepting?.accepted();
+      this.#slices.accepting.accepted();
       const caller = callerOf(socket);
       this.#accepted.add(socket);
       this.#silent.set(caller, { socket, since: performance.now() });
@@ -257,7 +257,7 @@ export class Connections {
     const act = next === undefined ? undefined : waiting.get(next);
     if (next !== undefined && act !== undefined) {
       waiting.delete(next);
-      setImmediate(() => {
+      void this.#slices.turn().then(() => {
         if (pending[0] === next) act();
       });
     }
@@ -298,9 +298,7 @@ function hasWhole({ pending }: Connection): boolean {
   return pending.some((answer) => answer.req.complete);
 }
 
-/**
- * Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent.
- */
+/** Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent. */
 function closeUnsent(pending: readonly PendingAnswer[]): void {
   for (const answer of pending) {
     if (answer.socket !== null) continue;

@@ -1,6 +1,6 @@
 /** Shares the event loop in time slices: long work takes turns, so that a turn of the loop stays short. */
 import { openSync, readSync } from "node:fs";
-import type { Accepting } from "./accepting.js";
+import { Accepting } from "./accepting.js";
 
 /** Length of a time slice in milliseconds. */
 const SLICE_MS = 4;
@@ -42,7 +42,8 @@ export class TimeSlices {
   /** Longest turn so far that had work of requests, in milliseconds of CPU time (wall time where that is unknown). */
   longestMs = 0;
   readonly #cpu: CpuClock;
-  readonly #accepting: Pick<Accepting, "comesFirst">;
+  /** New connections, which come before long work. */
+  readonly accepting: Accepting;
   /** Beginning of the present slice; null when nothing has been done in this turn. */
   #since: number | null = null;
   /** Whether the present slice belongs to work from the queue. */
@@ -51,10 +52,9 @@ export class TimeSlices {
   #sampledAt = Number.NEGATIVE_INFINITY;
   readonly #queue: (() => void)[] = [];
 
-  /** @param accepting says whether new connections come before long work */
-  constructor(cpu: CpuClock, accepting: Pick<Accepting, "comesFirst"> = { comesFirst: false }) {
+  constructor(cpu: CpuClock, accepting = new Accepting()) {
     this.#cpu = cpu;
-    this.#accepting = accepting;
+    this.accepting = accepting;
   }
 
   /** Notes that work begins: the first of a turn begins the slice. */
@@ -87,12 +87,16 @@ export class TimeSlices {
   get isOver(): boolean {
     this.note();
     if (performance.now() - (this.#since as number) >= SLICE_MS) return true;
-    return !this.#isGranted && this.#accepting.comesFirst;
+    return !this.#isGranted && this.accepting.comesFirst;
   }
 
   /** Lets other work have a slice if this one has lasted; null if nothing need be awaited. */
   pause(): Promise<void> | null {
-    if (!this.isOver) return null;
+    return this.isOver ? this.turn() : null;
+  }
+
+  /** Waits for a slice in a later turn. */
+  turn(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#queue.push(resolve) === 1) setImmediate(() => this.#next());
     });
@@ -113,7 +117,7 @@ export class TimeSlices {
 
   /** Gives the first in the queue a slice of its own, and the next one in the next turn. */
   #next(): void {
-    if (!this.#accepting.comesFirst) {
+    if (!this.accepting.comesFirst) {
       this.#end();
       this.#isGranted = true;
       this.note();
