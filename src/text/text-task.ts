@@ -39,6 +39,14 @@ export interface WriteTask extends RecordForm {
   readonly out: Uint8Array;
 }
 
+/** Reads a JSON object (`json-members.ts`); its value is the members. */
+export interface JsonTask {
+  readonly kind: "json";
+  readonly bytes: Uint8Array;
+  /** Members that are arrays of points. */
+  readonly arrays: readonly string[];
+}
+
 /** Compresses bytes by Zstandard; its value is the compressed bytes. */
 export interface CompressTask {
   readonly kind: "compress";

@@ -16,6 +16,7 @@ import {
   RequestError,
 } from "../../src/shared/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
+import { type JsonMember, readMembers } from "../../src/text/json-members.js";
 import type { QueryTexts } from "../../src/text/text-task.js";
 
 export interface FakeOptions {
@@ -101,6 +102,10 @@ export class FakeEngine implements Engine {
 
   generations(): null {
     return null;
+  }
+
+  readJson(bytes: Uint8Array, arrays: readonly string[]): Promise<JsonMember[]> {
+    return Promise.resolve().then(() => readMembers(Buffer.from(bytes), arrays));
   }
 
   lend(bytes: number): LentMemory {

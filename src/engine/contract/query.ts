@@ -15,6 +15,7 @@ import type {
 import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
+import type { JsonMember } from "../../text/json-members.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";
 
@@ -388,6 +389,13 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
+  /**
+   * Reads a JSON object on a worker thread (`readMembers`).
+   *
+   * @param client see `StartControl.client`
+   * @throws RequestError of what is wrong with it
+   */
+  readJson(bytes: Uint8Array, arrays: readonly string[], client: unknown, background?: boolean): Promise<JsonMember[]>;
   /** Lends memory, which still holds what it held before. @throws RangeError when the system gives no more */
   lend(bytes: number): LentMemory;
   status(): EngineStatus;

@@ -7,7 +7,7 @@ import type { Hits } from "../../kernels/threshold.js";
 import type { FrameWeights } from "../../kernels/types.js";
 import type { ErrorCode, ErrorContext } from "../../shared/errors.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
-import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js";
+import type { CompressTask, JsonTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
 import type { QuantityQuery, Query } from "./query.js";
@@ -241,6 +241,7 @@ export type Task =
   | TransformTask
   | ReadTask
   | WriteTask
+  | JsonTask
   | CompressTask
   | ScanTask
   | PingTask;

@@ -4,6 +4,7 @@ import type { Config } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
+import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
 import type {
   Engine,
@@ -17,11 +18,12 @@ import type {
   StartControl,
 } from "../contract/query.js";
 import { BufferPool } from "./buffers.js";
-import type { Carrier } from "./carrier.js";
+import { type Carrier, runWithRetries } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
 import { Execution } from "./execution.js";
+import { createShare } from "./fair-queue.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { openPool } from "./pool.js";
 import type { QueryContext } from "./query-life.js";
@@ -166,6 +168,11 @@ class FieldEngine implements Engine {
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;
+  }
+
+  readJson(bytes: Uint8Array, arrays: readonly string[], client: unknown, background = false): Promise<JsonMember[]> {
+    const share = createShare(client, undefined, background);
+    return runWithRetries(this.#carrier, { kind: "json", bytes, arrays }, { share }, () => !this.#closing);
   }
 
   lend(bytes: number): LentMemory {

@@ -13,6 +13,7 @@ import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.j
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
+import { readMembers } from "../../text/json-members.js";
 import { TextModule } from "../../text/text-module.js";
 import { Texts } from "../../text/texts.js";
 import { COMPUTING, digestBuild } from "../contract/build-digest.js";
@@ -132,6 +133,8 @@ function perform(task: TaskMessage): unknown {
       return texts.read(task);
     case "write":
       return texts.write(task);
+    case "json":
+      return readMembers(Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length), task.arrays);
     case "compress":
       return compress(task);
     case "search":

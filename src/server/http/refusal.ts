@@ -54,9 +54,13 @@ export function plainRefusal(
   return { status, headers: type, body: "The service failed.\n" };
 }
 
-/** The refusal of a body that is longer than `http.bodyBytes`. */
-export function bodyTooLarge(): HttpRefusal {
-  return new HttpRefusal(413, "The body is too large.", { connection: "close" });
+/**
+ * The refusal of a body that is longer than `http.bodyBytes`, or than its form may be.
+ *
+ * @param instead what to send instead
+ */
+export function bodyTooLarge(instead = ""): HttpRefusal {
+  return new HttpRefusal(413, `The body is too large${instead}.`, { connection: "close" });
 }
 
 /** Refuses a compressed body: none is inflated. */

@@ -9,6 +9,7 @@ import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine
 import { LONGEST_MS } from "../../shared/config.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";
+import { type JsonMember, readMembers } from "../../text/json-members.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
 import type { PointsHold } from "./policies/points-in-flight.js";
@@ -23,6 +24,10 @@ const UNCOUNTED_BYTES = 16 * 1024;
 
 /** Bytes that count like a point in flight: three float32. */
 const BYTES_OF_POINT = 12;
+
+/** Length of a JSON text up to which it is read at once, and beyond which a worker thread reads it. */
+const SHORT_BYTES = 4 * 1024;
+const LONG_BYTES = 256 * 1024;
 
 /** The header of answers that rest on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
@@ -218,6 +223,18 @@ export class RequestLife {
     await this.#holdMore(Math.ceil(bytes / BYTES_OF_POINT));
     const { buffer, byteOffset } = this.#lend(bytes);
     return Buffer.from(buffer, byteOffset, bytes);
+  }
+
+  /**
+   * Reads a JSON object: a long one on a worker thread, any other here, when others have had their turns.
+   *
+   * @throws RequestError of what is wrong with it
+   */
+  async readJson(bytes: Buffer, arrays: readonly string[]): Promise<JsonMember[]> {
+    if (bytes.length > LONG_BYTES)
+      return this.#service.engine.readJson(bytes, arrays, this.#client, this.#background);
+    if (bytes.length > SHORT_BYTES) await this.slices.pause();
+    return readMembers(bytes, arrays);
   }
 
   /** Runs the steps of the request, which may take memory by `room`, `floats` and `doubles`. */

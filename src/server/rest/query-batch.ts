@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { CancelledError, FieldprobeError } from "../../shared/errors.js";
 import { findOperation, type Operation } from "../../shared/operations.js";
+import { isMalformed, parseJson, rangesOfItems, rangesOfMembers, type TextRange } from "../../text/json-members.js";
 import { negotiate } from "../http/negotiate.js";
-import type { TimeSlices } from "../http/policies/time-slices.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
@@ -15,13 +15,11 @@ import { flowMapInBatch } from "./analysis/flow-map.js";
 import { shapeOf } from "./answer/unwritten-answer.js";
 import { WRITERS } from "./answer/write-answer.js";
 import { type BatchAnswer, batchOctets } from "./batch-answer.js";
-import { type BatchQuery, BatchScanner, noJson } from "./body/batch-scanner.js";
-import { JsonReader, MalformedJson } from "./body/json-reader.js";
-import { readWhole } from "./body/read-body.js";
+import { giveMembers, readWhole } from "./body/read-body.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
 import { samplesInBatch } from "./grids/slice.js";
-import { arraysOf, refuse, textsOfJson } from "./parameters.js";
+import { arraysOf, refuse } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { oneOf } from "./schemas.js";
 import { compute, describeAnswer } from "./serve-operation.js";
@@ -54,6 +52,9 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
 /** What a query of a batch may name as its operation. */
 const NAMES: readonly string[] = [...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()];
 
+/** Members that say what a query is. */
+const NAMING: readonly string[] = ["operation", "dataset"];
+
 /** Most bytes of the body of a batch, which is read as a whole. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
@@ -83,18 +84,41 @@ export const BATCH_ANSWER = Type.Object({
 /** Bytes of a point of a batch, about. */
 const POINT_BYTES = 24;
 
-/** Bytes that are scanned or read at a time. */
-const PART_BYTES = 32 * 1024;
+const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b];
+
+/** The list of queries in the body. @throws RequestError if it is not a batch */
+function findList(body: Buffer): TextRange {
+  try {
+    const [list, more] = rangesOfMembers(body);
+    if (list?.name === "queries" && body[list.from] === OPEN_LIST && more === undefined) return list;
+  } catch (error) {
+    if (isMalformed(error)) throw error;
+  }
+  throw refuse("queries", 'A batch is an object with the list "queries" and nothing else.');
+}
 
 /** Finds the queries in the body. @throws RequestError if it is not a batch */
-async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly BatchQuery[]> {
-  const scanner = new BatchScanner(body, MOST_QUERIES);
-  for (let to = 0; to < body.length; ) {
-    to = Math.min(body.length, to + PART_BYTES);
-    scanner.advance(to);
-    await slices.pause();
+function findQueries(body: Buffer): readonly Buffer[] {
+  const queries: Buffer[] = [];
+  let count = 0;
+  for (const { from, to } of rangesOfItems(body, findList(body))) {
+    if (body[from] !== OPEN_OBJECT) throw refuse("queries", "Each query of a batch is an object.");
+    if (count++ < MOST_QUERIES) queries.push(body.subarray(from, to));
   }
-  return scanner.end();
+  if (count === 0 || count > MOST_QUERIES)
+    throw refuse("queries", `A batch has 1 to ${MOST_QUERIES} queries, not ${count}.`);
+  return queries;
+}
+
+/** The members `operation` and `dataset` of a query; undefined if they are no strings, or absent. */
+function namesIn(query: Buffer): { readonly operation?: string; readonly dataset?: string } {
+  const names: { operation?: string; dataset?: string } = {};
+  for (const { name, ...range } of rangesOfMembers(query)) {
+    if (name !== "operation" && name !== "dataset") continue;
+    const value = parseJson(query, range, name);
+    if (typeof value === "string") names[name] = value;
+  }
+  return names;
 }
 
 function operationNamed(name: string | undefined): Operation {
@@ -106,27 +130,19 @@ function operationNamed(name: string | undefined): Operation {
 }
 
 /** The members of a query of another call. @throws RequestError unless it is short and JSON */
-function membersOf({ from, to }: BatchQuery, body: Buffer): object {
-  if (to - from > MEMBERS_BYTES) throw refuse("queries", `Such a query has at most ${MEMBERS_BYTES} bytes.`);
-  try {
-    const {
-      operation: _,
-      dataset: __,
-      ...members
-    } = JSON.parse(body.toString("utf8", from, to)) as Record<string, unknown>;
-    return members;
-  } catch {
-    throw noJson();
-  }
+function membersOf(query: Buffer): object {
+  if (query.length > MEMBERS_BYTES) throw refuse("queries", `Such a query has at most ${MEMBERS_BYTES} bytes.`);
+  const whole = parseJson(query, { from: 0, to: query.length }, "a query") as Record<string, unknown>;
+  const { operation: _, dataset: __, ...members } = whole;
+  return members;
 }
 
 /** Runs one query to its end, within a time slice. */
-async function answerQuery(service: Service, life: RequestLife, query: BatchQuery, body: Buffer): Promise<BatchAnswer> {
-  const { slices } = service;
-  const { dataset } = query;
-  const call = CALLS.get(query.operation ?? "");
-  if (call !== undefined) return call(service, life, life.dataset(dataset ?? ""), membersOf(query, body));
-  const operation = operationNamed(query.operation);
+async function answerQuery(service: Service, life: RequestLife, query: Buffer): Promise<BatchAnswer> {
+  const { operation: name, dataset } = namesIn(query);
+  const call = CALLS.get(name ?? "");
+  if (call !== undefined) return call(service, life, life.dataset(dataset ?? ""), membersOf(query));
+  const operation = operationNamed(name);
   if (dataset === undefined) throw refuse("dataset", "dataset must be a string.");
   const pending = new PendingQuery(
     life,
@@ -134,23 +150,9 @@ async function answerQuery(service: Service, life: RequestLife, query: BatchQuer
     { operation, dataset, recordEvery: null, ...trackingOf(operation) },
     new Map(),
   );
-  const reader = new JsonReader(
-    arraysOf(operation).map((member) => member.name),
-    {
-      array: (name) => pending.writer(name),
-      member: (name, text) => {
-        if (name === "operation" || name === "dataset") return;
-        if (pending.texts.has(name)) throw refuse(name, `${name} is given more than once.`);
-        pending.texts.set(name, textsOfJson(operation, name, text));
-      },
-    },
-  );
-  for (let from = query.from; from < query.to; from += PART_BYTES) {
-    reader.write(body.subarray(from, Math.min(query.to, from + PART_BYTES)));
-    const wait = pending.admit();
-    await (wait === null ? slices.pause() : wait);
-  }
-  reader.end();
+  const arrays = arraysOf(operation).map((member) => member.name);
+  const members = (await life.readJson(query, arrays)).filter((member) => !NAMING.includes(member.name));
+  await giveMembers(members, operation, pending, service.slices);
   const { request, result } = await pending.answer();
   life.onEnd(() => result.release());
   const answer = describeAnswer(life, operation, dataset, request, result);
@@ -170,25 +172,28 @@ function* write(answers: readonly (BatchAnswer | RefusedQuery)[]): Generator<Buf
 
 /** Answers all queries, one after another. */
 async function answerAll(service: Service, life: RequestLife, id: string): Promise<(BatchAnswer | RefusedQuery)[]> {
-  const { slices } = service;
   const results: (BatchAnswer | RefusedQuery)[] = [];
-  const body = await readWhole(life, BATCH_BYTES);
-  // Many small queries one after the other are not a small request.
-  life.foresee(Math.floor(body.length / POINT_BYTES));
-  for (const query of await findQueries(body, slices)) {
-    try {
-      if (results.length > 0) life.another();
-      results.push(await answerQuery(service, life, query, body));
-      life.settle();
-    } catch (error) {
-      if (error instanceof MalformedJson) throw noJson();
-      // The caller's own mistakes belong to their query; a failure of the service fails the batch.
-      if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
-      // Everything it has begun ends here; queries that have been answered stay.
-      life.abort();
-      results.push({ problem: describeProblem(error, id).problem });
+  try {
+    const body = await readWhole(life, BATCH_BYTES);
+    // Many small queries one after the other are not a small request.
+    life.foresee(Math.floor(body.length / POINT_BYTES));
+    for (const query of findQueries(body)) {
+      try {
+        if (results.length > 0) life.another();
+        results.push(await answerQuery(service, life, query));
+        life.settle();
+      } catch (error) {
+        // The caller's own mistakes belong to their query; a failure of the service fails the batch.
+        const isOfQuery = error instanceof FieldprobeError && !(error instanceof CancelledError);
+        if (!isOfQuery || isMalformed(error)) throw error;
+        // Everything it has begun ends here; queries that have been answered stay.
+        life.abort();
+        results.push({ problem: describeProblem(error, id).problem });
+      }
+      await service.slices.pause();
     }
-    await slices.pause();
+  } catch (error) {
+    throw isMalformed(error) ? refuse("queries", "The body is not a JSON document.") : error;
   }
   return results;
 }

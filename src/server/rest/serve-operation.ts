@@ -17,7 +17,7 @@ import { originOf, tellOrigin } from "./answer/origin.js";
 import { sendWritten } from "./answer/send-written.js";
 import { shapeOf, type UnwrittenAnswer } from "./answer/unwritten-answer.js";
 import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./answer/write-answer.js";
-import { readBody, readerFor } from "./body/read-body.js";
+import { readQuery } from "./body/read-body.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readAlong, valuesAlong } from "./values-along.js";
@@ -59,8 +59,7 @@ async function answer(
   const found = dataset === null ? undefined : life.find(dataset);
   const asked = own.includes("with") && found ? readAlong(request.query as Record<string, unknown>, found) : null;
   const pending = new PendingQuery(life, service.config.limits, question, texts);
-  if (request.headers["content-type"] !== undefined)
-    await readBody(readerFor(request, operation, pending), pending, life);
+  if (request.headers["content-type"] !== undefined) await readQuery(request, operation, pending, life);
   const { request: understood, result } = await pending.answer();
   life.onEnd(() => result.release());
   const along = asked && (await valuesAlong(life, asked, understood.query, result, understood.starts ?? null));

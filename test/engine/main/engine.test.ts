@@ -65,6 +65,24 @@ describe("engine on the shipped turbulence", () => {
     await lone.close(1000);
   });
 
+  it("reads JSON on its threads, whose refusals it passes on", async () => {
+    const points = Array.from({ length: 20_000 }, (_, i) => [i, i / 8, -1 - i]);
+    const bytes = Buffer.from(JSON.stringify({ time: 0.25, points }));
+    const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
+    bytes.copy(shared);
+    for (const given of [bytes, shared]) {
+      expect(await engine.readJson(given, ["points"], undefined)).toEqual([
+        { name: "time", text: "0.25" },
+        { name: "points", triples: Float32Array.from(points.flat()) },
+      ]);
+    }
+    const wrong = Buffer.from(JSON.stringify({ points: [...points, [1, 2]] }));
+    await expect(engine.readJson(wrong, ["points"], undefined)).rejects.toMatchObject({
+      code: "InvalidRequest",
+      context: { member: "points[20000]" },
+    });
+  });
+
   it("agrees with a slow evaluation to 3e-7 of the velocity's rms at 1000 random points and times", async () => {
     const random = generator(1);
     const { values } = velocity;

@@ -269,7 +269,7 @@ describe("refusals", () => {
       "NaN as a coordinate",
       '{"points":[[1,NaN,3]]}',
       400,
-      { member: "points[0].y", detail: "points[0].y must be a number, not NaN (byte 14 of the body)." },
+      { member: "points[0].y", detail: "points[0].y must be a number, not NaN." },
     ],
     ["a leading zero", '{"points":[[01,2,3]]}', 400, { member: "points[0].x" }],
     ["what follows the object", `${JSON.stringify(good)} 1`, 400, {}],
@@ -409,6 +409,17 @@ describe("refusals", () => {
     const response = await small.inject({ method: "POST", url: VELOCITY, payload: { ...good, points } });
     expect(response.json()).toMatchObject({ status: 413, code: "LimitExceeded" });
     await small.close();
+  });
+
+  it("takes JSON up to 16 MiB, and names the form for more", async () => {
+    const most = 16 * 1024 * 1024;
+    const text = JSON.stringify(good);
+    const headers = { "content-type": "application/json" };
+    const askFor = (bytes: number) =>
+      app.inject({ method: "POST", url: VELOCITY, payload: text.padEnd(bytes), headers });
+    expect((await askFor(most)).json()).toEqual((await ask(good)).json());
+    const refused = await askFor(most + 1);
+    expect([refused.statusCode, refused.body]).toEqual([413, expect.stringContaining("application/octet-stream")]);
   });
 
   it("passes on what the engine says, with Retry-After", async () => {

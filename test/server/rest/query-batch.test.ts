@@ -161,7 +161,7 @@ it("releases what its queries hold, and lets no slot leak", async () => {
   const engine = analyticEngine();
   const other = await serveApi(engine);
   const good = { dataset: "lopsided", operation: "GetVelocity", time: 0, ...OPTIONS, points: POINTS };
-  const queries = [good, { ...good, points: [[1, 2]] }, { ...good, time: [0, 0.5] }];
+  const queries = [good, { ...good, colour: "red" }, { ...good, time: [0, 0.5] }];
   await other.inject({
     method: "POST",
     url: "/api/batch",

@@ -1,6 +1,6 @@
 /** `acceptJobs` turns calls with `Prefer: respond-async` into jobs, and gives jobs the calls that they make. */
-import { closeSync, createReadStream, createWriteStream, openSync, writeFileSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { closeSync, createWriteStream, openSync, writeFileSync } from "node:fs";
+import { readFile, rename, rm } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -17,7 +17,7 @@ import { negotiate } from "../../http/negotiate.js";
 import { bodyTooLarge, refuseEncoded } from "../../http/refusal.js";
 import { isTask, TASK_HEADER, TASK_LIMIT_HEADER, TASK_POINTS_HEADER } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
-import { REQUEST_TYPES, readerFor } from "../body/read-body.js";
+import { giveMembers, JSON_BYTES, JSON_TOO_LARGE, REQUEST_TYPES } from "../body/read-body.js";
 import { ownTimesOf } from "../own-times.js";
 import { arraysOf, refuse, type TextMembers } from "../parameters.js";
 import { tokenOf } from "../serve-operation.js";
@@ -136,8 +136,8 @@ async function start(
     const body = `${jobs.inputFile(id)}.body`;
     const points = `${body}.points`;
     const whole = await keptOnlyIf([body, points], async () => {
-      await toFile(request, body, service.config.limits["http.bodyBytes"]);
-      const isCut = await readPoints(service, request, operation, body, points, query);
+      await toFile(request, body, JSON_BYTES, JSON_TOO_LARGE);
+      const isCut = await readPoints(service, owner, operation, body, points, query);
       if (!isCut) return jobs.start(owner, callOf(request, type, limit), null, (file) => rename(body, file));
       await rm(body, { force: true });
       input = (await jobs.inputs.adopt(id, owner, points)).id;
@@ -262,18 +262,18 @@ export async function sendTask(
 }
 
 /** Writes the body of a request to a file. @throws HttpRefusal of a longer one */
-async function toFile({ body, headers }: FastifyRequest, path: string, most: number): Promise<void> {
-  if (Number(headers["content-length"] ?? 0) > most) throw bodyTooLarge();
-  await pipeline(body as Readable, counted(most), createWriteStream(path));
+async function toFile({ body, headers }: FastifyRequest, path: string, most: number, instead?: string): Promise<void> {
+  if (Number(headers["content-length"] ?? 0) > most) throw bodyTooLarge(instead);
+  await pipeline(body as Readable, counted(most, instead), createWriteStream(path));
 }
 
 /** Passes bytes on, up to a number. */
-function counted(most: number): Transform {
+function counted(most: number, instead?: string): Transform {
   let bytes = 0;
   return new Transform({
     transform(part: Buffer, _encoding, done) {
       bytes += part.length;
-      done(bytes > most ? bodyTooLarge() : null, part);
+      done(bytes > most ? bodyTooLarge(instead) : null, part);
     },
   });
 }
@@ -292,8 +292,8 @@ async function keepBody(service: Service, jobs: Jobs, owner: string | null, requ
  * @returns false if the body has more than points and parameters: then it is a single task
  */
 async function readPoints(
-  { slices }: Service,
-  request: FastifyRequest,
+  { engine, slices }: Service,
+  owner: string | null,
   operation: Operation,
   from: string,
   to: string,
@@ -310,14 +310,10 @@ async function readPoints(
     writers.push(new TripleWriter(sink, { points: Number.POSITIVE_INFINITY, name: "jobs.points" }));
     return writers.at(-1) as TripleWriter;
   };
+  const arrays = arraysOf(operation).map((member) => member.name);
   try {
-    const reader = readerFor(request, operation, { texts, writer });
-    for await (const part of createReadStream(from)) {
-      reader.write(part as Buffer);
-      await slices.pause();
-    }
-    reader.end();
-    for (const one of writers) one.flush();
+    const members = await engine.readJson(await readFile(from), arrays, owner);
+    await giveMembers(members, operation, { texts, writer, admit: () => null }, slices);
   } finally {
     closeSync(file);
   }

@@ -6,6 +6,7 @@ import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../../
 import { type FieldprobeError, NotFoundError } from "../../../../src/shared/errors.js";
 import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../../src/shared/operations.js";
 import type { Axis, Dataset } from "../../../../src/storage/file/dataset.js";
+import { readMembers } from "../../../../src/text/json-members.js";
 
 const axis = (nodes: number, origin: number, length: number, periodic: boolean): Axis => ({
   nodes,
@@ -139,6 +140,7 @@ export function analyticEngine(
       throw new Error("not asked by the interface");
     },
     lend: (bytes) => ({ bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => undefined }),
+    readJson: async (bytes, arrays) => readMembers(Buffer.from(bytes), arrays),
     held: () => [],
     regions: () => null,
     generations: () => null,
