@@ -93,7 +93,7 @@ describe("the references in the source", () => {
   };
 
   it("lead from AssemblyScript, threads and the program to their tests", () => {
-    expect(testsOf(/assembly\/write-records\.ts$/)).toContain("test/support/text-module.ts");
+    expect(testsOf(/assembly\/write-records\.ts$/)).toContain("test/text/text-module.test.ts");
     expect(testsOf(/assembly\/packets\.ts$/)).toContain("test/support/simd-memory.ts");
     expect(testsOf(/^events\/worker\.ts$/)).toContain("test/events/open.test.ts");
     expect(testsOf(/^cli\/index\.ts$/)).toContain("test/program.test.ts");

@@ -1,8 +1,5 @@
 /** Reads decimal text as float32, rounded once: the value nearest to the text, ties to even. */
 
-/** Powers of ten that a double holds exactly. */
-export const POWERS_OF_TEN: Float64Array = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
-
 const DECIMAL = /^([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$/;
 
 /** The spellings of XML Schema other than decimals. */

@@ -1,31 +1,31 @@
-/**
- * `TextModule` reads and writes decimal text by WebAssembly. It gives the same values and bytes as its references,
- * `TripleScanner` and `RecordWriter`, in less time.
- */
-
-import { POWERS_OF_TEN } from "../float32/parse.js";
-import { RecordWriter, recordBytes, type Separators } from "../float32/record-writer.js";
-import { type ItemRules, TripleScanner } from "../float32/triples.js";
+/** The one reader and the one writer of decimal text, in WebAssembly. */
+import { readFileSync } from "node:fs";
+import { FLOAT_BYTES, shortestFloat32 } from "../float32/format.js";
+import { parseFloat32 } from "../float32/parse.js";
+import { builtFile } from "../shared/build.js";
 import { copyToShared } from "../shared/read-memory.js";
 import {
-  LITERAL_BYTES,
-  LITERALS,
-  NARROW,
+  FULL,
   NUMBER_BYTES,
   NUMBERS,
+  ODD,
   OUTCOME,
   PAGES,
   POWERS,
-  SPACED,
-  STOPPED_FULL,
-  STOPPED_SHORT,
-  TABLE,
-  TABLE_ROWS,
+  SEPARATOR_BYTES,
+  SEPARATOR_LITERALS,
+  SEPARATOR_ROWS,
+  SEPARATORS,
+  SHORT,
+  TAG_BYTES,
+  TAG_LITERALS,
+  TAG_ROWS,
+  TAGS,
   TEXT,
   TEXT_BYTES,
   WHOLE_POWERS,
 } from "./text-layout.js";
-import type { TriplesRead } from "./text-task.js";
+import type { ItemForm, RecordForm, TriplesRead } from "./text-task.js";
 
 interface Memory {
   readonly buffer: ArrayBuffer;
@@ -36,171 +36,173 @@ interface Global {
   readonly WebAssembly: {
     readonly Memory: new (limits: { initial: number; maximum: number }) => Memory;
     readonly Module: new (bytes: Uint8Array) => object;
-    readonly Instance: new (module: object, imports: { env: { memory: Memory } }) => { readonly exports: object };
+    readonly Instance: new (module: object, imports: { env: object }) => { readonly exports: object };
   };
 }
 
 /** The functions of `assembly/`. Addresses are byte offsets in the memory. */
 type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters: number[]) => number>>;
 
-/** Number of bytes that the module may read or write beyond the end of a text. */
+/** Bytes that the module may read or write beyond the end of a text. */
 const BEYOND = 32;
-/** Largest numbers of triples and of single values that the memory has room for. */
+/** Triples and numbers that the memory has room for. */
 const MOST_TRIPLES = Math.floor(NUMBER_BYTES / 12);
 const MOST_NUMBERS = NUMBER_BYTES / 4;
 
-/** The rules of items as the module takes them. */
-const RULES: Readonly<Record<ItemRules, number>> = { xml: SPACED, json: SPACED | NARROW, lines: 0 };
+/** Longest text of a record. */
+export function recordBytes({ separators }: RecordForm): number {
+  const literal = separators.reduce((sum, { length }) => sum + length, 0);
+  return literal + (separators.length - 1) * FLOAT_BYTES;
+}
 
-/**
- * Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. If the
- * WebAssembly module cannot decide on an item or a record, the reference reads or writes that one.
- */
+/** Literals in the memory: a table of their addresses and lengths, and their bytes. */
+class Literals {
+  readonly #memory: Buffer;
+  readonly #table: Uint32Array;
+  readonly #address: number;
+  readonly #most: number;
+  #texts: readonly string[] = [];
+
+  constructor(memory: Buffer, table: number, rows: number, address: number, most: number) {
+    this.#memory = memory;
+    this.#table = new Uint32Array(memory.buffer, table, 2 * rows);
+    this.#address = address;
+    this.#most = most;
+  }
+
+  /** Puts texts of one byte per character in place, unless they are there; false if there is no room. */
+  place(texts: readonly string[]): boolean {
+    const known = this.#texts;
+    if (texts === known || (texts.length === known.length && texts.every((text, i) => text === known[i]))) return true;
+    const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+    if (2 * texts.length > this.#table.length || bytes > this.#most) return false;
+    let at = this.#address;
+    for (const [i, text] of texts.entries()) {
+      this.#table.set([at, text.length], 2 * i);
+      at += this.#memory.write(text, at, "latin1");
+    }
+    this.#texts = texts;
+    return true;
+  }
+}
+
+/** Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. */
 export class TextModule {
   readonly #functions: Functions;
-  readonly #buffer: ArrayBuffer;
-  readonly #bytes: Buffer;
+  readonly #memory: Buffer;
+  readonly #floats: Float32Array;
   readonly #outcome: Uint32Array;
-  readonly #writer = new RecordWriter();
-  #scanner = new TripleScanner([]);
-  /** The literals whose table is in the memory. */
-  #literals: readonly Uint8Array[] = [];
+  readonly #tags: Literals;
+  readonly #separators: Literals;
+  /** Text of numbers that are not finite, of the records that are being written. */
+  #notFinite: string | null = null;
 
   /** @param wasm the module as it was built */
   constructor(wasm: Uint8Array) {
     const { WebAssembly } = globalThis as unknown as Global;
     const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
-    this.#functions = exports as Functions;
-    this.#buffer = memory.buffer;
-    this.#bytes = Buffer.from(memory.buffer);
-    this.#outcome = new Uint32Array(memory.buffer, OUTCOME, 2);
-    new Float64Array(memory.buffer, POWERS, POWERS_OF_TEN.length).set(POWERS_OF_TEN);
-    new BigUint64Array(memory.buffer, WHOLE_POWERS, 9).set(Array.from({ length: 9 }, (_, k) => 10n ** BigInt(k)));
+    const { buffer } = memory;
+    this.#memory = Buffer.from(buffer);
+    this.#floats = new Float32Array(buffer);
+    this.#outcome = new Uint32Array(buffer, OUTCOME, 2);
+    this.#tags = new Literals(this.#memory, TAGS, TAG_ROWS, TAG_LITERALS, TAG_BYTES);
+    this.#separators = new Literals(this.#memory, SEPARATORS, SEPARATOR_ROWS, SEPARATOR_LITERALS, SEPARATOR_BYTES);
+    // Powers of ten that a double holds exactly.
+    new Float64Array(buffer, POWERS, 23).set(Array.from({ length: 23 }, (_, k) => Number(`1e${k}`)));
+    new BigUint64Array(buffer, WHOLE_POWERS, 9).set(Array.from({ length: 9 }, (_, k) => 10n ** BigInt(k)));
+    const env = {
+      memory,
+      readExactly: (from: number, to: number, out: number) => this.#readExactly(from, to, out),
+      writeExactly: (value: number, out: number) => this.#writeExactly(value, out),
+    };
+    this.#functions = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env }).exports as Functions;
   }
 
-  /**
-   * Reads items from the start of `bytes` as long as they have the tags and `out` has room.
-   *
-   * @param tags the eight tags of an item; an array that has been passed before must hold the same tags as then
-   * @param out  receives the triples
-   */
-  read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array, rules: ItemRules = "xml"): TriplesRead {
-    if (this.#scanner.tags !== tags || this.#scanner.rules !== rules) this.#scanner = new TripleScanner(tags, rules);
-    const scanner = this.#scanner;
-    const fits = this.#load(tags);
-    const room = Math.floor(out.length / 3);
-    /** Start and end of the part of the text that is in the memory. */
-    let start = 0;
-    let end = 0;
-    let at = 0;
-    let count = 0;
-    while (count < room) {
-      if (fits) {
-        if (at >= end) {
-          start = at;
-          end = this.#moveWindow(bytes, at);
-        }
-        const found = this.#readWindow(at - start, end - start, out.subarray(3 * count, 3 * room));
-        at = start + found.bytes;
-        count += found.count;
-        if (found.isShort && end < bytes.length && at > start) {
-          end = at; // The window ended inside an item: the next one begins with it.
-          continue;
-        }
-      }
-      // The reference decides whether the text ends here, and reads what the module does not.
-      scanner.scan(bytes, at, bytes.length, out, count, fits ? Math.min(1, room - count) : room - count);
-      at = scanner.position;
-      count += scanner.count;
-      if (scanner.count === 0) break;
+  /** Reads items from the start of `bytes` into `out` as long as they have the form and there is room. */
+  read(bytes: Uint8Array, form: ItemForm, out: Float32Array): TriplesRead {
+    if (!this.#tags.place(form.tags)) return { count: 0, bytes: 0, why: ODD };
+    let [count, at] = [0, 0];
+    for (;;) {
+      const part = bytes.subarray(at, at + TEXT_BYTES);
+      const isLast = at + part.length === bytes.length;
+      this.#memory.fill(part, TEXT, TEXT + part.length);
+      this.#memory[TEXT + part.length] = 0;
+      const found = this.#readWindow(part.length, form, out.subarray(3 * count));
+      count += found.count;
+      at += found.bytes;
+      if (found.why !== SHORT || isLast) return { count, bytes: at, why: found.why };
+      // The window ended inside an item: the next one begins with it, unless it is longer than a window.
+      if (found.bytes === 0) return { count, bytes: at, why: ODD };
     }
-    return { count, bytes: at };
   }
 
-  /** Copies the text from `start` on, as far as there is room, to the memory; returns the end of the part copied. */
-  #moveWindow(bytes: Uint8Array, start: number): number {
-    const part = bytes.subarray(start, start + TEXT_BYTES);
-    this.#bytes.fill(part, TEXT, TEXT + part.length);
-    this.#bytes[TEXT + part.length] = 0;
-    return start + part.length;
-  }
-
-  /** Reads the items between two places of the window, up to the first that the module leaves to the reference. */
-  #readWindow(from: number, to: number, out: Float32Array): TriplesRead & { readonly isShort: boolean } {
-    let at = TEXT + from;
+  #readWindow(length: number, { rules }: ItemForm, out: Float32Array): TriplesRead {
+    const [spaced, finite] = rules === "xml" ? [1, 0] : [0, 1];
+    const room = Math.floor(out.length / 3);
+    let at = TEXT;
     let count = 0;
-    let why: number = STOPPED_FULL;
-    while (why === STOPPED_FULL && 3 * count < out.length) {
-      const most = Math.min(out.length / 3 - count, MOST_TRIPLES);
-      const found = this.#functions.readTriples(at, TEXT + to, NUMBERS, most, TABLE, RULES[this.#scanner.rules]);
-      at = this.#outcome[0];
-      why = this.#outcome[1];
-      out.set(new Float32Array(this.#buffer, NUMBERS, 3 * found), 3 * count);
+    let why: number = FULL;
+    while (why === FULL && count < room) {
+      const most = Math.min(room - count, MOST_TRIPLES);
+      const found = this.#functions.readTriples(at, TEXT + length, NUMBERS, most, spaced, finite);
+      [at, why] = this.#outcome;
+      out.set(this.#floats.subarray(NUMBERS / 4, NUMBERS / 4 + 3 * found), 3 * count);
       count += found;
     }
-    return { count, bytes: at - TEXT, isShort: why === STOPPED_SHORT };
+    return { count, bytes: at - TEXT, why };
+  }
+
+  #readExactly(from: number, to: number, out: number): number {
+    const value = parseFloat32(this.#memory.toString("latin1", from, to));
+    if (value === undefined) return 0;
+    this.#floats[out / 4] = value;
+    return Number.isFinite(value) ? 1 : 2;
   }
 
   /**
-   * Writes records at the start of `out`, which has room for the longest; returns the number of bytes.
+   * Writes records at `out[at]`, which has room for the longest; returns the index after them.
    *
-   * @param parts      parts of whole records
-   * @param separators the literals of a record; an array that has been passed before must hold the same ones as then
-   * @param notFinite  text of numbers that are not finite; null: NaN, INF and -INF, as in XML Schema
+   * @param parts parts of whole records
    */
-  write(
-    parts: readonly Float32Array[],
-    separators: Separators,
-    out: Uint8Array,
-    notFinite: Uint8Array | null = null,
-  ): number {
-    const numbers = separators.length - 1;
-    const longest = recordBytes(separators);
-    const fits = longest + BEYOND < TEXT_BYTES && this.#load(separators);
-    let at = 0;
+  write(parts: readonly Float32Array[], form: RecordForm, out: Uint8Array, at = 0): number {
+    const numbers = form.separators.length - 1;
+    const room = TEXT + TEXT_BYTES - recordBytes(form) - BEYOND;
+    if (room <= TEXT || !this.#separators.place(form.separators)) throw new RangeError("a record is too long to write");
+    this.#notFinite = form.notFinite;
+    const most = Math.floor(MOST_NUMBERS / numbers) * numbers;
+    let next = at;
     for (const values of parts) {
       for (let i = 0; i < values.length; ) {
-        if (fits) {
-          const end = Math.min(values.length, i + Math.floor(MOST_NUMBERS / numbers) * numbers);
-          const length = this.#writeWindow(values.subarray(i, end), numbers, longest);
-          copyToShared(this.#bytes.subarray(TEXT, TEXT + length), out, at);
-          at += length;
-          i += (this.#outcome[0] - NUMBERS) / 4;
-          if (this.#outcome[1] === 0) continue;
-        }
-        const end = fits ? i + numbers : values.length;
-        at = this.#writer.write(values, i, end, separators, out, at, notFinite);
-        i = end;
+        const part = values.subarray(i, i + most);
+        this.#floats.set(part, NUMBERS / 4);
+        const end = this.#functions.writeRecords(NUMBERS, NUMBERS + 4 * part.length, numbers, TEXT, room);
+        copyToShared(this.#memory.subarray(TEXT, end), out, next);
+        next += end - TEXT;
+        i += (this.#outcome[0] - NUMBERS) / 4;
       }
     }
-    return at;
+    return next;
   }
 
-  /**
-   * Writes records to the text area of the memory, as many as it has room for, up to the first that the module leaves
-   * to the reference. Returns the number of bytes.
-   */
-  #writeWindow(values: Float32Array, numbers: number, longest: number): number {
-    new Float32Array(this.#buffer, NUMBERS, values.length).set(values);
-    const end = NUMBERS + 4 * values.length;
-    const room = TEXT + TEXT_BYTES - longest - BEYOND;
-    return this.#functions.writeRecords(NUMBERS, end, TABLE, numbers, TEXT, room) - TEXT;
+  #writeExactly(value: number, out: number): number {
+    const text = this.#notFinite === null || Number.isFinite(value) ? shortestFloat32(value) : this.#notFinite;
+    return out + this.#memory.write(text, out, "latin1");
   }
+}
 
-  /** Writes tags or separators to the memory, unless they are there; false if it has no room for them. */
-  #load(literals: readonly Uint8Array[]): boolean {
-    if (this.#literals === literals) return true;
-    const bytes = literals.reduce((sum, { length }) => sum + length, 0);
-    if (literals.length > TABLE_ROWS || bytes > LITERAL_BYTES) return false;
-    const table = new Uint32Array(this.#buffer, TABLE, 2 * literals.length);
-    let at = LITERALS;
-    for (const [i, literal] of literals.entries()) {
-      this.#bytes.set(literal, at);
-      table.set([at, literal.length], 2 * i);
-      at += literal.length;
-    }
-    this.#literals = literals;
-    return true;
+/** The module of this thread, once it is needed. */
+const made: { module: TextModule | null } = { module: null };
+
+export function textModule(): TextModule {
+  made.module ??= openModule(builtFile(new URL("./text.wasm", import.meta.url)));
+  return made.module;
+}
+
+function openModule(file: string): TextModule {
+  try {
+    return new TextModule(readFileSync(file));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${file} does not belong to this program, run npm ci: ${reason}`);
   }
 }

@@ -1,25 +1,28 @@
 /** Text tasks turn text into points and results into text, in memory that all threads share. */
-import type { ItemRules } from "../float32/triples.js";
 
-/** Reads items of three numbers, all in the same form, from text (`float32/triples.ts`). */
-export interface ReadTask {
+/** The form of items of three numbers as text, the same for all. */
+export interface ItemForm {
+  /** The eight tags of an item, a character for each byte; they may be empty: item, x, /x, y, /y, z, /z, /item. */
+  readonly tags: readonly string[];
+  /** `xml`: white space may surround tags and numbers. `lines`: there is none, and numbers are finite. */
+  readonly rules: "xml" | "lines";
+}
+
+/** Reads items from text. */
+export interface ReadTask extends ItemForm {
   readonly kind: "read";
   readonly bytes: Uint8Array;
-  /** The tags of an item, a character for each byte; they may be empty. */
-  readonly tags: readonly string[];
-  /** The white space around them, and the form of the numbers. */
-  readonly rules: ItemRules;
-  /** Receives the triples; it has room for as many as the text can hold. */
+  /** Receives the triples, each number rounded once; it has room for as many as the text can hold. */
   readonly out: Float32Array;
 }
 
-/**
- * Counts of what was read: triples, and the bytes up to the end of the last of them; fewer than were given if an
- * item has another form.
- */
+/** What was read. */
 export interface TriplesRead {
   readonly count: number;
+  /** Bytes up to the end of the last item read. */
   readonly bytes: number;
+  /** Why reading stopped: `FULL`, `SHORT` or `ODD` of `text-layout.ts`. */
+  readonly why: number;
 }
 
 /** The form of records as text. */
@@ -30,7 +33,7 @@ export interface RecordForm {
   readonly notFinite: string | null;
 }
 
-/** Writes records of numbers as text (`float32/record-writer.ts`); its value is the number of bytes. */
+/** Writes records of numbers as text, the shortest decimals; its value is the number of bytes. */
 export interface WriteTask extends RecordForm {
   readonly kind: "write";
   /** Parts of whole records. */

@@ -3,12 +3,10 @@
 import type { Evaluation, Result } from "../../src/engine/contract/query.js";
 import { decode, operationsAsked } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
-import { PlainScanners } from "../../src/server/soap/items.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import type { ByteSource } from "../../src/server/soap/xml/reader.js";
 import { Spellings, XmlReader } from "../../src/server/soap/xml/reader.js";
 import { LIMITS } from "../../src/shared/config.js";
-import { SmallTexts } from "../../src/text/small-texts.js";
 import { type Steps, walk } from "../../src/text/steps.js";
 import { FakeEngine } from "./fake-engine.js";
 import { NAMESPACE, type Version } from "./soap-service.js";
@@ -56,8 +54,6 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   const { evaluation } = yield* decode(reader, rows, {
     namespace: NAMESPACE,
     version,
-    scanners: new PlainScanners(),
-    smallTexts: new SmallTexts(),
     mostPoints: 1_000_000,
     authorise: () => undefined,
     limit: (own) => own,

@@ -2,9 +2,8 @@
  * The text threads of a query without threads: tasks are done in this thread, some moments later, or fail on demand.
  */
 import { setImmediate as moment } from "node:timers/promises";
+import { textModule } from "../../src/text/text-module.js";
 import type { QueryTexts } from "../../src/text/text-task.js";
-import { Texts } from "../../src/text/texts.js";
-import { textModule } from "./text-module.js";
 
 /** Text threads, with what a test looks at. */
 export interface TextsHere extends QueryTexts {
@@ -18,7 +17,6 @@ export interface TextsHere extends QueryTexts {
  */
 export function textsHere(lost: (task: number) => boolean = () => false, memory = Number.POSITIVE_INFINITY): TextsHere {
   const state = { lent: 0, done: 0 };
-  const texts = new Texts(textModule());
   const perform = async <T>(work: () => T): Promise<T> => {
     const task = state.done++;
     // Later tasks may be done first.
@@ -37,8 +35,8 @@ export function textsHere(lost: (task: number) => boolean = () => false, memory 
     give() {
       state.lent--;
     },
-    read: (task) => perform(() => texts.read({ kind: "read", ...task })),
-    write: (task) => perform(() => texts.write({ kind: "write", ...task })),
+    read: (task) => perform(() => textModule().read(task.bytes, task, task.out)),
+    write: (task) => perform(() => textModule().write(task.values, task, task.out)),
     compress: () => Promise.reject(new Error("no thread compresses here")),
   };
 }

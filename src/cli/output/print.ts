@@ -1,5 +1,5 @@
-/** Prints points and their records as CSV or JSON, in passages, so that no answer has to fit one string. */
-import { FloatWriter } from "../../float32/format.js";
+/** Prints points and their records as CSV or JSON, in chunks, so that no answer has to fit one string. */
+import { writeHere } from "../../text/written-records.js";
 
 /** The answer to print, with the facts that identify it. */
 export interface Printable {
@@ -12,21 +12,32 @@ export interface Printable {
   readonly values: Float32Array;
 }
 
-const ROWS_PER_PASSAGE = 1024;
+const ROWS_PER_CHUNK = 1024;
 
-/** The numbers `first .. first + count - 1`, separated by commas. */
-function row(values: Float32Array, first: number, count: number, text: (value: number) => string): string {
-  let line = text(values[first] as number);
-  for (let i = first + 1; i < first + count; i++) line += `,${text(values[i] as number)}`;
-  return line;
+/** Rows of `width` numbers as text, with commas between the numbers. */
+function* rows(
+  values: Float32Array,
+  width: number,
+  [open, close]: readonly [string, string],
+  notFinite: string | null,
+) {
+  const separators = [open, ...Array<string>(width - 1).fill(","), close];
+  for (const chunk of writeHere([values], { separators, notFinite })) yield chunk.toString("latin1");
 }
 
-/** Joins `line(0) .. line(count - 1)` by `separator` into passages of many lines each. */
-function* passages(count: number, separator: string, line: (i: number) => string): Generator<string> {
-  for (let first = 0; first < count; first += ROWS_PER_PASSAGE) {
-    const lines = [];
-    for (let i = first; i < Math.min(count, first + ROWS_PER_PASSAGE); i++) lines.push(line(i));
-    yield (first === 0 ? "" : separator) + lines.join(separator);
+/** The records, each after x, y and z of its point, some at a time. */
+function* withPoints(points: Float32Array, { recordsPerPoint, components, values }: Printable) {
+  const width = components.length;
+  const count = values.length / width;
+  for (let first = 0; first < count; first += ROWS_PER_CHUNK) {
+    const last = Math.min(count, first + ROWS_PER_CHUNK);
+    const lines = new Float32Array((3 + width) * (last - first));
+    for (let i = first; i < last; i++) {
+      const point = 3 * Math.floor(i / recordsPerPoint);
+      lines.set(points.subarray(point, point + 3), (3 + width) * (i - first));
+      lines.set(values.subarray(width * i, width * (i + 1)), (3 + width) * (i - first) + 3);
+    }
+    yield lines;
   }
 }
 
@@ -37,22 +48,17 @@ const COORDINATES: readonly string[] = ["x", "y", "z"];
  * CSV: a header of distinct names, then a line for every record, x, y, z of its point (if there are points) followed
  * by its components. The records of a point with several follow one another in the order of the answer.
  */
-export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {
-  const width = components.length;
-  const writer = new FloatWriter();
-  const text = (value: number) => writer.text(value);
+export function* csv(answer: Printable): Generator<string> {
+  const { components, points, values } = answer;
+  const line = ["", "\n"] as const;
   if (points === null) {
     yield `${components.join(",")}\n`;
-    yield* passages(values.length / width, "\n", (i) => row(values, width * i, width, text));
-  } else {
-    const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
-    yield `${[...COORDINATES, ...names].join(",")}\n`;
-    yield* passages(values.length / width, "\n", (i) => {
-      const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
-      return `${point},${row(values, width * i, width, text)}`;
-    });
+    yield* rows(values, components.length, line, null);
+    return;
   }
-  if (values.length > 0) yield "\n";
+  const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
+  yield `${[...COORDINATES, ...names].join(",")}\n`;
+  for (const lines of withPoints(points, answer)) yield* rows(lines, 3 + components.length, line, null);
 }
 
 /**
@@ -60,11 +66,11 @@ export function* csv({ components, recordsPerPoint, points, values }: Printable)
  * record. JSON has no NaN and no infinity: both become `null`.
  */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
-  const writer = new FloatWriter();
-  const number = (value: number) => (Number.isFinite(value) ? writer.text(value) : "null");
   const head = JSON.stringify({ ...facts, components, ...(points !== null && { recordsPerPoint }) });
   const lists = function* (numbers: Float32Array, width: number) {
-    yield* passages(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
+    const last = numbers.length - width;
+    yield* rows(numbers.subarray(0, last), width, ["[", "],\n"], "null");
+    yield* rows(numbers.subarray(last), width, ["[", "]"], "null");
   };
   yield `${head.slice(0, -1)},`;
   if (points !== null) {

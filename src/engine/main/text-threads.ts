@@ -1,8 +1,6 @@
-/**
- * `TextThreads` lets the worker threads turn text into points and results into text, in memory that all threads share.
- */
-
-import type { QueryTexts, TriplesRead } from "../../text/text-task.js";
+/** Lets the worker threads turn text into points and results into text, in memory that all threads share. */
+import type { QueryTexts } from "../../text/text-task.js";
+import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
 import type { Carrier } from "./carrier.js";
 import type { QueryShare } from "./fair-queue.js";
@@ -29,7 +27,16 @@ export class TextThreads {
 
   /** The threads for a query, which may use them by its share. */
   of(share: QueryShare): QueryTexts {
-    return new ThreadsOfQuery(this, this.#carrier, share);
+    const carrier = this.#carrier;
+    const run = <T>(task: Task) => carrier.run<T>(task, { share });
+    return {
+      parallelism: carrier.parallelism,
+      take: (bytes) => this.take(bytes),
+      give: (block) => this.give(block),
+      read: (task) => run({ kind: "read", ...task }),
+      write: (task) => run({ kind: "write", ...task }),
+      compress: (bytes, level) => run({ kind: "compress", bytes, level }),
+    };
   }
 
   /** See `QueryTexts`. */
@@ -44,42 +51,5 @@ export class TextThreads {
   give(block: Uint8Array<SharedArrayBuffer>): void {
     this.#lent -= block.byteLength;
     this.#buffers.give(block);
-  }
-}
-
-/** The text work of one query. Every query has it, and small ones do not use it, so its functions are methods. */
-class ThreadsOfQuery implements QueryTexts {
-  readonly #texts: TextThreads;
-  readonly #carrier: Carrier;
-  readonly #share: QueryShare;
-
-  constructor(texts: TextThreads, carrier: Carrier, share: QueryShare) {
-    this.#texts = texts;
-    this.#carrier = carrier;
-    this.#share = share;
-  }
-
-  get parallelism(): number {
-    return this.#carrier.parallelism;
-  }
-
-  take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
-    return this.#texts.take(bytes);
-  }
-
-  give(block: Uint8Array<SharedArrayBuffer>): void {
-    this.#texts.give(block);
-  }
-
-  read(task: Parameters<QueryTexts["read"]>[0]): Promise<TriplesRead> {
-    return this.#carrier.run<TriplesRead>({ kind: "read", ...task }, { share: this.#share });
-  }
-
-  write(task: Parameters<QueryTexts["write"]>[0]): Promise<number> {
-    return this.#carrier.run<number>({ kind: "write", ...task }, { share: this.#share });
-  }
-
-  compress(bytes: Uint8Array, level: number): Promise<Uint8Array> {
-    return this.#carrier.run<Uint8Array>({ kind: "compress", bytes, level }, { share: this.#share });
   }
 }

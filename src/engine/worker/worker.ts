@@ -14,8 +14,7 @@ import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { readMembers } from "../../text/json-members.js";
-import { TextModule } from "../../text/text-module.js";
-import { Texts } from "../../text/texts.js";
+import { textModule } from "../../text/text-module.js";
 import { COMPUTING, digestBuild } from "../contract/build-digest.js";
 import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
@@ -48,7 +47,6 @@ const reductions = new NodeReductions(columns);
 const transforms = new FrameTransforms(columns, () =>
   fromModule(new URL("../../kernels/fft/fft.wasm", import.meta.url), (wasm) => new PlaneTransforms(wasm)),
 );
-const texts = new Texts(fromModule(new URL("../../text/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)));
 Atomics.store(loaded, seat, threadId);
 
 /** Takes a free worker seat; the seat of a dead thread becomes free once it has been repaired. */
@@ -130,9 +128,9 @@ function perform(task: TaskMessage): unknown {
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
     case "read":
-      return texts.read(task);
+      return textModule().read(task.bytes, task, task.out);
     case "write":
-      return texts.write(task);
+      return textModule().write(task.values, task, task.out);
     case "json":
       return readMembers(Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length), task.arrays);
     case "compress":

@@ -231,8 +231,7 @@ export class RequestLife {
    * @throws RequestError of what is wrong with it
    */
   async readJson(bytes: Buffer, arrays: readonly string[]): Promise<JsonMember[]> {
-    if (bytes.length > LONG_BYTES)
-      return this.#service.engine.readJson(bytes, arrays, this.#client, this.#background);
+    if (bytes.length > LONG_BYTES) return this.#service.engine.readJson(bytes, arrays, this.#client, this.#background);
     if (bytes.length > SHORT_BYTES) await this.slices.pause();
     return readMembers(bytes, arrays);
   }

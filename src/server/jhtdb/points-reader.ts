@@ -1,16 +1,15 @@
-/** `PointsReader` reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
+/** Reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
 
-import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
-import { formOf, type ItemForm } from "../../text/items-ahead.js";
+import { textModule } from "../../text/text-module.js";
+import type { ItemForm } from "../../text/text-task.js";
 import type { BodyItems, BodyReader } from "../rest/body/body-reader.js";
 import { refuse } from "../rest/parameters.js";
 import type { TripleWriter } from "../rest/triple-writer.js";
 
 /** A longer line is not a point. */
 const LONGEST_LINE = 256;
-const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -18,23 +17,24 @@ const CR = 0x0d;
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
 /** The usual form of lines, with either line end. */
-const [LF_LINES, CRLF_LINES] = ["\n", "\r\n"].map((end) =>
-  formOf(
-    ["", "", "\t", "", "\t", "", end, ""].map((tag) => Buffer.from(tag)),
-    "lines",
-    2,
-  ),
-) as [ItemForm, ItemForm];
+const LF_LINES = linesEnding("\n");
+const CRLF_LINES = linesEnding("\r\n");
+/** Points that are read at a time. */
+const MOST_POINTS = 2048;
+
+function linesEnding(end: string): ItemForm {
+  return { tags: ["", "", "\t", "", "\t", "", end, ""], rules: "lines" };
+}
 
 /** Reads lines of three decimals; each is rounded once to float32. Empty lines are taken only at the end. */
 export class PointsReader implements BodyReader {
   readonly #writer: PointWriter;
-  readonly #scanner = new DecimalScanner();
+  readonly #triples = new Float32Array(3 * MOST_POINTS);
   /** The bytes of a line that has not ended yet. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;
   #blank = 0;
-  #form = LF_LINES;
+  #form: ItemForm = LF_LINES;
 
   constructor(writer: PointWriter) {
     this.#writer = writer;
@@ -52,12 +52,12 @@ export class PointsReader implements BodyReader {
     };
   }
 
-  /** Reads a passage of the body. @throws RequestError naming the line and what is wrong with it */
-  write(passage: Buffer): void {
+  /** Reads a part of the body. @throws RequestError naming the line and what is wrong with it */
+  write(part: Buffer): void {
     let from = 0;
     if (this.#carry.length > 0) {
-      const at = passage.indexOf(LF);
-      const line = Buffer.concat([this.#carry, at < 0 ? passage : passage.subarray(0, at + 1)]);
+      const at = part.indexOf(LF);
+      const line = Buffer.concat([this.#carry, at < 0 ? part : part.subarray(0, at + 1)]);
       if (at < 0) {
         this.#keep(line);
         return;
@@ -66,10 +66,10 @@ export class PointsReader implements BodyReader {
       this.#lines(line, 0, line.length);
       from = at + 1;
     }
-    const last = passage.lastIndexOf(LF) + 1;
-    this.#lines(passage, from, last);
+    const last = part.lastIndexOf(LF) + 1;
+    this.#lines(part, from, last);
     const rest = Math.max(from, last);
-    if (rest < passage.length) this.#keep(Buffer.from(passage.subarray(rest)));
+    if (rest < part.length) this.#keep(Buffer.from(part.subarray(rest)));
   }
 
   /** Reads the last line, which needs no line feed. @throws RequestError as `write` does */
@@ -86,38 +86,23 @@ export class PointsReader implements BodyReader {
     this.#carry = line;
   }
 
-  /** Reads whole lines. */
+  /** Reads whole lines: those of the usual form at once, others one by one. */
   #lines(bytes: Buffer, from: number, end: number): void {
-    const scanner = this.#scanner;
-    const writer = this.#writer;
-    let p = from;
-    while (p < end) {
-      const x = scanner.read(bytes, p, end);
-      let q = scanner.next;
-      if (q > 0 && bytes[q] === TAB && this.#blank === 0) {
-        const y = scanner.read(bytes, q + 1, end);
-        q = scanner.next;
-        if (q > 0 && bytes[q] === TAB) {
-          const z = scanner.read(bytes, q + 1, end);
-          q = scanner.next;
-          const isReturn = q > 0 && bytes[q] === CR;
-          if (isReturn) q++;
-          if (q > 0 && bytes[q] === LF) {
-            this.#form = isReturn ? CRLF_LINES : LF_LINES;
-            writer.add(x, y, z);
-            this.#line++;
-            p = q + 1;
-            continue;
-          }
-        }
-      }
-      p = this.#slowLine(bytes, p);
+    for (let p = from; p < end; ) {
+      const read = this.#blank > 0 ? 0 : this.#usualLines(bytes.subarray(p, end));
+      p = read > 0 ? p + read : this.#slowLine(bytes, p);
     }
   }
 
-  /**
-   * Reads a line that the scanner cannot decide, or reports what is wrong with it; returns where the next line begins.
-   */
+  /** Reads lines of the usual form; returns their bytes. */
+  #usualLines(lines: Buffer): number {
+    const { count, bytes } = textModule().read(lines, this.#form, this.#triples);
+    this.#writer.addAll(this.#triples, count);
+    this.#line += count;
+    return bytes;
+  }
+
+  /** Reads a line of another form, or reports what is wrong with it; returns where the next line begins. */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);
@@ -129,6 +114,7 @@ export class PointsReader implements BodyReader {
       this.#writer.add(x, y, z);
     }
     this.#line++;
+    this.#form = bytes[end - 1] === CR ? CRLF_LINES : LF_LINES;
     return end + 1;
   }
 

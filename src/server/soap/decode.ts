@@ -11,12 +11,11 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../shared/operations.js";
-import type { SmallTexts } from "../../text/small-texts.js";
 import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
-import { type ItemArray, type PlainScanners, readItems } from "./items.js";
+import { type ItemArray, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, type XmlReader } from "./xml/reader.js";
 
@@ -34,8 +33,6 @@ export interface DecodedOperation {
 /** Services that the decoder needs. */
 export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
-  readonly scanners: PlainScanners;
-  readonly smallTexts: SmallTexts;
   /** Checks the token; null if the request has none. */
   authorise(token: string | null): void;
   /** Largest number of points of a request, for forms that keep them until their last member. */
@@ -229,7 +226,7 @@ class Decoder {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);
     const { remaining } = this.#context;
-    return readItems(this.#reader, this.#context, this.#context.scanners, this.#context.smallTexts, {
+    return readItems(this.#reader, this.#context, {
       item,
       member,
       sink,

@@ -1,24 +1,22 @@
-/** `ResponseEncoder` writes results in passages of about 64 KiB, in the form the original platform writes. */
+/** Writes results in chunks of about 64 KiB, in the form that the original platform writes. */
 import type { Result } from "../../engine/contract/query.js";
-import { copyBytes, recordBytes } from "../../float32/record-writer.js";
 import { type OperationRow, RECORDS } from "../../shared/operations.js";
-import type { SmallTexts } from "../../text/small-texts.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import { recordBytes, textModule } from "../../text/text-module.js";
+import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { writtenRecords } from "../../text/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
 
-const PASSAGE_BYTES = 64 * 1024;
-/** Bytes that become a passage of base64. */
-const BASE64_BYTES = (PASSAGE_BYTES / 4) * 3;
+const CHUNK_BYTES = 64 * 1024;
+/** Bytes that become a chunk of base64. */
+const BASE64_BYTES = (CHUNK_BYTES / 4) * 3;
 
 /** The literal parts of a response, as bytes. */
 interface Template {
-  readonly head: Uint8Array;
-  /** Before the first component, between components, and after the last. */
-  readonly separators: readonly Uint8Array[];
-  readonly tail: Uint8Array;
+  readonly head: Buffer;
+  readonly form: RecordForm;
+  readonly tail: Buffer;
   /** Longest record. */
   readonly itemBytes: number;
 }
@@ -27,47 +25,45 @@ interface Template {
 export class ResponseEncoder {
   readonly #namespace: string;
   readonly #templates = new Map<string, Template>();
-  readonly #texts: SmallTexts;
 
-  constructor(namespace: string, texts: SmallTexts) {
+  constructor(namespace: string) {
     this.#namespace = namespace;
-    this.#texts = texts;
   }
 
   /**
-   * Writes a response in passages of at most `PASSAGE_BYTES` and a record; a short one is a single passage. The result
-   * is read only while a passage is being made.
+   * Writes a response in chunks of at most `CHUNK_BYTES` and a record; a short one is a single chunk. The result
+   * is read only while a chunk is being made.
    */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
-    const components = template.separators.length - 1;
+    const components = template.form.separators.length - 1;
     // The array forms write a number per record.
     const items = components === 1 ? result.items * result.components : result.items;
-    let passage = allocate(template, items);
-    let at = copyBytes(template.head, passage, 0);
+    let chunk = allocate(template, items);
+    let at = template.head.copy(chunk);
     for (const values of result.values) {
       for (let i = 0; i < values.length; ) {
-        const room = Math.floor((passage.length - at) / template.itemBytes);
+        const room = Math.floor((chunk.length - at) / template.itemBytes);
         if (room < 1) {
-          yield passage.subarray(0, at);
-          passage = allocate(template, items);
+          yield chunk.subarray(0, at);
+          chunk = allocate(template, items);
           at = 0;
           continue;
         }
         const end = Math.min(values.length, i + room * components);
-        at = this.#texts.write(values, i, end, template.separators, passage, at);
+        at = textModule().write([values.subarray(i, end)], template.form, chunk, at);
         i = end;
       }
     }
-    if (at + template.tail.length > passage.length) {
-      yield passage.subarray(0, at);
-      passage = allocate(template, 0);
+    if (at + template.tail.length > chunk.length) {
+      yield chunk.subarray(0, at);
+      chunk = allocate(template, 0);
       at = 0;
     }
-    yield passage.subarray(0, copyBytes(template.tail, passage, at));
+    yield chunk.subarray(0, at + template.tail.copy(chunk, at));
   }
 
-  /** Writes a large response on the worker threads; each passage may be read until the next one is asked for. */
+  /** Writes a large response on the worker threads; each chunk may be read until the next one is asked for. */
   async *encodeInThreads(
     row: OperationRow,
     version: SoapVersion,
@@ -75,11 +71,10 @@ export class ResponseEncoder {
     texts: QueryTexts,
     spent: (ms: number) => void,
   ): AsyncGenerator<Buffer, undefined> {
-    const { head, separators, tail } = this.#template(row, version);
-    yield Buffer.from(head);
-    const form = { separators: separators.map((part) => Buffer.from(part).toString("latin1")), notFinite: null };
+    const { head, form, tail } = this.#template(row, version);
+    yield head;
     yield* writtenRecords(result.values, form, texts, spent);
-    yield Buffer.from(tail);
+    yield tail;
   }
 
   /** Writes a response whose result is base64 of little-endian float32, as its parts come. */
@@ -89,7 +84,7 @@ export class ResponseEncoder {
     parts: AsyncIterable<Float32Array>,
   ): AsyncGenerator<Buffer, undefined> {
     const { head, tail } = this.#template(row, version);
-    yield Buffer.from(head);
+    yield head;
     // Bytes that do not yet make a group of three.
     let rest = Buffer.alloc(0);
     for await (const part of parts) {
@@ -145,17 +140,12 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
             ...components.slice(1).map((component, i) => `</${components[i]}><${component}>`),
             `</${components.at(-1)}></${result}>`,
           ];
-  const bytes = separators.map((text) => Buffer.from(text));
-  return {
-    head: Buffer.from(head),
-    separators: bytes,
-    tail: Buffer.from(tail),
-    itemBytes: recordBytes(bytes),
-  };
+  const form = { separators, notFinite: null };
+  return { head: Buffer.from(head), form, tail: Buffer.from(tail), itemBytes: recordBytes(form) };
 }
 
-/** A passage for the rest of the answer: small answers do not need 64 KiB. */
+/** A chunk for the rest of the answer: small answers do not need 64 KiB. */
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
-  return Buffer.allocUnsafe(Math.min(PASSAGE_BYTES, needed));
+  return Buffer.allocUnsafe(Math.min(CHUNK_BYTES, needed));
 }

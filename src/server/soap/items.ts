@@ -1,15 +1,15 @@
 /**
- * `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags,
- * or else by the XML reader.
+ * Reads the items of `points` and `InitialV` into the engine's slabs: those whose tags repeat the ones before byte for
+ * byte, and so mean the same in the same scope, by the text module; others by the XML reader.
  */
 import type { TripleSink } from "../../engine/contract/query.js";
-import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../float32/triples.js";
 import { excerpt, tooManyPoints } from "../../shared/errors.js";
 import { RECORDS } from "../../shared/operations.js";
-import { copyFloats, formOf, readAhead } from "../../text/items-ahead.js";
-import type { SmallTexts } from "../../text/small-texts.js";
+import { copyFloats, readAhead } from "../../text/items-ahead.js";
 import type { Steps } from "../../text/steps.js";
-import type { QueryTexts } from "../../text/text-task.js";
+import { FULL, LONGEST_NUMBER, SHORT } from "../../text/text-layout.js";
+import { textModule } from "../../text/text-module.js";
+import type { ItemForm, QueryTexts, TriplesRead } from "../../text/text-task.js";
 import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
@@ -46,37 +46,25 @@ const SHORT_BYTES = 4096;
 const AHEAD_FROM = 4096;
 const LARGE_BYTES = 256 * 1024;
 
-/**
- * Scanners of items as nearly every client writes them: no prefix, the namespace of the service being the default one.
- */
-export class PlainScanners implements Readonly<Record<Item, TripleScanner>> {
-  readonly Point3 = plainScanner("Point3");
-  readonly Vector3 = plainScanner("Vector3");
-}
+/** Items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
+const PLAIN: Readonly<Record<Item, ItemForm>> = { Point3: plainForm("Point3"), Vector3: plainForm("Vector3") };
 
-function plainScanner(item: Item): TripleScanner {
+function plainForm(item: Item): ItemForm {
   const tags = [item, ...RECORDS[item].flatMap((name) => [name, `/${name}`]), `/${item}`];
-  return new TripleScanner(tags.map((tag) => Buffer.from(`<${tag}>`)));
+  return { tags: tags.map((tag) => `<${tag}>`), rules: "xml" };
 }
 
 /** Reads the items of the member whose start tag was read last, up to its end tag. */
-export function readItems(
-  reader: XmlReader,
-  expected: RequestDialect,
-  scanners: PlainScanners,
-  texts: SmallTexts,
-  array: ItemArray,
-): Steps<void> {
-  return new ItemsReader(reader, expected, scanners, texts, array).run();
+export function readItems(reader: XmlReader, expected: RequestDialect, array: ItemArray): Steps<void> {
+  return new ItemsReader(reader, expected, array).run();
 }
 
 class ItemsReader {
   readonly #reader: XmlReader;
   readonly #expected: RequestDialect;
-  readonly #texts: SmallTexts;
   readonly #array: ItemArray;
-  /** Of the form that the last item had, once it is known. */
-  #scanner: TripleScanner | undefined;
+  /** Form of the last item, once it is known. */
+  #form: ItemForm | undefined;
   /** Items read so far, and those of them that are in the slab. */
   #total = 0;
   #filled = 0;
@@ -84,19 +72,12 @@ class ItemsReader {
   #alike = 0;
   #aheadFrom: number;
 
-  constructor(
-    reader: XmlReader,
-    expected: RequestDialect,
-    scanners: PlainScanners,
-    texts: SmallTexts,
-    array: ItemArray,
-  ) {
+  constructor(reader: XmlReader, expected: RequestDialect, array: ItemArray) {
     this.#reader = reader;
     this.#expected = expected;
-    this.#texts = texts;
     this.#array = array;
     const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
-    this.#scanner = plain ? scanners[array.item] : undefined;
+    this.#form = plain ? PLAIN[array.item] : undefined;
     this.#aheadFrom = (array.ahead?.remaining() ?? 0) >= LARGE_BYTES ? 1 : AHEAD_FROM;
   }
 
@@ -105,11 +86,11 @@ class ItemsReader {
     const { item, member, sink, most, limit } = this.#array;
     const stray = () => invalid(`There is text inside ${member}.`, member);
     for (;;) {
-      if (this.#scanner !== undefined && this.#total < most) {
-        const why = this.#scan(this.#scanner);
-        const wait = this.#advance(this.#texts.count);
+      if (this.#form !== undefined && this.#total < most) {
+        const { count, why } = this.#readAlike(this.#form);
+        const wait = this.#advance(count);
         if (wait) yield wait;
-        if (this.#alike >= this.#aheadFrom) yield* this.#readAhead(this.#scanner);
+        if (this.#alike >= this.#aheadFrom) yield* this.#readAhead(this.#form);
         else if (why === FULL && this.#total < most) continue;
         else if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
           yield* reader.fill();
@@ -120,7 +101,7 @@ class ItemsReader {
       if (this.#total >= most) throw tooManyPoints(limit, this.#total + 1, most);
       const path = `${member}[${this.#total}]`;
       const tags = yield* readItem(reader, this.#expected, item, path, sink, this.#filled * 3);
-      if (!this.#scanner?.knows(tags)) this.#scanner = new TripleScanner(tags);
+      if (!tags.every((tag, i) => tag === this.#form?.tags[i])) this.#form = { tags, rules: "xml" };
       this.#alike = 0;
       const wait = this.#advance(1);
       if (wait) yield wait;
@@ -128,16 +109,16 @@ class ItemsReader {
     if (this.#filled > 0) sink.commit(this.#filled);
   }
 
-  /** Scans the items at hand, as many as there is room for. */
-  #scan(scanner: TripleScanner): ScanEnd {
+  /** Reads the items of one form at hand, as many as there is room for. */
+  #readAlike(form: ItemForm): TriplesRead {
     const reader = this.#reader;
-    const texts = this.#texts;
     const { slab } = this.#array.sink;
     const room = Math.min(slab.length / 3 - this.#filled, this.#array.most - this.#total);
-    const why = texts.scan(scanner, reader.buffer, reader.position, reader.end, slab, this.#filled, room);
-    reader.position = texts.position;
-    this.#alike += texts.count;
-    return why;
+    const out = slab.subarray(3 * this.#filled, 3 * (this.#filled + room));
+    const read = textModule().read(reader.buffer.subarray(reader.position, reader.end), form, out);
+    reader.position += read.bytes;
+    this.#alike += read.count;
+    return read;
   }
 
   /** Records items in the slab; a promise if reading has to wait. */
@@ -156,7 +137,7 @@ class ItemsReader {
    * Lets threads read the following items until one has another form; then many of one form must come before threads
    * are tried again.
    */
-  *#readAhead(scanner: TripleScanner): Steps<void> {
+  *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;
     this.#alike = 0;
     if (ahead === undefined) {
@@ -164,7 +145,7 @@ class ItemsReader {
       return;
     }
     const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
-    const isOdd = yield* readAhead(this.#reader, formOf(scanner.tags, "xml"), ahead.texts, deliver);
+    const isOdd = yield* readAhead(this.#reader, form, ahead.texts, deliver);
     this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
   }
 
@@ -184,7 +165,7 @@ class ItemsReader {
   }
 }
 
-/** Reads one item by the XML reader, after its start tag; returns its tags, from which the fast scanner learns. */
+/** Reads one item by the XML reader, after its start tag; returns its tags. */
 function* readItem(
   reader: XmlReader,
   expected: RequestDialect,
@@ -192,24 +173,24 @@ function* readItem(
   path: string,
   sink: TripleSink,
   at: number,
-): Steps<Uint8Array[]> {
+): Steps<string[]> {
   const { namespace, version } = expected;
   expect(reader, namespace, item, path);
   checkAttributes(reader, version, path, `{${namespace}}${item}`);
-  const tags = [reader.copyTag()];
+  const tags = [reader.tag()];
   const stray = () => invalid(`There is text inside ${path}.`, path);
   for (const [i, name] of RECORDS[item].entries()) {
     const member = `${path}.${name}`;
     if ((yield* reader.nextTag(stray)) !== START) throw invalid(`The member ${member} is missing.`, path);
     expect(reader, namespace, name, member);
     checkAttributes(reader, version, member, schemaType("float"));
-    tags.push(reader.copyTag());
+    tags.push(reader.tag());
     const value = readFloat(collapsed(yield* readText(reader, member)), member);
     sink.slab[at + i] = value;
-    tags.push(reader.copyTag());
+    tags.push(reader.tag());
   }
   if ((yield* reader.nextTag(stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
-  tags.push(reader.copyTag());
+  tags.push(reader.tag());
   return tags;
 }
 

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
-import { SmallTexts } from "../../text/small-texts.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
@@ -13,7 +12,6 @@ import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
-import { PlainScanners } from "./items.js";
 import { type MediaType, MediaTypes, readSoapAction } from "./media-type.js";
 import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
@@ -24,21 +22,16 @@ interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
   readonly spellings: Spellings;
-  readonly scanners: PlainScanners;
-  readonly smallTexts: SmallTexts;
   readonly encoder: ResponseEncoder;
 }
 
 /** Adds the address of the SOAP service: calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
-  const smallTexts = new SmallTexts();
   const shared: SharedParts = {
     service,
     mediaTypes: new MediaTypes(),
     spellings: new Spellings(),
-    scanners: new PlainScanners(),
-    smallTexts,
-    encoder: new ResponseEncoder(service.config.namespace, smallTexts),
+    encoder: new ResponseEncoder(service.config.namespace),
   };
   await app.register(async (soap) => postRoute(soap, shared));
   const wsdls = new Map<string, string>();
@@ -153,8 +146,6 @@ function* readCall(
     const call = yield* decode(reader, rows, {
       namespace: config.namespace,
       version: media.version,
-      scanners: shared.scanners,
-      smallTexts: shared.smallTexts,
       authorise: (token) => life.authorise(token),
       mostPoints: config.limits["query.points"],
       start: (query) => life.start({ ...query, singleTimes: true }),

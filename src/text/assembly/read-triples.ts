@@ -1,50 +1,53 @@
-/**
- * `readTriples` is the twin of `TripleScanner.scan`: tags are compared sixteen bytes at a time, and digits are read
- * eight at a time.
- */
-import {
-  NARROW, OUTCOME, POWERS, SPACED, STOPPED_FULL, STOPPED_ODD, STOPPED_SHORT, WHOLE_POWERS
-} from "../text-layout";
+/** Reads items of three decimals: compares tags sixteen bytes at a time, reads digits eight at a time. */
+import { FULL, LONGEST_NUMBER, ODD, OUTCOME, POWERS, SHORT, TAGS, WHOLE_POWERS } from "../text-layout";
 
-/** In place of the address after a tag or a number: the text ends in it, or it is left to the reference. */
+/**
+ * Rounds the text in `[from, to)` to float32 at `out`, correctly (`float32/parse.ts`).
+ *
+ * @returns 0 if the text is no number, 1 if it is finite, 2 if not
+ */
+@external("env", "readExactly")
+declare function readExactly(from: usize, to: usize, out: usize): i32;
+
+/** In place of the address after a tag or a number: the text ends in it, or it has another form. */
 const CUT: usize = 0;
-const ODD: usize = 1;
+const OTHER: usize = 1;
 
 /** Largest mantissa that takes another digit, and another eight. */
 const MANTISSA: u64 = 1_000_000_000_000_000_000;
 const SHORT_MANTISSA: u64 = 10_000_000_000;
-/** As in the reference: doubles so near to a midpoint of float32 are in doubt, and magnitudes outside of these. */
+/**
+ * The double of a decimal is within a few units of its exact value. Its rounding to float32 is in doubt that near to a
+ * midpoint (in units of the last place), and outside of these magnitudes.
+ */
 const MARGIN: u64 = 16;
 const MIDPOINT: u64 = 0x1000_0000;
 const SMALLEST: f64 = 2.350988701644575e-38;
 const LARGEST: f64 = 1.7014118346046923e38;
-/** Longest number, with white space around it. */
-const LONGEST: usize = 64;
-
 /**
- * Reads items from `[from, end)` into triples at `out`, at most `room` of them. The byte at `end` must not be a digit.
+ * Reads items with the tags of the table, which may be empty, from `[from, end)` into triples at `out`, at most `room`
+ * of them. The byte at `end` must not be a digit.
  *
- * @param tags  table of the eight tags, which may be empty
- * @param rules SPACED if white space may surround tags and numbers; NARROW if numbers are those of JSON
+ * @param spaced whether white space may surround tags and numbers
+ * @param finite whether numbers must be finite
  * @returns items read; OUTCOME holds the address after the last of them, and why reading stopped
  */
-export function readTriples(from: usize, end: usize, out: usize, room: i32, tags: usize, rules: u32): i32 {
+export function readTriples(from: usize, end: usize, out: usize, room: i32, spaced: bool, finite: bool): i32 {
   let position = from;
   let to = out;
   let count = 0;
-  let why = STOPPED_FULL;
-  const spaced = (rules & SPACED) != 0;
-  const narrow = (rules & NARROW) != 0;
+  let why = FULL;
+  const tags: usize = TAGS;
   for (; count < room; count++, to += 12) {
     let p = passTag(position, end, tags, spaced);
-    for (let component: usize = 0; component < 3 && p > ODD; component++) {
+    for (let component: usize = 0; component < 3 && p > OTHER; component++) {
       p = passTag(p, end, tags + 8 + 16 * component, spaced);
-      if (p > ODD) p = readNumber(p, end, to + 4 * component, spaced, narrow);
-      if (p > ODD) p = passTag(p, end, tags + 16 + 16 * component, spaced);
+      if (p > OTHER) p = readNumber(p, end, to + 4 * component, spaced, finite);
+      if (p > OTHER) p = passTag(p, end, tags + 16 + 16 * component, spaced);
     }
-    if (p > ODD) p = passTag(p, end, tags + 56, spaced);
-    if (p <= ODD) {
-      why = p == CUT ? STOPPED_SHORT : STOPPED_ODD;
+    if (p > OTHER) p = passTag(p, end, tags + 56, spaced);
+    if (p <= OTHER) {
+      why = p == CUT ? SHORT : ODD;
       break;
     }
     position = p;
@@ -59,11 +62,15 @@ export function readTriples(from: usize, end: usize, out: usize, room: i32, tags
 function passSpace(from: usize, end: usize, spaced: bool): usize {
   let p = from;
   while (spaced && p < end) {
-    const byte = load<u8>(p);
-    if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
+    if (!isSpace(load<u8>(p))) break;
     p++;
   }
   return p;
+}
+
+@inline
+function isSpace(byte: u8): bool {
+  return byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09);
 }
 
 /** The address after white space and the tag of a row of the table. */
@@ -72,22 +79,44 @@ function passTag(from: usize, end: usize, row: usize, spaced: bool): usize {
   const p = passSpace(from, end, spaced);
   const tag: usize = load<u32>(row);
   const length: usize = load<u32>(row, 4);
-  if (p + length > end) return CUT;
+  if (p + length > end) {
+    for (let i: usize = 0; p + i < end; i++) if (load<u8>(p + i) != load<u8>(tag + i)) return OTHER;
+    return CUT;
+  }
   let i: usize = 0;
   for (; i + 16 <= length; i += 16) {
-    if (v128.any_true(v128.xor(v128.load(p + i), v128.load(tag + i)))) return ODD;
+    if (v128.any_true(v128.xor(v128.load(p + i), v128.load(tag + i)))) return OTHER;
   }
   const equal = i8x16.bitmask(i8x16.eq(v128.load(p + i), v128.load(tag + i)));
-  return (equal | (-1 << <i32>(length - i))) == -1 ? p + length : ODD;
+  return (equal | (-1 << <i32>(length - i))) == -1 ? p + length : OTHER;
 }
 
 /** Reads a number with white space around it to `out`; the address after it. */
-function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: bool): usize {
-  let p = passSpace(from, end, spaced);
+@inline
+function readNumber(from: usize, end: usize, out: usize, spaced: bool, finite: bool): usize {
+  const start = passSpace(from, end, spaced);
+  let p = readDecimal(start, end, out);
+  if (p == OTHER) p = readWord(start, end, out, finite);
+  if (p <= OTHER) return p;
+  p = passSpace(p, end, spaced);
+  return p - from > <usize>LONGEST_NUMBER ? OTHER : p;
+}
+
+/** Reads a number whose rounding is in doubt, or a word such as INF. */
+function readWord(from: usize, end: usize, out: usize, finite: bool): usize {
+  let p = from;
+  while (p < end && p - from <= <usize>LONGEST_NUMBER && load<u8>(p) != 0x3c && !isSpace(load<u8>(p))) p++;
+  if (p >= end) return CUT;
+  const kind = readExactly(from, p, out);
+  return kind == 1 || (kind == 2 && !finite) ? p : OTHER;
+}
+
+/** Reads a decimal to `out`, unless its rounding is in doubt. */
+function readDecimal(from: usize, end: usize, out: usize): usize {
+  let p = from;
   const sign = load<u8>(p);
   const negative = sign == 0x2d;
   if (negative || sign == 0x2b) p++;
-  if (narrow && !isNarrow(p, sign == 0x2b)) return p + 1 < end ? ODD : CUT;
   let mantissa: u64 = 0;
   let exponent: i32 = 0;
   let start = p;
@@ -100,7 +129,6 @@ function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: b
   let digits = p - start;
   if (load<u8>(p) == 0x2e) {
     start = ++p;
-    if (narrow && <u32>load<u8>(p) - 0x30 > 9) return p < end ? ODD : CUT;
     while (mantissa < SHORT_MANTISSA) {
       const word = load<u64>(p) ^ 0x3030_3030_3030_3030;
       // The lowest of these bits marks the first byte that is not a digit.
@@ -143,30 +171,21 @@ function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: b
     exponent += minus ? -power : power;
   }
   if (p >= end) return CUT;
-  if (digits == 0) return ODD;
+  if (digits == 0) return OTHER;
   if (mantissa == 0) {
     store<f32>(out, negative ? -0.0 : 0.0);
   } else {
-    if (exponent > 22 || exponent < -22) return ODD;
+    if (exponent > 22 || exponent < -22) return OTHER;
     const value =
       exponent < 0
         ? <f64>mantissa / load<f64>(POWERS - 8 * exponent)
         : <f64>mantissa * load<f64>(POWERS + 8 * exponent);
-    if (value < SMALLEST || value > LARGEST) return ODD;
+    if (value < SMALLEST || value > LARGEST) return OTHER;
     const low = reinterpret<u64>(value) & 0x1fff_ffff;
-    if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return ODD;
+    if (low > MIDPOINT - MARGIN && low < MIDPOINT + MARGIN) return OTHER;
     store<f32>(out, <f32>(negative ? -value : value));
   }
-  p = passSpace(p, end, spaced);
-  return p - from > LONGEST ? ODD : p;
-}
-
-/** Whether the whole digits of a number are those of JSON: one at least, and no zero before others. */
-@inline
-function isNarrow(p: usize, plus: bool): bool {
-  const first: u32 = <u32>load<u8>(p) - 0x30;
-  const second: u32 = <u32>load<u8>(p + 1) - 0x30;
-  return !plus && first <= 9 && (first > 0 || second > 9);
+  return p;
 }
 
 /** The number of eight digits, the first in the lowest byte. */

@@ -1,43 +1,37 @@
 /**
- * `writeRecords` is the twin of `RecordWriter.write` and `FloatWriter.write`: the same arithmetic, with digits and
- * literals stored many at a time.
+ * Writes float32 numbers as the shortest decimals that read back as the same float32, with literals before, between
+ * and after the numbers of a record.
  */
-import { OUTCOME, POWERS } from "../text-layout";
+import { OUTCOME, POWERS, SEPARATORS } from "../text-layout";
 
-/** In place of the address after a number: it is left to the reference. */
-const ODD: usize = 0;
+/** Writes a number that `writeNumber` leaves to the host (`float32/format.ts`); the address after it. */
+@external("env", "writeExactly")
+declare function writeExactly(value: f32, out: usize): usize;
+
+/** In place of the address after a number: it is left to the host. */
+const HOST: usize = 0;
 
 /**
- * Writes records of the float32 numbers in `[values, end)` at `out`, up to the first that needs the reference.
+ * Writes records of the float32 numbers in `[values, end)` at `out`.
  *
- * @param separators table of the texts before the first number, between numbers and after the last one
- * @param numbers    numbers of a record
- * @param room       address from which on no record is begun
- * @returns the address after the text; OUTCOME holds that after the last number, and whether the next record needs the
- *   reference
+ * @param numbers numbers of a record
+ * @param room    address from which on no record is begun
+ * @returns the address after the text; OUTCOME holds that after the last number
  */
-export function writeRecords(
-  values: usize, end: usize, separators: usize, numbers: i32, out: usize, room: usize
-): usize {
+export function writeRecords(values: usize, end: usize, numbers: i32, out: usize, room: usize): usize {
   let from = values;
   let to = out;
-  let odd = 0;
   while (from < end && to < room) {
-    let next = to;
-    let row = separators;
-    for (let i = 0; i < numbers && next != ODD; i++, row += 8) {
-      next = copyLiteral(row, next);
-      next = writeNumber(load<f32>(from + 4 * <usize>i), next);
+    let row: usize = SEPARATORS;
+    for (let i = 0; i < numbers; i++, row += 8, from += 4) {
+      const at = copyLiteral(row, to);
+      const value = load<f32>(from);
+      to = writeNumber(value, at);
+      if (to == HOST) to = writeExactly(value, at);
     }
-    if (next == ODD) {
-      odd = 1;
-      break;
-    }
-    to = copyLiteral(row, next);
-    from += 4 * <usize>numbers;
+    to = copyLiteral(row, to);
   }
   store<u32>(OUTCOME, <u32>from);
-  store<u32>(OUTCOME, odd, 4);
   return to;
 }
 
@@ -50,7 +44,13 @@ function copyLiteral(row: usize, out: usize): usize {
   return out + length;
 }
 
-/** Writes a number, as the reference does; may write 8 bytes beyond it. */
+/**
+ * Writes a number; may write 8 bytes beyond it.
+ *
+ * Eight digits are tried first, computed with exact powers of ten; if they read back, fewer are tried, else nine. A
+ * candidate counts only when its double lies clear of the midpoints between float32 values, or is exact. Powers of two,
+ * whose lower neighbour is nearer than the upper one, and magnitudes beyond the exact powers are left to the host.
+ */
 function writeNumber(value: f32, out: usize): usize {
   const bits = reinterpret<u32>(value);
   let next = out;
@@ -62,7 +62,7 @@ function writeNumber(value: f32, out: usize): usize {
     return next;
   }
   const isPowerOfTwo = (bits & 0x7f_ffff) == 0;
-  if (!(a >= 1e-14 && a <= 1e20) || (isPowerOfTwo && (a < 1 || a > 4194304))) return ODD;
+  if (!(a >= 1e-14 && a <= 1e20) || (isPowerOfTwo && (a < 1 || a > 4194304))) return HOST;
   let e = ((<i32>((bits >> 23) & 0xff) - 127) * 1233) >> 12;
   if (e >= 0) {
     if (a >= power(e + 1)) e++;
@@ -80,9 +80,9 @@ function writeNumber(value: f32, out: usize): usize {
   } else {
     q--;
     digits = floor((q >= 0 ? a / power(q) : a * power(-q)) + 0.5);
-    if (!reads(digits, q, single)) return ODD;
+    if (!reads(digits, q, single)) return HOST;
   }
-  return digits < 1e9 ? layOut(<u32>digits, q, next) : ODD;
+  return digits < 1e9 ? layOut(<u32>digits, q, next) : HOST;
 }
 
 @inline

@@ -1,6 +1,3 @@
-/** The functions that the WebAssembly modules export: each has a plain twin in TypeScript, with the same bits. */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createScheme } from "../../../src/kernels/index.js";
 import type { BrickField, Triple } from "../../../src/kernels/types.js";
@@ -112,12 +109,5 @@ describe("functions of kernels.wasm", () => {
   it.each(Object.keys(TWINS))("%s has the bits of its twin", async (name) => {
     await TWINS[name]?.();
     expect(called).toContain(name);
-  });
-});
-
-describe("functions of text.wasm", () => {
-  it("are those that test/float32/text-module.test.ts compares with TripleScanner and RecordWriter", () => {
-    const bytes = readFileSync(fileURLToPath(new URL("../../../dist/text/text.wasm", import.meta.url)));
-    expect(functionsOf(bytes)).toEqual(["readTriples", "writeRecords"]);
   });
 });

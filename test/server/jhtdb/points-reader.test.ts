@@ -8,7 +8,9 @@ function read(pieces: readonly Buffer[]): number[][] {
   const points: number[][] = [];
   const reader = new PointsReader({
     add: (x, y, z) => points.push([x, y, z].map(Math.fround)),
-    addAll: () => undefined,
+    addAll: (triples, count) => {
+      for (let i = 0; i < 3 * count; i += 3) points.push([...triples.subarray(i, i + 3)]);
+    },
     flush: () => undefined,
   });
   for (const piece of pieces) reader.write(piece);

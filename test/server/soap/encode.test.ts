@@ -3,10 +3,9 @@ import { expect, it } from "vitest";
 import type { Result } from "../../../src/engine/contract/query.js";
 import { ResponseEncoder } from "../../../src/server/soap/encode.js";
 import { operationOf } from "../../../src/shared/operations.js";
-import { SmallTexts } from "../../../src/text/small-texts.js";
 
 const PASSAGE_BYTES = 64 * 1024;
-const encoder = new ResponseEncoder("http://turbulence.pha.jhu.edu/", new SmallTexts());
+const encoder = new ResponseEncoder("http://turbulence.pha.jhu.edu/");
 
 it.each(["GetPressure", "GetVelocity"] as const)("of %s end with their tail, whatever is left of a passage", (name) => {
   const row = operationOf(name);

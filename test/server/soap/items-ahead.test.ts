@@ -6,11 +6,9 @@ import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { decode, operationsAsked } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
-import { PlainScanners } from "../../../src/server/soap/items.js";
 import { type ByteSource, Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { FieldprobeError } from "../../../src/shared/errors.js";
-import { SmallTexts } from "../../../src/text/small-texts.js";
 import { type Steps, walk } from "../../../src/text/steps.js";
 import { sourceOf } from "../../support/decode-document.js";
 import { FakeEngine } from "../../support/fake-engine.js";
@@ -72,8 +70,6 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
   const { evaluation } = yield* decode(reader, operationsAsked(NAMESPACE, reader), {
     namespace: NAMESPACE,
     version: "1.1",
-    scanners: new PlainScanners(),
-    smallTexts: new SmallTexts(),
     mostPoints: most,
     authorise: () => undefined,
     limit: () => ({ points: most, name: "query.points" }),

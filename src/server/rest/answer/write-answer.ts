@@ -1,20 +1,19 @@
-/** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
+/** Writes answers in chunks of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import { joinedValues, lastRead, type Result } from "../../../engine/contract/query.js";
-import { FloatWriter } from "../../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../../text/written-records.js";
 import { parquetFile } from "./column-files.js";
 import { npyFile, npzFile, numberArray, textArray, textsArray } from "./numpy-files.js";
 import { originOf, shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
-const PASSAGE_BYTES = 64 * 1024;
-const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
+const CHUNK_BYTES = 64 * 1024;
+const CHUNK_FLOATS = CHUNK_BYTES / 4;
 
-/** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
+/** Little-endian float32, copied chunk by chunk, so that nothing is sent from memory that workers may write to. */
 export function* octetsOf(parts: Iterable<Float32Array>): Generator<Buffer> {
   for (const part of parts) {
-    for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {
-      const floats = part.subarray(from, from + PASSAGE_FLOATS);
+    for (let from = 0; from < part.length; from += CHUNK_FLOATS) {
+      const floats = part.subarray(from, from + CHUNK_FLOATS);
       yield Buffer.from(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength));
     }
   }
@@ -24,57 +23,22 @@ function octets(answer: UnwrittenAnswer): Generator<Buffer> {
   return octetsOf(lastRead(answer.result));
 }
 
-/** A growing passage of ASCII. */
-class TextBuffer {
-  readonly #floats = new FloatWriter();
-  #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
-  #at = 0;
-
-  get full(): boolean {
-    return this.#at >= PASSAGE_BYTES;
-  }
-
-  text(text: string): void {
-    this.#at += this.#bytes.write(text, this.#at, "latin1");
-  }
-
-  float(value: number): void {
-    this.#at = this.#floats.write(value, this.#bytes, this.#at);
-  }
-
-  take(): Buffer {
-    const passage = this.#bytes.subarray(0, this.#at);
-    this.#bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
-    this.#at = 0;
-    return passage;
-  }
-}
-
 /** One line per record, a header line first; the time comes first if there are several. */
 function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
-  const passage = new TextBuffer();
   const several = times.length > 1;
   const columns = times.map((time) => `${time},`);
-  passage.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
+  yield Buffer.from(`${several ? "time," : ""}${components.join(",")}\r\n`);
   // Either each record of a point has its own time, or all items of one time come before those of the next.
   const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const itemsPerTime = result.items / timeCount;
-  let column = 0;
+  const columnOf = (item: number) => columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)];
   let item = 0;
-  for (const part of result.values) {
-    for (let i = 0; i < part.length; i++) {
-      if (column > 0) passage.text(",");
-      else if (several) passage.text(columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)]);
-      passage.float(part[i]);
-      if (++column === result.components) {
-        passage.text("\r\n");
-        column = 0;
-        item++;
-        if (passage.full) yield passage.take();
-      }
-    }
+  for (const chunk of writeHere(result.values, formOf(components.length, "", "\r\n", null))) {
+    if (several) {
+      const lines = chunk.toString("latin1").split("\r\n").slice(0, -1);
+      yield Buffer.from(lines.map((line) => `${columnOf(item++)}${line}\r\n`).join(""), "latin1");
+    } else yield chunk;
   }
-  yield passage.take();
 }
 
 /** Members of a JSON answer before its values. */
@@ -108,7 +72,7 @@ export function* nested(result: Pick<Result, "values">, shape: readonly number[]
   yield writer.end();
 }
 
-/** As `nested`, of parts that come one by one; each is read before the next is asked for. */
+/** As `nested`, of parts that come one by one; each is read before the next is requested. */
 export async function* nestedStream(
   parts: AsyncIterable<Float32Array>,
   shape: readonly number[],
@@ -118,39 +82,45 @@ export async function* nestedStream(
   yield writer.end();
 }
 
+/** Numbers alone, a line for each. */
+const NUMBER_LINES = { separators: ["", "\n"], notFinite: "null" };
+
 /** Writes numbers as nested JSON arrays of a shape. */
 class NestedWriter {
-  readonly #passage = new TextBuffer();
   /** Numbers in one element of each dimension, outermost first. */
   readonly #spans: readonly number[];
+  readonly #isEmpty: boolean;
   #count = 0;
 
   constructor(shape: readonly number[]) {
     this.#spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
-    if (shape.includes(0)) this.#passage.text("[]");
+    this.#isEmpty = shape.includes(0);
   }
 
-  /** Writes further numbers; a passage is given out when it is full. */
+  /** Writes further numbers. */
   *write(part: Float32Array): Generator<Buffer> {
-    const passage = this.#passage;
-    const spans = this.#spans;
-    let count = this.#count;
-    for (let i = 0; i < part.length; i++) {
-      if (count > 0) passage.text(",");
-      for (const span of spans) if (count % span === 0) passage.text("[");
-      const value = part[i];
-      if (Number.isFinite(value)) passage.float(value);
-      else passage.text("null");
-      count++;
-      for (const span of spans) if (count % span === 0) passage.text("]");
-      if (passage.full) yield passage.take();
+    for (const chunk of writeHere([part], NUMBER_LINES)) {
+      let text = "";
+      for (const number of chunk.toString("latin1").split("\n").slice(0, -1)) {
+        if (this.#count > 0) text += ",";
+        text += "[".repeat(this.#bounds) + number;
+        this.#count++;
+        text += "]".repeat(this.#bounds);
+      }
+      yield Buffer.from(text, "latin1");
     }
-    this.#count = count;
   }
 
-  /** The last passage. */
+  /** Dimensions of which an element begins or ends here. */
+  get #bounds(): number {
+    let bounds = 0;
+    for (const span of this.#spans) if (this.#count % span === 0) bounds++;
+    return bounds;
+  }
+
+  /** What is left to write. */
   end(): Buffer {
-    return this.#passage.take();
+    return Buffer.from(this.#isEmpty ? "[]" : "");
   }
 }
 
@@ -177,7 +147,7 @@ export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
   return { ...answer, components: columnsOf(answer), result: { ...result, components: width, values: [rows] } };
 }
 
-/** Told of time that passes while the next passage of an answer is written. */
+/** Is notified of time that passes while the next chunk of an answer is written. */
 type Spent = (ms: number) => void;
 
 /**
@@ -223,7 +193,7 @@ export function largeRows(
 
 /**
  * Rows of a result as JSON arrays in an array, as its parts come: large ones as the worker threads write them. Each
- * part is whole rows, and is read before the next is asked for.
+ * part is whole rows, and is read before the next is requested.
  */
 export async function* streamedRows(
   parts: AsyncIterable<Float32Array>,
@@ -251,13 +221,9 @@ function formOf(width: number, open: string, close: string, notFinite: string | 
   return { separators: [open, ...Array<string>(width - 1).fill(","), close], notFinite };
 }
 
-async function* between(
-  first: Buffer,
-  passages: AsyncIterable<Buffer>,
-  last: Buffer,
-): AsyncGenerator<Buffer, undefined> {
+async function* between(first: Buffer, chunks: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer, undefined> {
   yield first;
-  yield* passages;
+  yield* chunks;
   if (last.length > 0) yield last;
 }
 

@@ -1,5 +1,5 @@
 /** `BodyReader` reads the body of a request part by part; worker threads may read the points of a large one instead. */
-import type { ItemForm } from "../../../text/items-ahead.js";
+import type { ItemForm } from "../../../text/text-task.js";
 
 /** A reader for the body of a request: `write` every part, then `end`. */
 export interface BodyReader {

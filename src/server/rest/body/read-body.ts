@@ -1,7 +1,7 @@
 /** Reads the bodies of requests: JSON as a whole, octets and lines as they arrive. */
 import type { FastifyRequest } from "fastify";
 import type { Operation } from "../../../shared/operations.js";
-import { readAhead } from "../../../text/items-ahead.js";
+import { endOf, readAhead } from "../../../text/items-ahead.js";
 import type { JsonMember } from "../../../text/json-members.js";
 import { type Steps, walk } from "../../../text/steps.js";
 import type { Body } from "../../http/body.js";
@@ -62,14 +62,15 @@ function* readParts(reader: BodyReader, pending: Pick<PendingQuery, "admit" | "t
       continue;
     }
     const { items } = reader;
-    const at = items !== undefined && since + part.length >= least ? part.lastIndexOf(items.form.end) : -1;
+    const end = items === undefined ? "" : endOf(items.form);
+    const at = end !== "" && since + part.length >= least ? part.lastIndexOf(end, undefined, "latin1") : -1;
     if (items === undefined || at < 0) {
       reader.write(part);
       since += part.length;
       yield* admit();
       continue;
     }
-    const cut = at + items.form.end.length;
+    const cut = at + end.length;
     body.putBack(part.subarray(cut));
     reader.write(part.subarray(0, cut));
     since += cut;

@@ -176,9 +176,9 @@ export class XmlReader {
     return this.#scopes.bound(prefix);
   }
 
-  /** The bytes of the last start or end tag, copied; only right after its event. */
-  copyTag(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.buffer, this.#tagAt, this.position);
+  /** The last start or end tag, a character for each byte; only right after its event. */
+  tag(): string {
+    return this.buffer.toString("latin1", this.#tagAt, this.position);
   }
 
   /** Reads the next event. */
