@@ -61,6 +61,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
+  app.decorate("slices", slices);
   const service = createService(app, options, slices);
   app.decorate("reload", () => {
     service.auth.reload();

@@ -54,7 +54,10 @@ export function sendText(
   request.on("data", (bytes: Buffer) => {
     left -= bytes.length;
     idle.refresh();
+    // Many senders at once would fill every turn of the event loop.
+    request.pause();
     if (left < 0) raw.end();
+    else void reply.server.slices.turn().then(() => request.resume());
   });
   request.once("end", () => raw.end());
   raw.once("close", () => {

@@ -45,6 +45,7 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     connections: Connections;
+    slices: TimeSlices;
     fileParts: FileParts;
     /** Reads the token file and the TLS files again, and logs what has changed. */
     reload(): void;

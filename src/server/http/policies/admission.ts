@@ -48,7 +48,6 @@ interface Waiter extends SlotRequest {
 
 /** One per service; shared by every interface that starts queries. */
 export class Admission {
-  /** The memory of analyses. */
   readonly analyses = new MemoryBudget(ANALYSIS_BYTES);
   readonly points: PointsInFlight;
   readonly #limits: AdmissionLimits;

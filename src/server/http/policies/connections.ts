@@ -71,7 +71,6 @@ export class Connections {
   #drained: (() => void) | null = null;
   readonly #slices: TimeSlices;
   readonly #senderLimits: SenderLimits;
-  /** Open event streams. */
   readonly streams = new EventStreams();
 
   /**

@@ -6,7 +6,6 @@ import type { Limits } from "../../../shared/config.js";
 import { HttpRefusal } from "../refusal.js";
 import { granted } from "./granted.js";
 
-/** Bounds of points. */
 export type PointLimits = Pick<Limits, "engine.pointsInFlight" | "http.requestTimeoutMs">;
 
 /** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
@@ -33,7 +32,6 @@ export class PointsInFlight {
     this.#limits = limits;
   }
 
-  /** Points of all requests. */
   get held(): number {
     return this.#held;
   }
