@@ -1,6 +1,6 @@
 /** Unpacks stored numbers by the conventions of netCDF and CF: scale, offset, missing values and valid range. */
 import { DataError } from "../../shared/errors.js";
-import type { AttributeValue, RawValues, Stored } from "./stored.js";
+import type { Attributes, AttributeValue, NumberType, RawValues, Stored } from "./stored.js";
 
 /** The value of a stored number `p` is `p * factor + offset`; the other members speak of stored numbers. */
 export interface Packing {
@@ -10,6 +10,7 @@ export interface Packing {
   readonly wrap: number;
   /** Stored numbers that mean "nothing here". */
   readonly missing: readonly number[];
+  /** Valid stored numbers, `wrap` added to negative ones. */
   readonly least: number;
   readonly most: number;
   /** Whether a scale or an offset is stated, even as 1 or 0: integers are then numbers of a field. */
@@ -40,15 +41,22 @@ export function isPackingName(name: string): boolean {
   return SPELLED.has(name.toLowerCase());
 }
 
+/** The attributes that limit values, those that mark missing ones, and those that make values of stored numbers. */
+export const LIMITS = ["valid_range", "valid_min", "valid_max"];
+const MARKERS = ["_FillValue", "missing_value"];
+const SCALES = ["scale_factor", "add_offset"];
+
 /**
  * The packing of a dataset with these attributes.
  *
- * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; openPMD 1.1.0 for `unitSI`.
+ * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; netCDF-Java, "Packed data values",
+ * for limits in the type of the values; openPMD 1.1.0 for `unitSI`.
  *
- * @param attributes those that are readable, and null for others
- * @throws DataError when an attribute that changes values is not the numbers it must be, or not spelled as it must be
+ * @param attributes without `types`, limits and markers are of the stored type
+ * @throws DataError when an attribute that changes values is not the numbers it must be, or not spelled as it must be;
+ *   when limits or markers may be stored numbers and values, and mean different things
  */
-export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>, stored: Stored): Packing {
+export function packingOf(attributes: Attributes, stored: Stored): Packing {
   const { element, size } = stored;
   for (const name of attributes.keys()) {
     const spelled = SPELLED.get(name.toLowerCase()) ?? name;
@@ -63,24 +71,113 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
     if (found.length === 0 || found.length > most || (name === "valid_range" && found.length !== 2))
       throw new DataError(`the attribute ${name} is not ${most === 2 ? "two numbers" : "a number"}`);
     // The stored type is the one in which a stored number can equal it.
-    return element === "float" && size === 4 && !["scale_factor", "unitSI", "add_offset"].includes(name)
-      ? found.map(Math.fround)
-      : found;
+    return element === "float" && size === 4 && [...LIMITS, ...MARKERS].includes(name) ? found.map(Math.fround) : found;
   };
-  const [least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY] = numbers("valid_range");
   const factor = (numbers("scale_factor")[0] ?? 1) * (numbers("unitSI")[0] ?? 1);
   const [offset = 0] = numbers("add_offset");
   if (!Number.isFinite(factor) || !Number.isFinite(offset) || factor === 0)
     throw new DataError(`scale_factor ${factor} and add_offset ${offset} do not give values`);
+  const wrap = wrapOf(attributes.get(UNSIGNED), stored);
+  const scale = { factor, offset, wrap };
+  const pairs = LIMITS.filter((name) => attributes.has(name)).map((name) => {
+    const [first = Number.NaN, second = Number.POSITIVE_INFINITY] = numbers(name);
+    const stated = name === "valid_max" ? [Number.NEGATIVE_INFINITY, first] : [first, second];
+    const pair = storedLimits(name, stated, attributes.types, stored, scale);
+    if (!(pair[0] <= pair[1]))
+      throw new DataError(`the attribute ${name} (${numbers(name).join(" to ")}) has no values`);
+    return pair;
+  });
+  const [least, most] = [Math.max(...pairs.map(([low]) => low)), Math.min(...pairs.map(([, high]) => high))];
+  if (least > most) throw new DataError(`${LIMITS.join(", ")} have no values in common`);
+  for (const name of MARKERS) checkMarkers(name, numbers(name), attributes.types, stored, scale);
   return {
-    factor,
-    offset,
-    wrap: wrapOf(attributes.get(UNSIGNED), stored),
-    missing: [...numbers("_FillValue"), ...numbers("missing_value")].filter((value) => !Number.isNaN(value)),
-    least: Math.max(least, numbers("valid_min")[0] ?? Number.NEGATIVE_INFINITY),
-    most: Math.min(most, numbers("valid_max")[0] ?? Number.POSITIVE_INFINITY),
-    isStated: ["scale_factor", "add_offset"].some((name) => attributes.has(name)) || factor !== 1,
+    ...scale,
+    missing: MARKERS.flatMap(numbers).filter((value) => !Number.isNaN(value)),
+    least,
+    most,
+    isStated: SCALES.some((name) => attributes.has(name)) || factor !== 1,
   };
+}
+
+type Scale = Pick<Packing, "factor" | "offset" | "wrap">;
+
+/**
+ * Limits as stored numbers. Those of the stored type, and integers that limit integers, are; those of the wider type of
+ * `scale_factor` and `add_offset` are values.
+ *
+ * @throws DataError for another type, unless both readings are the same
+ */
+function storedLimits(
+  name: string,
+  stated: readonly number[],
+  types: Attributes["types"],
+  stored: Stored,
+  scale: Scale,
+): [least: number, most: number] {
+  const asStored = stated.map((limit) => wrapped(limit, scale.wrap)) as [number, number];
+  const type = types?.get(name);
+  if (type === undefined || !isScaled(scale) || isSameType(type, stored)) return asStored;
+  const numbers = stated.map((value) => storedNumber(value, type, stored, scale)) as [number, number];
+  const asValues: [number, number] = scale.factor < 0 ? [numbers[1], numbers[0]] : numbers;
+  if (isOfValues(type, types, stored)) return asValues;
+  const isScaleType = SCALES.some((scaling) => isSameType(types?.get(scaling), type)) && type.size !== null;
+  if (type.element === "integer" && stored.element === "integer" && !isScaleType) return asStored;
+  if (asStored.every((limit, i) => limit === asValues[i])) return asStored;
+  throw new DataError(
+    `the attribute ${name}, of type ${typeName(type)}, may limit the stored numbers (${typeName(stored)}) or their values`,
+  );
+}
+
+/** Whether numbers of a type are values by the types of the scale. JSON states no sizes, and its scales are floats. */
+function isOfValues(type: NumberType, types: Attributes["types"], stored: Stored): boolean {
+  if (type.element !== "float") return false;
+  const scales = SCALES.flatMap((name) => types?.get(name) ?? []).filter(
+    ({ element, size }) => element === "float" || size === null,
+  );
+  if (type.size === null) return stored.element === "integer" && scales.length > 0;
+  const widest = Math.max(...scales.map(({ size }) => size ?? 0));
+  return type.size === widest && (stored.element === "integer" || widest > stored.size);
+}
+
+function isSameType(one: NumberType | undefined, { element, size }: Stored | NumberType): boolean {
+  return one?.element === element && one.size === size;
+}
+
+function typeName({ element, size }: Pick<Stored, "element"> & { readonly size: number | null }): string {
+  return `${element === "float" ? "float" : "int"}${size === null ? "" : 8 * size}`;
+}
+
+/** The stored number of a value, an integer if it is one within the rounding of the value's type. */
+function storedNumber(value: number, { size }: NumberType, stored: Stored, { factor, offset }: Scale): number {
+  const number = (value - offset) / factor;
+  const rounding = (Math.abs(value) + Math.abs(offset)) * (size === 4 ? 2 ** -22 : 2 ** -50);
+  const isRounded = Math.abs(number - Math.round(number)) <= Math.abs(rounding / factor);
+  return stored.element === "integer" && isRounded ? Math.round(number) : number;
+}
+
+/**
+ * Checks that markers of missing values in the type of the values are stored numbers, as CF has it.
+ *
+ * @throws DataError if they may be values too
+ */
+function checkMarkers(
+  name: string,
+  markers: readonly number[],
+  types: Attributes["types"],
+  stored: Stored,
+  scale: Scale,
+): void {
+  const type = types?.get(name);
+  if (type?.element !== "float" || stored.element !== "integer" || !isScaled(scale)) return;
+  const half = stored.signed ? 2 ** (8 * stored.size - 1) : 0;
+  const [least, most] = [-half, 2 ** (8 * stored.size) - 1 - (scale.wrap > 0 ? 0 : half)];
+  for (const marker of markers) {
+    const number = storedNumber(marker, type, stored, scale);
+    if (Number.isInteger(number) && number !== marker && number >= least && number <= most)
+      throw new DataError(
+        `the attribute ${name}, ${marker}, is of type ${typeName(type)}: it may be the stored number ${marker} or the value of ${number}`,
+      );
+  }
 }
 
 /** The packing of values that are multiplied by a factor as well. */
@@ -106,7 +203,7 @@ export function isField({ element, size }: Stored, packing: Packing): boolean {
 }
 
 /** Whether values are other numbers than the stored ones. */
-function isScaled({ factor, offset, wrap }: Packing): boolean {
+function isScaled({ factor, offset, wrap }: Scale): boolean {
   return factor !== 1 || offset !== 0 || wrap !== 0;
 }
 
@@ -124,9 +221,8 @@ function isBounded({ missing, least, most }: Packing): boolean {
  * The values of stored numbers, in place if nothing has to be computed; "nothing here" and invalid ones become NaN.
  */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
-  const { factor, offset, wrap } = packing;
+  const { factor, offset, wrap, least, most } = packing;
   const missing = packing.missing.map((number) => wrapped(number, wrap));
-  const [least, most] = [wrapped(packing.least, wrap), wrapped(packing.most, wrap)];
   const isFloat = stored instanceof Float32Array || stored instanceof Float64Array;
   const bounded = isBounded(packing);
   if (isFloat && !bounded && !isScaled(packing)) return stored;

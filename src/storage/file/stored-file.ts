@@ -1,7 +1,7 @@
 /** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
 import { DataError } from "../../shared/errors.js";
 import type { ReadBuffer } from "./read-buffer.js";
-import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
+import type { Attributes, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
 
 /** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
 export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
@@ -37,7 +37,7 @@ export interface StoredFile {
    * Attributes: numbers, text, and null for those of other types; with `_FillValue` if the format has another way to say
    * which number marks missing values.
    */
-  attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
+  attributes(path: string): Attributes;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
   /** Dimensions of a dataset with a coordinate table that is named and cannot be found; absent if there are none. */

@@ -26,6 +26,19 @@ export interface Stored {
 
 export type AttributeValue = string | readonly string[] | number | Float64Array;
 
+/** The stored type of numbers. */
+export interface NumberType {
+  readonly element: "float" | "integer";
+  /** Bytes per number; null for JSON, which does not state them. */
+  readonly size: number | null;
+}
+
+/** Attributes by name, null for those of types that are not read. */
+export interface Attributes extends ReadonlyMap<string, AttributeValue | null> {
+  /** The stored types of numbers. */
+  readonly types?: ReadonlyMap<string, NumberType>;
+}
+
 /** Elements as they are stored. */
 export type RawValues =
   | Float32Array

@@ -6,7 +6,15 @@ import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../file/dataset.js";
 import { packingOf, unpack } from "../file/packing.js";
 import type { ReadBuffer } from "../file/read-buffer.js";
-import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import type {
+  Attributes,
+  AttributeValue,
+  ChunkIndex,
+  Hyperslab,
+  NumberType,
+  RawValues,
+  Stored,
+} from "../file/stored.js";
 import {
   countElements,
   MAX_TABLE_BYTES,
@@ -70,7 +78,7 @@ export class Hdf5File implements StoredFile {
   readonly #structure: Structure;
   readonly #undo: UndoFilter;
   readonly #datasets = new Map<number, DatasetHeader>();
-  readonly #attributes = new Map<number, ReadonlyMap<string, AttributeValue | null>>();
+  readonly #attributes = new Map<number, Attributes>();
   /** The first path of each object, once a dimension scale was asked for. */
   #paths: ReadonlyMap<number, string> | null = null;
   #closed = false;
@@ -151,16 +159,19 @@ export class Hdf5File implements StoredFile {
     return this.#dataset(path).stored;
   }
 
-  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+  attributes(path: string): Attributes {
     return this.#reading(`the attributes of ${path} are not readable`, () => {
       const object = this.#structure.object(path);
       const known = this.#attributes.get(object.address);
       if (known !== undefined) return known;
       const { read } = this.#structure;
-      const found = new Map<string, AttributeValue | null>();
+      const types = new Map<string, NumberType>();
+      const found = Object.assign(new Map<string, AttributeValue | null>(), { types });
       for (const part of this.#attributeParts(object)) {
         if (found.has(part.name)) throw new DataError(`two of them have the name ${part.name}`);
         found.set(part.name, attributeValue(part, read));
+        const { element, size } = readType(part.type);
+        if (element === "float" || element === "integer") types.set(part.name, { element, size });
       }
       const fill = object.kind === "dataset" && !found.has(FILL) ? this.#netcdfFill(path) : null;
       if (fill !== null) found.set(FILL, fill);

@@ -8,7 +8,7 @@ import { ReadMemory } from "../../shared/read-memory.js";
 import { MISSING_CHUNKS } from "../../shared/store-settings.js";
 import { packingOf, unpack } from "../file/packing.js";
 import type { ReadBuffer } from "../file/read-buffer.js";
-import type { AttributeValue, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import type { Attributes, AttributeValue, Hyperslab, NumberType, RawValues, Stored } from "../file/stored.js";
 import {
   countElements,
   MAX_TABLE_BYTES,
@@ -28,7 +28,7 @@ export class ZarrFile implements StoredFile {
   readonly tree: StoreTree;
   readonly #client = StoreClient.ofThread();
   /** Attributes by path, which every statement about the file is looked for in. */
-  readonly #attributes = new Map<string, ReadonlyMap<string, AttributeValue | null>>();
+  readonly #attributes = new Map<string, Attributes>();
   #closed = false;
 
   /** @param path folder or address of the store */
@@ -99,17 +99,22 @@ export class ZarrFile implements StoredFile {
     };
   }
 
-  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+  attributes(path: string): Attributes {
     const known = this.#attributes.get(path) ?? this.#attributesOf(path);
     this.#attributes.set(path, known);
     return known;
   }
 
-  #attributesOf(path: string): ReadonlyMap<string, AttributeValue | null> {
+  #attributesOf(path: string): Attributes {
     const entry = this.#find(path);
-    const found = new Map<string, AttributeValue | null>();
-    for (const [name, value] of Object.entries(entry?.attributes ?? {}))
-      if (!saysMissing(name, value)) found.set(name, attributeValue(value));
+    const types = new Map<string, NumberType>();
+    const found = Object.assign(new Map<string, AttributeValue | null>(), { types });
+    for (const [name, value] of Object.entries(entry?.attributes ?? {})) {
+      if (saysMissing(name, value)) continue;
+      found.set(name, attributeValue(value));
+      const element = numberElement(value);
+      if (element !== null) types.set(name, { element, size: null });
+    }
     if (entry?.kind !== "array") return found;
     const fill = found.get("_FillValue");
     if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
@@ -221,10 +226,19 @@ function encodedFill(text: string): number | null {
   return bytes.length === 8 ? bytes.readDoubleLE(0) : null;
 }
 
+/** The element type of numbers in JSON; null for what is no number. */
+function numberElement(value: unknown): NumberType["element"] | null {
+  if (value instanceof Float64Array) return "float";
+  const all = Array.isArray(value) ? value : [value];
+  if (all.length === 0 || !all.every((one) => typeof one === "number")) return null;
+  return all.every(Number.isInteger) ? "integer" : "float";
+}
+
 /** An attribute as other formats have it: numbers, texts and lists of them; null for anything else. */
 function attributeValue(value: unknown): AttributeValue | null {
   if (typeof value === "number" || typeof value === "string") return value;
   if (typeof value === "boolean") return Number(value);
+  if (value instanceof Float64Array) return value;
   if (!Array.isArray(value) || value.length === 0) return null;
   if (value.every((entry) => typeof entry === "number")) return Float64Array.from(value);
   return value.every((entry) => typeof entry === "string") ? value : null;

@@ -7,7 +7,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
 export type Documents = ReadonlyMap<string, Json>;
 
-const [QUOTE, BACKSLASH, COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,{}[]')];
+const [QUOTE, BACKSLASH, COMMA, COLON, OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,:{}[]')];
 
 /** Reads documents, and adds up what they hold: the bounds are those of all documents of the store together. */
 export class DocumentReader {
@@ -56,15 +56,85 @@ export class DocumentReader {
   }
 }
 
-/** A document, or a part of one, whose values have been counted. @throws DataError that names it */
+/**
+ * A document, or a part of one, whose values have been counted. Limits of values that are written as floats, such as
+ * 1.0, become a Float64Array: integers limit stored numbers.
+ *
+ * @throws DataError that names it, also if a member is stated twice
+ */
 export function parsed(place: string, bytes: Uint8Array): Json {
   let value: unknown;
+  const text = new TextDecoder().decode(bytes);
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
+    value = JSON.parse(text);
   } catch (cause) {
     throw new DataError(`${place} is not readable as JSON`, cause);
   }
+  if (text.includes('"valid_') || countNames(value) < countColons(bytes)) walkMembers(place, text, value);
   return statedObject(place, value);
+}
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s"[\]{},:]+/g;
+const FLOAT = /^-?\d+[.eE]/;
+const LIMIT = /^valid_(range|min|max)$/;
+
+/** The names of all objects in a value. */
+function countNames(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const members = Object.values(value);
+  return members.reduce<number>((sum, member) => sum + countNames(member), Array.isArray(value) ? 0 : members.length);
+}
+
+/** The names of all objects in a JSON text, those that are stated twice counted twice. */
+function countColons(bytes: Uint8Array): number {
+  let [colons, inText] = [0, false];
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inText = !inText;
+    else if (inText && byte === BACKSLASH) at++;
+    else if (!inText && byte === COLON) colons++;
+  }
+  return colons;
+}
+
+/** A list or an object that is open, the names in it so far, and the name or the index of its next value. */
+interface OpenNode {
+  readonly node: Record<string | number, unknown>;
+  readonly names: Set<string> | null;
+  at: string | number;
+}
+
+/** Walks the tokens of a JSON text beside its value. @throws DataError if a member is stated twice */
+function walkMembers(place: string, text: string, value: unknown): void {
+  const open: OpenNode[] = [];
+  let isName = false;
+  for (const [token] of text.matchAll(TOKENS)) {
+    const parent = open.at(-1);
+    if (token === "{" || token === "[") {
+      const node = (parent === undefined ? value : parent.node[parent.at]) as OpenNode["node"];
+      open.push({ node, names: token === "{" ? new Set() : null, at: 0 });
+      isName = token === "{";
+    } else if (token === "}" || token === "]") {
+      open.pop();
+      isName = false;
+    } else if (parent === undefined) continue;
+    else if (token === ",") {
+      if (parent.names === null) parent.at = (parent.at as number) + 1;
+      isName = parent.names !== null;
+    } else if (isName) {
+      const name = JSON.parse(token) as string;
+      if (parent.names?.has(name)) throw new DataError(`${place}: the member ${name} is stated twice`);
+      parent.names?.add(name);
+      [parent.at, isName] = [name, false];
+    } else if (FLOAT.test(token)) keepFloats(parent.names === null ? open.at(-2) : parent);
+  }
+}
+
+/** Makes limits that are written as floats a Float64Array. */
+function keepFloats(open: OpenNode | undefined): void {
+  if (open?.names == null || !LIMIT.test(String(open.at))) return;
+  const limits = [open.node[open.at]].flat();
+  if (limits.every((limit) => typeof limit === "number")) open.node[open.at] = Float64Array.from(limits);
 }
 
 /** An object; an empty one if nothing is stated. @throws DataError, naming `what`, for anything else */

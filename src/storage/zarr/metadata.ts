@@ -173,7 +173,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
  * Source: Zarr core specification 3.1, sections "Array metadata" and "Sharding codec".
  */
 function thirdArray(path: string, document: Json): StoredArray {
-  checkMembers(path, document, ["shape", "data_type", "chunk_grid", "codecs"]);
+  checkMembers(path, document, 3, ["shape", "data_type", "chunk_grid", "codecs"]);
   const outer = codecsOf(document.codecs);
   const shard = outer.find(isSharding)?.configuration;
   const codecs = shard === undefined ? outer : codecsOf(shard.codecs);
@@ -211,7 +211,7 @@ function thirdArray(path: string, document: Json): StoredArray {
 
 /** An array of Zarr 2. Source: Zarr storage specification 2; `_ARRAY_DIMENSIONS` is xarray's. */
 function secondArray(path: string, document: Json, attributes: Json): StoredArray {
-  checkMembers(path, document, ["shape", "chunks", "dtype"]);
+  checkMembers(path, document, 2, ["shape", "chunks", "dtype"]);
   const type = String(document.dtype);
   const codecs = [document.filters ?? [], document.compressor ?? []].flat().map((codec) => {
     const { id, ...configuration } = objectOf(codec);
@@ -388,8 +388,10 @@ function labelsOf(path: string, member: string, value: unknown, shape: readonly 
   return value.map((name) => name || null);
 }
 
-/** @throws DataError if the document of an array lacks a member that its values depend on */
-function checkMembers(path: string, document: Json, members: readonly string[]): void {
+/** @throws DataError if the document of an array is of another format, or lacks a member that its values depend on */
+function checkMembers(path: string, document: Json, format: 2 | 3, members: readonly string[]): void {
+  if (document.zarr_format !== format)
+    throw new DataError(`${path}: its document has zarr_format ${JSON.stringify(document.zarr_format)}, not ${format}`);
   const missing = members.find((member) => document[member] === undefined || document[member] === null);
   if (missing !== undefined) throw new DataError(`${path}: its document has no ${missing}`);
 }

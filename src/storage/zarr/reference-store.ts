@@ -111,7 +111,8 @@ export class ReferenceStore implements ObjectStore {
     // Many references share a target.
     const places = new Map<string, string>();
     for (const [key, value] of referencesOf(this.#location, list)) {
-      inline.delete(key);
+      if (inline.has(key) || references.get(key) !== undefined)
+        throw new DataError(`${this.#location}: ${key} is stated twice`);
       if (typeof value === "string") inline.set(key, inlineOf(value));
       else references.set(key, this.#referenceOf(key, value, places));
     }

@@ -428,4 +428,35 @@ describe("a document", () => {
     const { problems } = scan(write(3, {}, (metadata) => ({ ...metadata, codecs })));
     expect(problems).toContain("/p: chunk_shape is not a list of lengths");
   });
+
+  it.each([
+    [2, ".zarray", '"order": "C"', "order"],
+    [2, ".zattrs", '"scale_factor": 2.0, "scale_factor": 4.0', "scale_factor"],
+    [3, "zarr.json", '"\\u0063odecs": []', "codecs"],
+  ] as const)("of Zarr %i that states a member of %s twice is refused", (version, name, members, member) => {
+    const path = join(write(version), "p", name);
+    writeFileSync(path, readFileSync(path, "utf8").replace("{", `{${members},`));
+    expect(scan(dirname(dirname(path))).problems).toContain(`${name}: the member ${member} is stated twice`);
+  });
+
+  it.each([
+    [2, 3],
+    [2, "2"],
+    [3, 2],
+  ] as const)("of Zarr %i with the format %j is refused", (version, zarr_format) => {
+    const { problems } = scan(write(version, {}, (metadata) => ({ ...metadata, zarr_format })));
+    expect(problems).toContain(`/p: its document has zarr_format ${JSON.stringify(zarr_format)}, not ${version}`);
+  });
+
+  it.each([
+    ["-1, 1", (stored: number) => stored],
+    ["-1.0, 1e0", (stored: number) => stored / 2],
+  ])("with the valid range [%s] of packed integers limits stored numbers or values", (range, limited) => {
+    const values = Int16Array.from(array(ORDER).values, (_, i) => (i % 7) - 3);
+    const store = write(2, { type: "int16", values, attributes: { scale_factor: 0.5, valid_range: "RANGE" } });
+    const path = join(store, "p", ".zattrs");
+    writeFileSync(path, readFileSync(path, "utf8").replace('"RANGE"', `[${range}]`));
+    const expected = Float32Array.from(values, (stored) => (Math.abs(limited(stored)) > 1 ? Number.NaN : stored / 2));
+    expect(pressures(only(store))).toEqual(expected);
+  });
 });
