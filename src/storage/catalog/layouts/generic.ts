@@ -98,6 +98,7 @@ export const generic: Layout = {
     const oriented = orient(shared, fields, lead);
     const { first } = oriented;
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
+    askSteps(shared, fields, lead, first);
     const tablesOf = fixTables(shared, first, findings);
     const { found, nodesAt } = placeFields(shared, fields, oriented);
     const fieldOf = ({ field, datasets }: OrientedField) => ({
@@ -452,6 +453,39 @@ function requireSameTables(
       if (contents.numbers(table.path).join() !== contents.numbers(moved).join())
         throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
     }
+}
+
+/** Asks about a group of another time that states another grid: that of the first is served. */
+function askSteps(
+  { contents, facts, findings }: SharedEvidence,
+  { steps, place }: FoundFields,
+  lead: string,
+  { dimensions }: OrientedDataset,
+): void {
+  const { spacing, length } = contents.answers;
+  if (steps === null || spacing !== undefined || length !== undefined) return;
+  const stored = dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  const statedBy = (numbers: StatedNumbers) =>
+    AXIS_NAMES.map((axis) => {
+      const clues = numbers.clues(axis, stored);
+      // Places differ from step to step, also in contradictions.
+      const values = { ...clues, contradictions: clues.contradictions.length };
+      return JSON.stringify(values, (key, value) => (key === "where" ? undefined : value));
+    });
+  const first = statedBy(facts);
+  for (const step of steps) {
+    const path = place(lead).replace("{step}", step);
+    const stated = statedBy(new StatedNumbers(contents, [path, ...groupsAround(contents, parentOf(path))]));
+    const axes = AXIS_NAMES.filter((_, at) => stated[at] !== first[at]);
+    for (const axis of axes)
+      findings.ask(
+        "spacing",
+        `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`,
+        "--spacing and --origin, the same statements at all times, or a descriptor without this question",
+        axis,
+      );
+    if (axes.length > 0) return;
+  }
 }
 
 /** The evidence in a file of how many nodes lie along its axes, for people; null if there is none. */

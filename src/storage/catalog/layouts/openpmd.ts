@@ -2,7 +2,7 @@
 import { DataError } from "../../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import { join } from "./evidence.js";
-import type { Contents } from "./layout.js";
+import type { Contents, Findings } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 import { PRESSURES, VECTORS } from "./usual-names.js";
 
@@ -53,6 +53,7 @@ export const OPEN_PMD: ProducerRow = {
   fields: (contents, findings) => {
     const { velocity = "", pressure } = meshesIn(contents);
     const vector: FieldRow = ["velocity", AXIS_NAMES.map((axis) => join(velocity, axis)).join(" ")];
+    askDimension(contents, "velocity", velocity, findings);
     if (pressure === undefined) return [vector];
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
     if (isConstant(contents, pressure))
@@ -63,7 +64,10 @@ export const OPEN_PMD: ProducerRow = {
       iterationsIn(contents).some((step) => offsetAt(contents, velocity, step) !== offsetAt(contents, pressure, step))
     )
       findings.addWarning(`${other} is left out: its timeOffset is not that of ${name}.`);
-    else return [vector, ["pressure", pressure]];
+    else {
+      askDimension(contents, "pressure", pressure, findings);
+      return [vector, ["pressure", pressure]];
+    }
     return [vector];
   },
   at: apartIn,
@@ -102,6 +106,32 @@ export const OPEN_PMD: ProducerRow = {
     return times.some(Number.isNaN) ? null : { value: times, where };
   },
 };
+
+/** Powers of length, mass, time, current, temperature, amount and light; pressures may be divided by the density. */
+const UNIT_DIMENSIONS = {
+  velocity: ["1 0 -1 0 0 0 0"],
+  pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"],
+};
+
+/** Asks about a mesh that states the unit of another quantity, in the first iteration where it does. */
+function askDimension(
+  contents: Contents,
+  quantity: keyof typeof UNIT_DIMENSIONS,
+  mesh: string,
+  findings: Findings,
+): void {
+  for (const step of iterationsIn(contents)) {
+    const path = meshAt(mesh, step);
+    const stated = contents.numberList(path, "unitDimension", 7)?.join(" ");
+    if (stated === undefined || UNIT_DIMENSIONS[quantity].includes(stated)) continue;
+    findings.ask(
+      "fields",
+      `The attribute unitDimension of ${path} is ${stated}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
+      "a file that states it, or a descriptor without this question",
+    );
+    return;
+  }
+}
 
 function componentsOf(mesh: string): string[] {
   return AXIS_NAMES.map((axis) => join(mesh, axis));

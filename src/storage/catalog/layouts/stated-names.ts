@@ -24,6 +24,29 @@ const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
 ];
 /** Words of quantities that are not fields. */
 const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
+/** Words of what is computed from a quantity. Source: CF standard names, guidelines on transformations and modifiers. */
+const DERIVED =
+  /(^|[_ ])(squared|(co)?variance|standard[_ ]deviation|stddev|rms|root[_ ]mean[_ ]square|mean[_ ]square|(square|product|tendency|derivative|integral|log(10|arithm)?|ratio|correlation|magnitude|divergence|curl|convergence|difference|histogram|probability|change)s?[_ ]of)([_ ]|$)/i;
+/** Standard names of parts and of differences, and modifiers behind a standard name. */
+const DERIVED_STANDARD =
+  /_(anomaly|shear|due_to|minus|speed|(from|to)_direction)(_|$)| (standard_error|status_flag|number_of_observations|detection_minimum)$/i;
+/** Methods of cells by which values stay those of the quantity. Source: CF conventions 1.11, appendix E. */
+const PLAIN_METHODS = ["point", "mean", "instantaneous", "none"];
+
+/** Says what a dataset holds instead of a quantity, by its attributes; null if nothing says so. */
+function derivedBy(contents: Contents, path: string): string | null {
+  for (const attribute of NAMES) {
+    const text = contents.words(path, attribute);
+    const isDerived = DERIVED.test(text) || (attribute === "standard_name" && DERIVED_STANDARD.test(text));
+    if (isDerived) return `${attribute} of ${path} is "${text}"`;
+  }
+  const text = contents.words(path, "cell_methods");
+  const said = text.replace(/\([^)]*\)/g, " ");
+  const methods = [...said.matchAll(/:\s*(\w+)(?!\w*:)/g)].map(([, method = ""]) => method.toLowerCase());
+  const isPlain = methods.every((method) => PLAIN_METHODS.includes(method));
+  return isPlain && (methods.length > 0 || said.trim() === "") ? null : `cell_methods of ${path} is "${text}"`;
+}
+
 /** Names of coordinates. */
 const AXES: Readonly<Record<AxisName, RegExp>> = {
   x: /longitude|(projection|grid)_x_|^x$/i,
@@ -41,6 +64,11 @@ const ANSWER = "--velocity PATH,PATH,PATH in the order x, y, z and --pressure PA
 export function askNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
   // Whatever they say of a field under a name of its own, it is served as that.
   if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;
+  for (const path of paths) {
+    const derived = derivedBy(contents, path);
+    if (derived !== null)
+      findings.ask("fields", `The attribute ${derived}; that it holds the ${field} itself is a guess.`, ANSWER);
+  }
   for (const [at, path] of paths.entries())
     for (const attribute of NAMES) {
       const text = contents.words(path, attribute);

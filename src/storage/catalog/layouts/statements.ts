@@ -69,6 +69,12 @@ export function askStatements(contents: Contents, { plan, defined }: Recognition
   for (const [name, parts] of fields) {
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
   }
+  if (findings.timeTable !== null && contents.attributes(findings.timeTable).has("climatology"))
+    findings.ask(
+      "times",
+      `${findings.timeTable} has the attribute climatology: each time is a statistic over several years; that the frames are those of one flow is a guess.`,
+      "--times FIRST:STEP or a list",
+    );
   for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
   for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
   const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);

@@ -34,6 +34,7 @@ export const VTKHDF: ProducerRow = {
       throw new DataError("its Direction turns the axes; only grids along x, y and z are served");
     if (velocityIn(contents) === null) throw new DataError("neither PointData nor CellData has a velocity or pressure");
     requireOffsets(contents);
+    requireNoGhosts(contents);
   },
   reasons: (contents) => {
     const { name } = groupOf(contents);
@@ -133,8 +134,19 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   return [...known, ...others];
 }
 
-/** @throws DataError if a step reads values of another step */
+/** @throws DataError if an array marks points or cells as hidden or as copies of others */
+function requireNoGhosts(contents: Contents): void {
+  const path = `${ROOT}/${groupOf(contents).name}/vtkGhostType`;
+  if (contents.dataset(path) !== null && contents.numbers(path).some((mark) => mark !== 0))
+    throw new DataError(`${path} marks ghosts, which are not served; write the file without them`);
+}
+
+/** @throws DataError if a step reads values of another step, or steps and times differ in number */
 function requireOffsets(contents: Contents): void {
+  const steps = isTemporal(contents) ? contents.number(STEPS, "NSteps") : null;
+  const [times] = steps === null ? [steps] : (contents.dataset(`${STEPS}/Values`)?.shape ?? []);
+  if (steps !== times)
+    throw new DataError(`the attribute NSteps of ${STEPS} is ${steps}, and ${STEPS}/Values has ${times}`);
   for (const { name } of GROUPS)
     for (const array of contents.datasets(`${STEPS}/${name}Offsets`)) {
       const path = `${STEPS}/${name}Offsets/${array}`;

@@ -1,9 +1,9 @@
 /** Files of published formats, with everything that their writers write, are served as their formats define them. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { type File, type Group, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
@@ -27,6 +27,24 @@ function unpacked(name: string): string {
   mkdirSync(SCRATCH, { recursive: true });
   writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, `${name}.gz`))));
   return path;
+}
+
+/** A fixture with other attributes. @param more changes it */
+async function edited(fixture: string, name: string, more: (file: File) => void): Promise<string> {
+  await h5wasm.ready;
+  const path = join(SCRATCH, `${name}${fixture.slice(fixture.lastIndexOf("."))}`);
+  copyFileSync(unpacked(fixture), path);
+  const file = new h5wasm.File(path, "a");
+  more(file);
+  file.close();
+  return path;
+}
+
+/** Sets an attribute of numbers. */
+function setNumbers(file: File, path: string, name: string, numbers: readonly number[]): void {
+  const holder = file.get(path) as Group;
+  if (Object.hasOwn(holder.attrs, name)) holder.delete_attribute(name);
+  holder.create_attribute(name, numbers as never, numbers.length === 1 ? [] : [numbers.length], "<d");
 }
 
 /** Coordinates along each axis. */
@@ -112,6 +130,24 @@ describe("VTKHDF", () => {
   it("is refused if its axes are turned", () => {
     expect(() => openSource(unpacked("turned.vtkhdf"), CHUNK_BYTES)).toThrow("its Direction turns the axes");
   });
+
+  it("is refused if it has other times than steps", async () => {
+    const path = await edited("points.vtkhdf", "steps", (file) => setNumbers(file, "/VTKHDF/Steps", "NSteps", [2]));
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow("NSteps of /VTKHDF/Steps is 2, and /VTKHDF/Steps/Values has 3");
+  });
+
+  it.each([
+    [0, null],
+    [2, "/VTKHDF/CellData/vtkGhostType marks ghosts"],
+  ])("with a mark %i for ghosts at one cell is served or refused", async (mark, problem) => {
+    const path = await edited("cells.vtkhdf", `ghosts${mark}`, (file) => {
+      const data = new Uint8Array(6 * 7 * 8);
+      data[9] = mark;
+      (file.get("/VTKHDF/CellData") as Group).create_dataset({ name: "vtkGhostType", data, shape: [6, 7, 8] });
+    });
+    if (problem === null) expect(worstOf(openSource(path, CHUNK_BYTES), 0, 1)).toBe(0);
+    else expect(() => openSource(path, CHUNK_BYTES)).toThrow(problem);
+  });
 });
 
 describe("openPMD", () => {
@@ -145,6 +181,25 @@ describe("openPMD", () => {
     expect(() => openSource(unpacked("openpmd-foreign.h5"), CHUNK_BYTES)).toThrow(
       "The attribute rms of /data/0/meshes/v is 7, and no convention says",
     );
+  });
+
+  it.each([
+    ["/data/0/meshes/v", [2, 0, -2, 0, 0, 0, 0], "that of a velocity is 1 0 -1 0 0 0 0"],
+    ["/data/100/meshes/v", [0, 0, 0, 0, 0, 0, 0], "that of a velocity is 1 0 -1 0 0 0 0"],
+    ["/data/0/meshes/p", [1, 0, -1, 0, 0, 0, 0], "that of a pressure is -1 1 -2 0 0 0 0"],
+  ])("asks about %s with the unitDimension %j", async (mesh, powers, problem) => {
+    const name = `dimension${mesh.replaceAll("/", "-")}`;
+    const path = await edited("openpmd.h5", name, (file) => setNumbers(file, mesh, "unitDimension", powers));
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow(
+      `The attribute unitDimension of ${mesh} is ${powers.join(" ")}, and ${problem}`,
+    );
+  });
+
+  it("does not ask about a pressure over density", async () => {
+    const path = await edited("openpmd.h5", "kinematic", (file) => {
+      for (const step of [0, 100]) setNumbers(file, `/data/${step}/meshes/p`, "unitDimension", [2, 0, -2, 0, 0, 0, 0]);
+    });
+    expect(openSource(path, CHUNK_BYTES).questions.map(({ about }) => about)).toEqual(["periodicity"]);
   });
 
   it("is refused if its grid moves", () => {
@@ -313,6 +368,87 @@ describe("what a file or a series says is told in its words", () => {
     expect(() => openSource(path, CHUNK_BYTES)).toThrow(
       '/u is in "m/s" and /v in ""; that the numbers of the velocity',
     );
+  });
+
+  it.each([
+    ["cell_methods", "time: standard_deviation"],
+    ["cell_methods", "area: mean where land time: variance"],
+    ["cell_methods", "time: lat: sum (interval: 1 hour)"],
+    ["cell_methods", "time: maximum within days time: mean over days"],
+    ["standard_name", "square_of_eastward_wind"],
+    ["standard_name", "eastward_wind standard_error"],
+    ["standard_name", "eastward_wind_anomaly"],
+    ["standard_name", "tendency_of_eastward_wind_due_to_advection"],
+    ["standard_name", "wind_speed"],
+    ["long_name", "variance of u"],
+    ["long_name", "rms x velocity"],
+  ])("a velocity with the %s %s is asked about", async (name, text) => {
+    const path = await made(
+      `derived-${name}-${text}`.replaceAll(/\W/g, "-").slice(0, 60),
+      complete((file) => (file.get("u") as H5Dataset).create_attribute(name, text)),
+    );
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow(
+      `The attribute ${name} of /u is "${text}"; that it holds the velocity itself is a guess`,
+    );
+  });
+
+  it.each([
+    ["cell_methods", "time: point"],
+    ["cell_methods", "time: mean (interval: 1 hour comment: sum of two)"],
+    ["standard_name", "eastward_wind"],
+    ["long_name", "velocity in x direction of a square duct"],
+  ])("a velocity with the %s %s is not", async (name, text) => {
+    const path = await made(
+      `plain-${name}-${text}`.replaceAll(/\W/g, "-").slice(0, 60),
+      complete((file) => (file.get("u") as H5Dataset).create_attribute(name, text)),
+    );
+    expect(openSource(path, CHUNK_BYTES).questions.map(({ about }) => about)).toEqual(["faces"]);
+  });
+
+  it.each([
+    ["origin", "/step_0002"],
+    ["dx", "/step_0002"],
+    ["periodic", "/step_0002"],
+    ["origin", "/step_0000"],
+    ["spacing", "/step_0001/u"],
+  ])("%s that only %s states is asked about", async (name, holder) => {
+    const path = await made(`one-step-${name}${holder.replaceAll("/", "-")}`, (file) => {
+      for (const [step, group] of ["step_0000", "step_0001", "step_0002"].entries()) {
+        writeComponents(
+          file,
+          ["u", "v", "w"].map((component) => `/${group}/${component}`),
+        );
+        (file.get(group) as Group).create_attribute("time", step, [], "<d");
+      }
+      writeTables(file);
+      if (name === "periodic") (file.get(holder) as Group).create_attribute(name, "x");
+      else setNumbers(file, holder, name, name === "dx" ? [5] : [5, 5, 5]);
+    });
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow(
+      /What is stated of the grid at \/step_000[012]\/u is not what is stated at \/step_0000\/u/,
+    );
+  });
+
+  it("times that are climatological statistics are asked about", async () => {
+    const path = await made("climatology", (file) => {
+      for (const [c, name] of ["u", "v", "w"].entries())
+        writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
+      for (const axis of AXES)
+        file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i) });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+      (file.get("time") as H5Dataset).create_attribute("climatology", "climatology_bounds");
+      file.create_attribute("axes", "tzyx");
+    });
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow("/time has the attribute climatology");
+  });
+
+  it("an axis of length 0 is named", async () => {
+    const path = await made("empty", (file) => {
+      for (const name of ["u", "v", "w"])
+        file.create_dataset({ name, data: new Float32Array(0), shape: [0, 8, 8], dtype: "<f4" });
+      file.create_attribute("axes", "zyx");
+    });
+    expect(() => recognise(path)).toThrow("empty.h5: /u is 0 x 8 x 8, which has no nodes");
   });
 
   it("a time that is not a number is named", async () => {
