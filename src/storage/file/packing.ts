@@ -42,7 +42,7 @@ export function isPackingName(name: string): boolean {
 }
 
 /** The attributes that limit values, those that mark missing ones, and those that make values of stored numbers. */
-export const LIMITS = ["valid_range", "valid_min", "valid_max"];
+const LIMITS = ["valid_range", "valid_min", "valid_max"];
 const MARKERS = ["_FillValue", "missing_value"];
 const SCALES = ["scale_factor", "add_offset"];
 

@@ -111,8 +111,7 @@ export class ReferenceStore implements ObjectStore {
     // Many references share a target.
     const places = new Map<string, string>();
     for (const [key, value] of referencesOf(this.#location, list)) {
-      if (inline.has(key) || references.get(key) !== undefined)
-        throw new DataError(`${this.#location}: ${key} is stated twice`);
+      inline.delete(key);
       if (typeof value === "string") inline.set(key, inlineOf(value));
       else references.set(key, this.#referenceOf(key, value, places));
     }
