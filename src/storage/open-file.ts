@@ -13,11 +13,9 @@ export interface KnownOfFile {
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name it: a store may then be in a private network. */
   readonly named?: boolean;
-  /** Whether it is a local file, if that is known. */
   readonly isFile?: boolean;
   /** Memory of ROOM_BYTES for the structure of a local file, used until the file is closed. */
   readonly room?: Buffer;
-  /** Time for which the host of a store is waited for. */
   readonly timeoutMs?: number;
 }
 

@@ -85,7 +85,6 @@ export function openDataset(dataset: Dataset): StoredBricks {
 class BrickFiles implements StoredBricks {
   bytesRead = 0;
   readonly #dataset: Dataset;
-  /** Nodes along x, y, z. */
   readonly #nodes: Triple;
   readonly #records: ReadonlyMap<string, FileStamp>;
   /** In order of last use. */
@@ -160,7 +159,6 @@ class BrickFiles implements StoredBricks {
     });
   }
 
-  /** Reads something of a frame. Files and addresses in errors go to the log, not to callers. */
   #withoutPlaces<T>(field: FieldName, frame: number, read: () => T): T {
     try {
       return read();
@@ -172,7 +170,6 @@ class BrickFiles implements StoredBricks {
     }
   }
 
-  /** Reads one part of a field, a component or all of them, from its stored dataset. */
   #readPart(
     source: FieldSource,
     component: number,
@@ -202,7 +199,6 @@ class BrickFiles implements StoredBricks {
     if (gap !== null) this.#checkGap(file, opened, gap);
   }
 
-  /** Reads a block that is one chunk as it is stored, if there is no value to compute and none to move. */
   #readWhole(
     file: StoredFile,
     { path, stored, packing }: OpenPart,
@@ -230,7 +226,6 @@ class BrickFiles implements StoredBricks {
       throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }
 
-  /** Nodes along x, y, z of a field. */
   #nodesOf({ axes }: FieldSource): Triple {
     return axes === undefined ? this.#nodes : (axes.map(({ nodes }) => nodes) as unknown as Triple);
   }
@@ -243,7 +238,6 @@ class BrickFiles implements StoredBricks {
     return source;
   }
 
-  /** Opens the file and the stored dataset of a part in a frame, unless they are open. */
   #open(part: FieldPart, frame: number): { file: StoredFile; record: FileStamp; opened: OpenPart } {
     const { file, record, parts } = this.#openFile(placeOf(part.file, part, frame));
     const path = placeOf(part.path, part, frame);
@@ -255,7 +249,6 @@ class BrickFiles implements StoredBricks {
     return { file, record, opened };
   }
 
-  /** Opens a file, and closes the one that was used longest ago if too many are open. */
   #openFile(path: string): OpenFile {
     const known = this.#files.get(path);
     if (known !== undefined) {

@@ -15,9 +15,7 @@ export interface BrickRequest {
   readonly frame: number;
   readonly bricks: Int32Array;
   readonly count: number;
-  /** Float32 values in a brick. */
   readonly values: number;
-  /** Reads a brick from storage. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
    * Makes bricks of others, several at a time, in place of `load`, and counts what it reads (`BrickPins.countRead`);
@@ -33,11 +31,9 @@ export interface BrickRequest {
 export interface BrickPins {
   /** Bytes of bricks the cache can hold. */
   readonly capacity: number;
-  /** Pins all bricks of all requests, or none of them. */
   acquire(requests: readonly BrickRequest[]): void;
   /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void;
-  /** Returns those of some bricks that are to be read. */
   missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
   /** Frees those of some bricks that the cache holds and that are not pinned: they will not be needed again. */
   drop(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): void;
@@ -118,7 +114,6 @@ export class BrickCache implements BrickPins {
     }
   }
 
-  /** Returns those of some bricks that the cache does not hold and no worker is reading. */
   missing({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[] {
     const absent: number[] = [];
     // Other workers wait for this lock, so nothing but the search is done under it.
@@ -267,7 +262,6 @@ export class BrickCache implements BrickPins {
     }
   }
 
-  /** Makes the bricks of a request that this worker has reserved. */
   #make({ bricks, count, offsets }: BrickRequest, make: NonNullable<BrickRequest["make"]>): void {
     const own: number[] = [];
     for (let i = 0; i < count; i++) if (this.#directory.isOwn(this.#directory.unitAt(offsets[i]))) own.push(i);

@@ -164,12 +164,10 @@ export class BrickDirectory {
     return this.#layout.units * UNIT_BYTES;
   }
 
-  /** Whether any worker has a brick pinned. */
   get anyPinned(): boolean {
     return this.#control[PINNED_RUNS] !== 0;
   }
 
-  /** The unit whose first float32 has this index in the memory. */
   unitAt(offset: number): number {
     return (offset * 4 - this.#layout.data) / UNIT_BYTES;
   }
@@ -178,7 +176,6 @@ export class BrickDirectory {
     return (this.#layout.data + unit * UNIT_BYTES) / 4;
   }
 
-  /** The run of a brick, or NONE. */
   find(source: number, frame: number, brick: number): number {
     let unit = this.#bucket[this.#hash(source, frame, brick)];
     while (unit !== NONE) {
@@ -202,7 +199,6 @@ export class BrickDirectory {
     return unit;
   }
 
-  /** Pins a run for this worker. */
   pin(unit: number): void {
     if (!this.#pinned(unit)) {
       if (this.#state[unit] === READY) this.#detach(unit, OLDEST);
@@ -235,7 +231,6 @@ export class BrickDirectory {
     return this.#state[unit] === LOADING && this.#reader[unit] === this.#seat;
   }
 
-  /** Whether the brick of a run has been read. */
   isReady(unit: number): boolean {
     return this.#state[unit] === READY;
   }
@@ -302,7 +297,6 @@ export class BrickDirectory {
     return found;
   }
 
-  /** Runs a change under the lock. */
   locked<T>(change: () => T): T {
     const holder = holderOf(this.#seat);
     for (;;) {
@@ -349,7 +343,6 @@ export class BrickDirectory {
     return true;
   }
 
-  /** A number that changes whenever pins are dropped or a turn ends. */
   get releases(): number {
     return Atomics.load(this.#control, RELEASED);
   }
@@ -426,7 +419,6 @@ export class BrickDirectory {
     gap(this.#layout.units);
   }
 
-  /** Visits the first unit of every run that holds or awaits a brick. */
   #eachRun(visit: (unit: number) => void): void {
     for (let unit = 0; unit < this.#layout.units; ) {
       if (this.#state[unit] < LOADING) {
@@ -497,7 +489,6 @@ export class BrickDirectory {
     }
   }
 
-  /** Gives a run back and joins it with free neighbours. */
   #free(unit: number): void {
     let first = unit;
     let length = this.#length[unit];

@@ -80,7 +80,6 @@ export function isInBlockOrder(part: FieldPart, count: readonly number[], { coun
   return offset === 0 && stride.every((step, axis) => step === strides[axis]);
 }
 
-/** Values in stored order as nodes of ascending coordinates. */
 function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: readonly number[]): NodeView {
   const wanted: readonly string[] = [...AXIS_NAMES, "c"];
   const dimensions = part.dimensions.includes("c") ? part.dimensions : [...part.dimensions, "c"];

@@ -226,7 +226,6 @@ function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   return [`${jsonPath(path)}: ${text.endsWith("received undefined") ? "is missing" : text}`];
 }
 
-/** The message of a JSON parser, in one line, with the line of the text instead of a count of characters. */
 function syntaxProblem(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const position = / at position (\d+)/.exec(message);
@@ -252,7 +251,6 @@ export function parseDescriptor(text: string): { descriptor: Descriptor } | Refu
   return parsed.success && problems.length === 0 ? { descriptor: parsed.data } : { problems, names: namesIn(value) };
 }
 
-/** The names that a descriptor with mistakes states all the same. */
 function namesIn(value: unknown): string[] {
   const { name, aliases }: { name?: unknown; aliases?: unknown } = Object(value);
   const stated = [name, ...(Array.isArray(aliases) ? aliases : [])];

@@ -43,13 +43,11 @@ export function axesAt(
   });
 }
 
-/** Places of the first and the last node of an axis. */
 function endsOf({ nodes, origin, spacing, coordinates }: Axis): readonly [number, number] {
   const last = coordinates === null ? origin + (nodes - 1) * spacing : coordinates[nodes - 1];
   return [coordinates === null ? origin : coordinates[0], last];
 }
 
-/** The larger of the first and the last interval of an axis. */
 function endSpacing({ coordinates, spacing, nodes }: Axis): number {
   if (coordinates === null || nodes < 2) return spacing;
   return Math.max(coordinates[1] - coordinates[0], coordinates[nodes - 1] - coordinates[nodes - 2]);

@@ -56,7 +56,6 @@ export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   readonly known: ReadonlyMap<string, string>;
   /** Findings of scans of earlier processes; it receives those of this one. */
   readonly index?: ScanIndex | null;
-  /** Receives the outcome of each candidate that was opened. */
   readonly examined?: (outcome: CandidateOutcome) => void;
 }
 
@@ -347,7 +346,6 @@ function examine(description: Description | Refused, options: Pick<ScanOptions, 
   return "dataset" in outcome ? outcome : { ...outcome, names: namesOf(description.descriptor) };
 }
 
-/** The names that a descriptor gives to its dataset. */
 function namesOf({ name, aliases }: Descriptor): string[] {
   return [name, ...aliases];
 }
@@ -437,7 +435,6 @@ function examineFile(
   }
 }
 
-/** Recognises an open file, or says why it is refused. */
 function recogniseFile(file: StoredFile, location: string, name: string): Recognised | { problems: string[] } {
   try {
     const found = recogniseOpen(file, {}, name);

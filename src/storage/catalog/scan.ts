@@ -18,7 +18,6 @@ export const BY_CONTENT = /^(open question about|recognised as) /;
 /** The problems of a file or folder that is refused. */
 export interface Refused {
   readonly problems: readonly string[];
-  /** Names and aliases that its descriptor states, if it could be read. */
   readonly names?: readonly string[];
 }
 
@@ -39,7 +38,6 @@ export interface Candidate {
 export interface ScanChanges {
   readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
   readonly unreadable: readonly Refusal[];
-  /** Folders whose entries were looked at. */
   readonly folders: readonly string[];
 }
 
@@ -57,7 +55,6 @@ export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, stri
   return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
 }
 
-/** Whether a scan saw the same files, all as they were before. */
 function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): boolean {
   return (
     candidates.length === previous.candidates.length &&

@@ -241,7 +241,6 @@ function firstStepOf({ written }: Recognised, name: string): number {
   return (written.fields[name as "velocity"] as FieldInput | undefined)?.firstStep ?? 0;
 }
 
-/** A field of one file as that of a series. A number that is the same in all files is written out. */
 function inSeries(field: FieldInput, pattern: string, series: object, numbered: boolean): FieldInput {
   const fixed = numbered ? null : (field.firstStep ?? 0);
   const at = (place: SeriesPlace) => ({

@@ -10,7 +10,6 @@ import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 /** Files that are named in a message. */
 const NAMED = 3;
 
-/** Names of files that a descriptor holds, as patterns of paths from its folder. */
 function claimsOf(descriptor: unknown): RegExp[] {
   const found: RegExp[] = [];
   JSON.stringify(descriptor, (key, value) => {

@@ -55,7 +55,6 @@ export class Verification {
     this.#roots = roots?.flatMap((root) => realPath(root) ?? []) ?? null;
   }
 
-  /** Files seen so far. */
   get files(): readonly FileStamp[] {
     return [...this.#records.values()];
   }
@@ -128,7 +127,6 @@ export class Verification {
     return this.#plain.headers;
   }
 
-  /** Opens a file of the description, which stays open until the next one is asked for. */
   open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
@@ -186,7 +184,6 @@ function openStructure(path: string, room: Buffer): Structure | null {
   }
 }
 
-/** Whether a path is a folder or below it. */
 function isIn(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return !(inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside));

@@ -34,7 +34,6 @@ import { type GivenFile, Verification } from "./verification.js";
 /** A descriptor, the folder that its paths start from, and its origin. */
 export interface Description {
   readonly descriptor: Descriptor;
-  /** Folder that the paths are relative to and may not leave. */
   readonly folder: string;
   /** Folders that its files must be in if it is kept apart from them; absent: its own. */
   readonly roots?: readonly string[];
@@ -116,7 +115,6 @@ function inOrder({ fields }: Descriptor): [FieldName, FieldDescription][] {
   return all.sort((a, b) => place(a) - place(b) || (a[0] < b[0] ? -1 : 1));
 }
 
-/** The units of a descriptor, and those that its fields state. */
 function unitsOf({ units, fields }: Descriptor): Record<string, string> {
   const own = Object.entries(fields).flatMap(([name, field]) =>
     field?.unit === undefined ? [] : [[name, field.unit]],
@@ -225,12 +223,10 @@ function checkField(check: FieldCheck): FieldSource | null {
   };
 }
 
-/** The axis of fewer nodes. */
 function fewer(one: ReadAxis, other: ReadAxis): ReadAxis {
   return other.axis.nodes < one.axis.nodes ? other : one;
 }
 
-/** Checks the dataset of a place, of a series that of the first frame. */
 function checkPart(
   check: FieldCheck,
   member: string,
@@ -297,7 +293,6 @@ function checkFrames(
     });
 }
 
-/** Checks the dataset of a frame, and tells whether it is empty like that of the first frame. */
 function checkFrame(
   { file, path, steps, stored: first, isEmpty }: FieldSeries,
   frame: number,
@@ -316,7 +311,6 @@ function checkFrame(
   return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
 }
 
-/** Holds the shape against axes, components and times. */
 function checkShape(
   check: FieldCheck,
   dimensions: readonly string[],
@@ -340,7 +334,6 @@ function checkShape(
   }
 }
 
-/** Elements that a dimension must have. */
 function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, isSeries: boolean): number {
   if (dimension === "t") return isSeries ? 1 : frames;
   if (dimension === "c") return componentsIn(name, field);
@@ -359,7 +352,6 @@ function readPacking(file: StoredFile, path: string, where: string, stored: Stor
   }
 }
 
-/** Advice for elements that cannot be values of a field. */
 function remedyFor({ element, size }: Stored): string {
   if (element === "integer" && size <= 4)
     return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";

@@ -92,7 +92,6 @@ export type Forcing =
   | { readonly kind: "taylorGreen"; readonly amplitude: number; readonly wavenumber: number }
   | {
       readonly kind: "modes";
-      /** Integer wavenumbers, (modes, 3). */
       readonly wavenumber: Int32Array;
       /** a and b per component, (frames, modes, 3, 2); frames is the number of stored frames, or 1. */
       readonly coefficient: Float64Array;
@@ -162,7 +161,6 @@ export interface Dataset {
   readonly warnings: readonly string[];
   /** Guesses that somebody has accepted and that values rest on. */
   readonly assumed: readonly Question[];
-  /** Open questions that change no value. */
   readonly questions: readonly Question[];
 }
 

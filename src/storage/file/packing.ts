@@ -8,7 +8,6 @@ export interface Packing {
   readonly offset: number;
   /** Added to negative stored numbers: 2^bits if signed integers mean unsigned ones, else 0. */
   readonly wrap: number;
-  /** Stored numbers that mean "nothing here". */
   readonly missing: readonly number[];
   /** Valid stored numbers, `wrap` added to negative ones. */
   readonly least: number;
@@ -128,7 +127,6 @@ function storedLimits(
   );
 }
 
-/** Whether numbers of a type are values by the types of the scale. JSON states no sizes, and its scales are floats. */
 function isOfValues(type: NumberType, types: Attributes["types"], stored: Stored): boolean {
   if (type.element !== "float") return false;
   const scales = SCALES.flatMap((name) => types?.get(name) ?? []).filter(
@@ -147,7 +145,6 @@ function typeName({ element, size }: Pick<Stored, "element"> & { readonly size: 
   return `${element === "float" ? "float" : "int"}${size === null ? "" : 8 * size}`;
 }
 
-/** The stored number of a value, an integer if it is one within the rounding of the value's type. */
 function storedNumber(value: number, { size }: NumberType, stored: Stored, { factor, offset }: Scale): number {
   const number = (value - offset) / factor;
   const rounding = (Math.abs(value) + Math.abs(offset)) * (size === 4 ? 2 ** -22 : 2 ** -50);
@@ -217,9 +214,7 @@ function isBounded({ missing, least, most }: Packing): boolean {
   return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
 }
 
-/**
- * The values of stored numbers, in place if nothing has to be computed; "nothing here" and invalid ones become NaN.
- */
+/** The values of stored numbers, in place if nothing has to be computed; "nothing here" and invalid ones become NaN. */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
   const { factor, offset, wrap, least, most } = packing;
   const missing = packing.missing.map((number) => wrapped(number, wrap));

@@ -22,7 +22,6 @@ export interface StoredFile {
   readonly newestMs?: number | undefined;
   /** Digest of the version of a store, or of a file that lies elsewhere. */
   readonly version?: string | undefined;
-  /** Names in a group, in stored order. */
   names(group: string): string[];
   /**
    * The path with its links followed; null when there is no such member.

@@ -14,7 +14,6 @@ export interface Stored {
   readonly element: "float" | "integer" | "string" | "other";
   /** Bytes per element. */
   readonly size: number;
-  /** Whether integers have a sign. */
   readonly signed: boolean;
   readonly littleEndian: boolean;
   /** Chunk shape, or null for contiguous storage. */
@@ -35,7 +34,6 @@ export interface NumberType {
 
 /** Attributes by name, null for those of types that are not read. */
 export interface Attributes extends ReadonlyMap<string, AttributeValue | null> {
-  /** The stored types of numbers. */
   readonly types?: ReadonlyMap<string, NumberType>;
 }
 

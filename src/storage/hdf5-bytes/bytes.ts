@@ -24,7 +24,6 @@ export interface RangedFile {
   readonly size: number;
   /** Time of its version, by the clock of its host. */
   readonly newestMs: number;
-  /** Digest of its version. */
   readonly version: string;
   /** Fills `bytes` from a position on. @returns how many bytes there are @throws DataError, BusyError */
   read(bytes: Uint8Array, position: number): number;

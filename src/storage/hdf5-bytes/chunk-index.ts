@@ -42,7 +42,6 @@ export interface StoredLayout {
   readonly address: number | null;
   /** Bytes of the values in one range; null if the layout does not say. */
   readonly bytes: number | null;
-  /** The kind of the chunk index. */
   readonly index: number;
   readonly plainAtEdges: boolean;
   /** The size and the mask of the one chunk, if it has a filter and no other index. */
@@ -88,7 +87,6 @@ export function readLayout(message: DataView, start: number, dimensions: number)
   return { ...plain, chunks: lengths(rank, 5, message.getUint8(4)), ...readIndexKind(message) };
 }
 
-/** Reads the kind and the address of the chunk index in a layout message of version 4. */
 function readIndexKind(message: DataView): Pick<StoredLayout, "index" | "address" | "plainAtEdges" | "single"> {
   const at = 5 + message.getUint8(3) * message.getUint8(4);
   const index = message.getUint8(at);
@@ -184,7 +182,6 @@ export function reachesBeyond(shape: readonly number[], chunks: readonly number[
   return first.some((at, d) => at + chunks[d] > shape[d]);
 }
 
-/** Chunks without an index lie one after the other. */
 function implicitly(address: number, chunks: readonly number[], shape: readonly number[], bytes: number): Lookup {
   const grid = shape.map((length, axis) => Math.ceil(length / chunks[axis]));
   return (first) => {
@@ -193,7 +190,6 @@ function implicitly(address: number, chunks: readonly number[], shape: readonly 
   };
 }
 
-/** Null if every chunk has a place and no filter. */
 function lookup(read: ReadBytes, { index, single }: StoredLayout, address: number, grid: ChunkGrid): Lookup | null {
   if (single !== null) return () => ({ address, ...single });
   if (index === FIRST_TREE) return firstTree(read, address, grid.chunks.length);
@@ -203,7 +199,6 @@ function lookup(read: ReadBytes, { index, single }: StoredLayout, address: numbe
   return null;
 }
 
-/** The first element of a chunk in a box that is not there. */
 function firstWithout(find: Lookup, chunks: readonly number[], box: Hyperslab): readonly number[] | null {
   for (const first of chunksIn(chunks, box)) if (find(first) === null) return first;
   return null;

@@ -15,7 +15,6 @@ export interface ChunkedDataset {
   readonly stored: Stored & { readonly chunks: readonly number[] };
   readonly index: ChunkIndex;
   readonly bytes: OpenBytes;
-  /** The filters in order of application. */
   readonly filters: readonly StoredFilter[];
   readonly undo: UndoFilter;
 }
@@ -165,7 +164,6 @@ export function repeated(element: Uint8Array | null, length: number): Uint8Array
   return out;
 }
 
-/** Copies the part of a box of values that lies in another box to its place there. */
 function copyPart(
   values: Uint8Array,
   source: Hyperslab,

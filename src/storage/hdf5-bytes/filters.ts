@@ -1,6 +1,4 @@
-/**
- * Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand.
- */
+/** Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand. */
 import { inflateSync } from "node:zlib";
 import { DataError } from "../../shared/errors.js";
 import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../file/byte-filters.js";
@@ -109,14 +107,12 @@ export type UndoFilter = (filter: StoredFilter, bytes: Uint8Array, length: numbe
 /** A chunk as it is stored, and what it must become. */
 export interface EncodedChunk {
   readonly bytes: Uint8Array;
-  /** Filters in order of application. */
   readonly filters: readonly StoredFilter[];
   /** Bit i is set if filter i was not applied. */
   readonly mask: number;
   readonly elementBytes: number;
   /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
-  /** Undoes the filters that are not undone here. */
   readonly undo: UndoFilter;
 }
 

@@ -67,7 +67,6 @@ function tooMany(): DataError {
   return new DataError(`with it the groups of the file have more than ${MOST_MEMBERS} members`);
 }
 
-/** The links of a group that keeps many of them in a heap. */
 function denseLinks(read: ReadBytes, info: DataView, most: number): Link[] {
   const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);
   const heap = addressAt(info, at);
@@ -84,7 +83,6 @@ interface Link {
   readonly member: GroupMember;
 }
 
-/** Reads a link message. */
 function linkOf(link: DataView): Link {
   const flags = link.getUint8(1);
   const kind = (flags & 0x08) === 0 ? HARD : link.getUint8(2);
@@ -106,7 +104,6 @@ function linkOf(link: DataView): Link {
   return { name, order, member: { refused } };
 }
 
-/** The members of a group of the earliest format, in the order of their names. */
 function tableMembers(read: ReadBytes, table: DataView, most: number): Map<string, GroupMember> {
   const found = new Map<string, GroupMember>();
   const nameAt = localNames(read, unsigned(table, 8));

@@ -263,7 +263,6 @@ export class Hdf5File implements StoredFile {
     return this.#dataset(path).isExternal;
   }
 
-  /** The placement of the values of a dataset in the file. */
   placement(path: string): Placement {
     return this.#places(path).placement;
   }
@@ -279,7 +278,6 @@ export class Hdf5File implements StoredFile {
     return this.#ranged.fetched(boxes.map((box) => () => this.#ranges(box.path, box)));
   }
 
-  /** The ranges of the file that hold a box. */
   #ranges(path: string, box: Hyperslab): ByteRange[] {
     return storedRanges(this.#dataset(path).stored, this.placement(path), box);
   }
@@ -305,7 +303,6 @@ export class Hdf5File implements StoredFile {
     });
   }
 
-  /** Runs a read of a box once its ranges of the file are there. */
   #fetching<T>(path: string, box: Hyperslab, read: () => T): T {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
@@ -343,7 +340,6 @@ export class Hdf5File implements StoredFile {
     return stored.littleEndian ? element : swapped(element, stored.size);
   }
 
-  /** All values of a small dataset, little-endian. */
   #allValues(path: string): Uint8Array {
     const { stored } = this.#dataset(path);
     const foreign = whyNotUndone(stored.filters);
@@ -354,7 +350,6 @@ export class Hdf5File implements StoredFile {
     return out;
   }
 
-  /** Null if the values are not in chunks. */
   #chunked(path: string): ChunkedDataset | null {
     const { stored, filters } = this.#dataset(path);
     const { chunks } = stored;
@@ -409,7 +404,6 @@ export class Hdf5File implements StoredFile {
     return paths;
   }
 
-  /** Runs a read, and turns damage that it meets into a DataError that names the file and what failed. */
   #reading<T>(what: string, read: () => T): T {
     try {
       return read();

@@ -278,7 +278,6 @@ export function readReferences(values: DataView, at: number, read: ReadBytes): n
   return Array.from({ length }, (_, i) => unsigned(view, 8 * i));
 }
 
-/** Text up to its first zero, without the blanks that fill it up. */
 function decoded(bytes: Buffer, { isUnicode, isInHeap, isPadded }: TextType): string {
   const end = bytes.indexOf(0);
   const text = end < 0 ? bytes : bytes.subarray(0, end);

@@ -62,7 +62,6 @@ function layoutText(body: Buffer, end: number): string {
   return `${isWritten} ${body.toString("latin1", 0, at)}${body.toString("latin1", at + 8)}`;
 }
 
-/** The name of an attribute of version 1, 2 or 3. */
 function attributeName(body: Buffer): string {
   const [version = 0, flags = 0] = body;
   if (version < 1 || version > 3 || (version > 1 && flags !== 0)) throw new OtherForm();
@@ -72,7 +71,6 @@ function attributeName(body: Buffer): string {
   return name.toString("latin1", 0, end < 0 ? name.length : end);
 }
 
-/** Whether the attributes of an object are not among its messages, by its message about them. */
 function areElsewhere(message: DataView): boolean {
   return addressAt(message, message.getUint8(1) & 1 ? 4 : 2) !== null;
 }

@@ -72,7 +72,6 @@ interface Heap {
   readonly rootRows: number;
   /** Whether direct blocks have checksums. */
   readonly hasSums: boolean;
-  /** Direct blocks that were read last. */
   readonly blocks: Map<number, DataView>;
 }
 
@@ -132,7 +131,6 @@ function checkedHeap(read: ReadBytes, address: number): DataView {
   return checkedBytes(read, "FRHP", address, 142);
 }
 
-/** An object in the blocks of a heap. */
 function managed(read: ReadBytes, heap: Heap, offset: number, length: number): DataView {
   const { width, smallest, directRows } = heap;
   let [block, rows, inside] = [heap.root, heap.rootRows, offset];

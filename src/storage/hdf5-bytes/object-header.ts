@@ -20,7 +20,6 @@ export interface HeaderMessage {
 /** An object header. */
 export interface ObjectHeader {
   readonly messages: readonly HeaderMessage[];
-  /** Whether attributes are listed in the order in which they were made. */
   readonly isOrdered: boolean;
 }
 

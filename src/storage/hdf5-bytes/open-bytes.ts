@@ -49,7 +49,6 @@ export class OpenBytes {
   readonly stamp: FileStamp | null;
   /** The offset of the HDF5 data in the file, behind its user block. */
   readonly start: number;
-  /** Address of the header of the root group. */
   readonly root: number;
   /** Address of the header of the superblock's extension; null if there is none. */
   readonly extension: number | null;
@@ -134,7 +133,6 @@ export class OpenBytes {
     return new DataView(block.buffer, block.byteOffset + address - start, length);
   };
 
-  /** Fills memory from an address on, at most to the end of the file. */
   readValues(bytes: Uint8Array, address: number): void {
     if (!(address >= 0 && address + bytes.length <= this.#end)) throw new DataError("the file ends inside its values");
     this.#fill(bytes, address);

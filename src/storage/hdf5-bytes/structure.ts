@@ -28,7 +28,6 @@ const MOST_OBJECTS = 4_096;
 
 /** An object of a file. */
 export interface Hdf5Object {
-  /** Address of its header. */
   readonly address: number;
   readonly header: ObjectHeader;
   readonly kind: "group" | "dataset" | "other";
@@ -39,7 +38,6 @@ export class Structure {
   readonly bytes: OpenBytes;
   readonly read: ReadBytes;
   readonly #objects = new Map<number, Hdf5Object>();
-  /** Addresses of objects by their paths. */
   readonly #addresses = new Map<string, number>();
   readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
   #membersLeft = MOST_MEMBERS;
@@ -68,7 +66,6 @@ export class Structure {
       throw new DataError("it has a metadata cache image, which is not read: h5repack IN OUT writes it without");
   }
 
-  /** The object with a header at an address. */
   at(address: number): Hdf5Object {
     let object = this.#objects.get(address);
     if (object === undefined) {
@@ -125,13 +122,11 @@ export class Structure {
     return message === undefined ? null : this.bodyOf(message);
   }
 
-  /** The body of a message, also of one that is kept elsewhere. */
   bodyOf({ type, flags, start, bytes }: HeaderMessage): DataView {
     const body = this.read(start, bytes);
     return (flags & SHARED) === 0 ? body : this.shared(body, type);
   }
 
-  /** The bodies of the attribute messages of an object, in the order in which they are listed. */
   attributes({ header }: Hdf5Object): DataView[] {
     const info = header.messages.find(({ type }) => type === MESSAGE.attributeInfo);
     const compact = header.messages.filter(({ type }) => type === MESSAGE.attribute);
@@ -143,7 +138,6 @@ export class Structure {
     return names.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ body }) => body);
   }
 
-  /** The attributes of an object that keeps many of them in a heap. */
   #denseAttributes(info: DataView): { readonly body: DataView; readonly order: number }[] {
     const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 2);
     const heap = addressAt(info, at);
@@ -159,7 +153,6 @@ export class Structure {
     });
   }
 
-  /** The message of a type that the body of a shared message refers to. */
   readonly shared = (body: DataView, type: number): DataView => {
     const [version, kind] = [body.getUint8(0), body.getUint8(1)];
     if (version === 3 && kind === IN_HEAP) {
@@ -173,7 +166,6 @@ export class Structure {
     return this.read(found.start, found.bytes);
   };
 
-  /** The heaps of shared messages, which the extension of the superblock names. */
   #sharedHeaps(): Map<number, ReadObject> {
     if (this.#shared !== null) return this.#shared;
     const heaps = new Map<number, ReadObject>();

@@ -21,10 +21,8 @@ function number(value: number, bytes: number): number[] {
 const letters = (text: string): number[] => [...Buffer.from(text, "latin1")];
 const withSum = (bytes: readonly number[]) => [...bytes, ...number(checksumOf(Uint8Array.from(bytes)), 4)];
 
-/** A message of an object header. */
 const message = (type: number, ...body: readonly number[]) => [type, ...number(body.length, 2), 0, ...body];
 
-/** An object header of version 2. */
 function header(...messages: readonly (readonly number[])[]): number[] {
   const body = messages.flat();
   return withSum([...letters("OHDR"), 2, 2, ...number(body.length, 4), ...body]);

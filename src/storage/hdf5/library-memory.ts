@@ -6,7 +6,6 @@ const PAGE_BYTES = 65_536;
 export class LibraryMemory {
   readonly #pages: ReadonlyMap<number, Uint8Array>;
 
-  /** Keeps what is in a memory. */
   constructor(memory: Uint8Array) {
     const pages = new Map<number, Uint8Array>();
     for (let at = 0; at < memory.length; at += PAGE_BYTES) {

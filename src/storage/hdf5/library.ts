@@ -86,7 +86,6 @@ class Library {
     this.#keep();
   }
 
-  /** Has the library open the file in memory, and collects what it prints instead of the process. */
   #enter(system: FileSystem): void {
     const { open, stat, fstat } = system;
     const status = () => {
@@ -177,7 +176,6 @@ class Library {
     return new Uint8Array(this.#module.HEAPU8.buffer, this.#pointer, length);
   }
 
-  /** Keeps the memory of the library as it is, with the plugins that it has loaded. */
   #keep(): void {
     this.#kept = { plugins: this.#plugins, memory: new LibraryMemory(this.#module.HEAPU8) };
   }

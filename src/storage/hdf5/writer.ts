@@ -153,12 +153,10 @@ export class Hdf5Writer {
     for (const [name, value] of Object.entries(attributes)) this.#set(this.#file.get(path) as Dataset, name, value);
   }
 
-  /** Makes a dataset the scale of a dimension of its name. */
   scale(path: string): void {
     writing(this.#path, () => (this.#file.get(path) as Dataset).make_scale(path));
   }
 
-  /** Gives a dimension of a dataset its scale. */
   attach(path: string, dimension: number, scale: string): void {
     writing(this.#path, () => (this.#file.get(path) as Dataset).attach_scale(dimension, `/${scale}`));
   }

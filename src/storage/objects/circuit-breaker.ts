@@ -33,7 +33,6 @@ export class CircuitBreaker {
     this.#openUntil = Math.max(this.#openUntil ?? 0, this.#clock.now() + (retryMs || OPEN_MS));
   }
 
-  /** Notes that the host has answered, which closes the breaker. */
   answered(): void {
     this.#failed.clear();
     this.#openUntil = null;

@@ -73,9 +73,7 @@ export class DiskCache {
   #restsUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param warn told when entries are dropped, once when the folder cannot be written, and when it can again
-   */
+  /** @param warn told when entries are dropped, once when the folder cannot be written, and when it can again */
   constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
@@ -113,7 +111,6 @@ export class DiskCache {
     return null;
   }
 
-  /** Keeps an entry in the background, or drops it and says so. */
   put(name: EntryName, bytes: Uint8Array, note: unknown): void {
     const isLate = this.#waiting + bytes.length > MOST_WAITING;
     if (this.#isResting || bytes.length > this.#mostBytes / 2 || isLate) {
@@ -179,7 +176,6 @@ export class DiskCache {
     this.#restsUntil = Date.now() + REST_MS;
   }
 
-  /** Removes entries until there is room, those that have not been used for the longest time first. */
   async #makeRoom(bytes: number): Promise<void> {
     const files = await this.#look();
     let total = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -222,7 +218,6 @@ export class DiskCache {
   }
 }
 
-/** The parts of the file of an entry. */
 function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note: unknown): Uint8Array[] {
   const name = Buffer.from(JSON.stringify({ address, version, range, note, bytes: bytes.length }));
   const length = Buffer.alloc(4);

@@ -1,6 +1,4 @@
-/**
- * `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones.
- */
+/** `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones. */
 import { createHash } from "node:crypto";
 import { isBucket } from "../../shared/addresses.js";
 import { BusyError, DataError } from "../../shared/errors.js";
@@ -118,7 +116,6 @@ export class FrozenObjects {
     return (part === null ? await this.#whole(key, mostBytes) : await this.#fetch(key, part)) ?? undefined;
   }
 
-  /** Ranges of one object, which all have the version of the first. */
   async #range(key: string, range: ObjectRange): Promise<Uint8Array | null> {
     const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#learn(key));
     const name = {
@@ -140,13 +137,11 @@ export class FrozenObjects {
     return bytes;
   }
 
-  /** The version of an object that will be read part by part. */
   async #learn(key: string): Promise<Version | undefined> {
     if ((await this.#fetch(key, BEGINNING)) === null) return undefined;
     return this.#versions.get(key);
   }
 
-  /** A whole object, from the cache on disk if the host says that it still is the same. */
   async #whole(key: string, mostBytes: number): Promise<Uint8Array | null> {
     const disk = this.#disk;
     if (disk === null) return this.#fetch(key, null, mostBytes);

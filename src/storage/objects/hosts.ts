@@ -32,7 +32,6 @@ const EMBEDDING: readonly (readonly [bits: number, address: (ipv4: string) => st
   [16, (ipv4) => `2002:${words(ipv4)}::`],
 ];
 
-/** The two words of 16 bits of an IPv4 address, as IPv6 writes them. */
 function words(ipv4: string): string {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
   return [256 * a + b, 256 * c + d].map((word) => word.toString(16)).join(":");
@@ -59,7 +58,6 @@ export class Hosts {
     }
   }
 
-  /** Allows the host of an address that the settings or the command line name, even in a private network. */
   name(address: string): void {
     const host = hostOf(address);
     if (this.#named.has(host)) return;

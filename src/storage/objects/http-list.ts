@@ -26,7 +26,6 @@ export async function listPage(objects: RemoteObjects, address: string): Promise
   return { objects: [...found].sort().map((name) => ({ name, version: null })), folders: [...folders].sort() };
 }
 
-/** The targets of the links of a page, however badly it is written. */
 function linksOf(text: string): string[] {
   const links: string[] = [];
   const parser = sax.parser(false, { lowercase: true });
@@ -41,9 +40,7 @@ function linksOf(text: string): string[] {
   return links;
 }
 
-/**
- * The name of what a link leads to in a folder, with a slash behind that of a folder; null if it leads elsewhere.
- */
+/** The name of what a link leads to in a folder, with a slash behind that of a folder; null if it leads elsewhere. */
 function nameIn(link: string, folder: URL): string | null {
   try {
     const { origin, pathname, search } = new URL(link, folder);

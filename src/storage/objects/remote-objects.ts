@@ -53,7 +53,6 @@ export interface RemoteObject extends Stamp {
   readonly bytes: Uint8Array;
   /** The time of the answer by the host's clock, or by ours. */
   readonly dateMs: number;
-  /** Whether the host has sent the part alone, as it was asked to. */
   readonly isPart: boolean;
 }
 
@@ -103,7 +102,6 @@ export class RemoteObjects {
   readonly #waiting: (() => void)[] = [];
   #failing = false;
 
-  /** Whether the host answered the last request. */
   get answers(): boolean {
     return !this.#failing;
   }
@@ -170,7 +168,6 @@ export class RemoteObjects {
     }
   }
 
-  /** Attempts a request once, when a connection is free. */
   async #inTurn(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#free--;
@@ -182,7 +179,6 @@ export class RemoteObjects {
     }
   }
 
-  /** Counts a request that failed for good. */
   #failed(address: string, error: unknown, retryMs: number | null): BusyError {
     this.counts.failures++;
     this.#failing = true;
@@ -230,7 +226,6 @@ export class RemoteObjects {
     throw new DataError(`${address} is refused by its host: status ${status}${words}`);
   }
 
-  /** Sends a request, and follows redirections that stay on the host. */
   async #follow(
     { address, part, unless, change }: ObjectRequest,
     signal: AbortSignal,
@@ -259,7 +254,6 @@ export class RemoteObjects {
   }
 }
 
-/** A header, or the first of several with its name. */
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
@@ -326,7 +320,6 @@ class OtherPart extends Error {
   }
 }
 
-/** The reason of a failed request in a few words, without the stack of the library. */
 function reasonOf(error: unknown, { timeoutMs }: StoreSettings): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return `no answer in ${timeoutMs / 1000} s`;

@@ -18,7 +18,6 @@ export interface ListedObject {
 /** The entries directly in a folder of a host or bucket. */
 export interface FolderListing {
   readonly objects: readonly ListedObject[];
-  /** Names of what would be folders. */
   readonly folders: readonly string[];
 }
 
@@ -68,7 +67,6 @@ export async function listFolder(
   throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
 }
 
-/** A text that does not keep the page in memory, of which the engine has it as a part. */
 function alone(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -29,11 +29,8 @@ const CREDENTIALS_MS = 60_000;
 
 /** The address of the objects of a prefix, and the signature of requests. */
 export interface S3Place {
-  /** Address of the bucket. */
   readonly bucket: string;
-  /** Address of the prefix, without a slash at its end. */
   readonly prefix: string;
-  /** The prefix as a key, without slashes around it. */
   readonly key: string;
   readonly sign: Sign;
 }
@@ -171,7 +168,6 @@ function signatureNow(environment: Environment, profile: Profile, region: string
   return (request) => client.sign(request);
 }
 
-/** The named profile, from the file of credentials and the file of settings. */
 function profileOf(environment: Environment): Profile {
   const name = environment.AWS_PROFILE ?? "default";
   const folder = join(environment.HOME ?? homedir(), ".aws");

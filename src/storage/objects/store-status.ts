@@ -8,9 +8,7 @@ export interface StoreStatus {
   readonly retries: number;
   readonly failures: number;
   readonly bytes: number;
-  /** Seconds that requests have taken in all. */
   readonly seconds: number;
-  /** Whether its host answered the last request. */
   readonly answers: boolean;
 }
 

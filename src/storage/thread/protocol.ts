@@ -69,7 +69,6 @@ export interface BytesRequest {
 /** A file that is read by ranges. */
 export interface FileState {
   readonly size: number;
-  /** Digest of its version as its host tells it. */
   readonly digest: string;
   /** Time of its last change, by the clock of its host. */
   readonly newestMs: number;
@@ -103,7 +102,6 @@ export interface StoreReplies {
   readonly bytes: readonly Uint8Array[] | null;
   /** Versions of those that have changed since. */
   readonly changes: readonly string[];
-  /** For each read, whether it is there or known to fail. */
   readonly ready: readonly boolean[];
 }
 

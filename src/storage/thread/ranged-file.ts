@@ -15,7 +15,6 @@ export class RemoteFile implements RangedFile {
   readonly path: string;
   readonly #state: FileState;
   readonly #client = StoreClient.ofThread();
-  /** Blocks by their numbers, in order of last use. */
   readonly #blocks = new Map<number, Uint8Array>();
   /** Ranges that were fetched for the read that runs, in order of position. */
   #ranges: readonly (ByteRange & { readonly bytes: Uint8Array })[] = [];

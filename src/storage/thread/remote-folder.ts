@@ -1,6 +1,4 @@
-/**
- * `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders.
- */
+/** `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders. */
 import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../file/folder-names.js";
 import { type FrozenObjects, stampText, versionDigest } from "../objects/frozen-objects.js";
@@ -61,7 +59,6 @@ export class RemoteFolder {
     }
   }
 
-  /** Those of some names that are there in a folder. */
   async #thereOf(folder: string, names: readonly string[]): Promise<string[]> {
     const isThere = async (name: string): Promise<boolean> => {
       try {
@@ -112,7 +109,6 @@ export class RemoteFolder {
       );
   }
 
-  /** Notes the version that a list tells of a file. */
   #note(folder: string, { name, version }: ListedObject): void {
     if (version === null) return;
     const digest = versionDigest(stampText(version));
@@ -124,7 +120,6 @@ export class RemoteFolder {
   }
 }
 
-/** Whether an object is one that a dataset may be or be described by. */
 function isFile({ name }: ListedObject): boolean {
   return hasHdf5Name(name) || isReferences(name) || name === DESCRIPTOR_NAME;
 }

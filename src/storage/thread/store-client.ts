@@ -39,13 +39,11 @@ export class StoreClient {
     [this.#port, this.#signal] = connected(connect);
   }
 
-  /** The client of this thread, which connects at its first use. */
   static ofThread(): StoreClient {
     StoreClient.#ofThread ??= new StoreClient(StoreClient.#connector ?? ownThread());
     return StoreClient.#ofThread;
   }
 
-  /** Connects this thread to a store thread that it shares with others, instead of its own. */
   static share(connector: StoreConnector): void {
     StoreClient.#connector = connector;
   }
@@ -77,26 +75,21 @@ export class StoreClient {
     };
   }
 
-  /** Begins a scan, in which each place is asked for once. */
   beginScan(): void {
     this.#scan = randomUUID();
   }
 
-  /** Ends a scan, and forgets the answers that it has not asked for. */
   endScan(): void {
     this.#scan = undefined;
     this.#awaited.clear();
   }
 
-  /**
-   * Requests files that the scan of this thread will open; without a scan they are requested when they are opened.
-   */
+  /** Requests files that the scan of this thread will open; without a scan they are requested when they are opened. */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
     for (const store of files) this.announce({ kind: "file", store });
   }
 
-  /** Sends a request whose answer will not be asked for. */
   announce(request: StoreRequest): number {
     if (Atomics.load(this.#signal, 0) === ENDED) this.#reconnect();
     const isLook = request.kind === "open" || request.kind === "file";
@@ -139,7 +132,6 @@ export class StoreClient {
   }
 }
 
-/** This end of a new connection, and the word that wakes its thread. */
 function connected(connect: StoreConnector): [MessagePort, Int32Array] {
   const { port1, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));

@@ -21,11 +21,9 @@ export class StoreStates {
   readonly #start = performance.now();
   readonly #folders = new Map<string, (timeoutMs: number) => FolderContents>();
   readonly #looks = new Map<string, PendingLook>();
-  /** Versions that lists of folders have told. */
   readonly #versions = new Map<string, string>();
   /** Places that cannot be looked at. */
   readonly #problems = new Map<string, string>();
-  /** The named address that a place was found at, or below. */
   readonly #named = new Map<string, string>();
   /** The time at which a named address answered last. */
   readonly #heard = new Map<string, number>();
@@ -121,7 +119,6 @@ export class StoreStates {
     return this.#problems.get(location) ?? null;
   }
 
-  /** The versions that lists have told of the files directly in a folder. */
   listedIn(folder: string): readonly string[] {
     const isIn = (location: string) => location.slice(0, location.lastIndexOf("/")) === folder;
     return [...this.#versions].filter(([location]) => isIn(location)).map((entry) => entry.join(" "));
@@ -133,14 +130,12 @@ export class StoreStates {
     return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0], beginnings });
   }
 
-  /** Time for which an address is waited for from now on. */
   #left(address: string, isKnown: boolean): number {
     const since = this.#heard.get(address) ?? this.#start;
     return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), LEAST_MS);
   }
 }
 
-/** Whether an address is that of one object rather than of a store or folder. */
 function isFile(address: string): boolean {
   return isRemoteHdf5(address) || isReferences(address) || address.endsWith(`/${DESCRIPTOR_NAME}`);
 }

@@ -58,7 +58,6 @@ export class StoreThread {
     this.#warn = warn;
   }
 
-  /** Connects a thread. */
   connect(connection: StorePort): void {
     if (this.#worker !== null && Atomics.load(this.#end, 0) === ENDED) this.#leave(this.#worker);
     if (this.#worker === null) {
@@ -100,7 +99,6 @@ export class StoreThread {
     }
   }
 
-  /** Has all stores closed that are not among these locations, once they have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     for (const location of this.#versions.keys()) if (!locations.has(location)) this.#versions.delete(location);
     this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);

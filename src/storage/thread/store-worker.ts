@@ -76,7 +76,6 @@ function perform(request: StoreRequest): Promise<unknown> {
   return request.kind === "read" ? stores.read(request) : stores.ready(request.reads);
 }
 
-/** The memory in an answer that its caller holds. */
 function memoryIn({ kind }: StoreRequest, value: unknown): readonly ArrayBufferView[] {
   if (kind === "read") return [value as Elements];
   return kind === "bytes" ? ((value as readonly Uint8Array[] | null) ?? []) : [];

@@ -67,9 +67,7 @@ export class Stores {
    * stores and files at the address or below it.
    */
   readonly #named = new Map<string, RemoteObjects>();
-  /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
-  /** Looks at folders that are under way, by address. */
   readonly #looks = new Map<string, Promise<FolderContents>>();
   /** Stores and files that were waited for in vain, and of which nothing has come since. */
   readonly #silent = new Set<string>();
@@ -141,7 +139,6 @@ export class Stores {
     return contents;
   }
 
-  /** The shared host of a location at or below a named address. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
@@ -187,7 +184,6 @@ export class Stores {
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
 
-  /** Has the garbage collected after a while, once for all stores that are opened meanwhile. */
   #collectSoon(): void {
     this.#collecting ??= setTimeout(() => {
       this.#collecting = null;
@@ -227,7 +223,6 @@ export class Stores {
     return [...this.#stores.changes(beginnings), ...this.#files.changes(beginnings)];
   }
 
-  /** Closes stores and files that are not among these locations and have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     this.#silent.clear();
     const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
@@ -277,7 +272,6 @@ export class Stores {
     return reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
   }
 
-  /** Waits a moment for reads of a store. */
   async #waitBriefly(store: string, settling: readonly Promise<void>[]): Promise<void> {
     const end = new AbortController();
     const ms = this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS;
@@ -327,7 +321,6 @@ export class Stores {
     reading?.drop();
   }
 
-  /** Starts a read, unless it is under way or done. */
   #begin(read: StoreRead): LentResult<ReadData> {
     const name = nameOf(read);
     const known = this.#reads.get(name);
@@ -338,7 +331,6 @@ export class Stores {
     return reading;
   }
 
-  /** Reads a range of a file into shared memory, or takes what is kept of it. */
   #range(range: RangeRequest): Promise<Uint8Array> {
     const cache = range.isBlock ? this.#blocks : this.#ranges;
     return cache.get(nameOf(range), async () => {
@@ -382,7 +374,6 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
   };
 }
 
-/** The request for the first block of a file, as a reader will make it. */
 function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
   return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
 }

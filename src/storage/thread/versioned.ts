@@ -5,7 +5,6 @@ import type { VersionName } from "../zarr/object-store.js";
 
 /** An open version of a store or file. */
 export interface OpenVersion {
-  /** What names the version. */
   readonly state: VersionName;
   /** Where it is fetched from, and the time of another version that reads have found; 0 if they have found none. */
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
@@ -28,7 +27,6 @@ export class Versioned<T extends OpenVersion> {
   /** The time of the last use, and the scan that looked last. */
   readonly #used = new Map<string, number>();
   readonly #scans = new Map<string, string>();
-  /** Looks that are under way. */
   readonly #looks = new Map<string, Promise<T>>();
 
   /**
@@ -76,7 +74,6 @@ export class Versioned<T extends OpenVersion> {
     return now;
   }
 
-  /** Looks for the present version, or joins a look that is under way. */
   async #look(location: string): Promise<T> {
     const known = this.known(location);
     const last = known?.state ?? this.#earlier.get(location) ?? null;
@@ -94,7 +91,6 @@ export class Versioned<T extends OpenVersion> {
     }
   }
 
-  /** Address and open version of those that have changed, if their addresses begin in one of these ways. */
   changes(beginnings: readonly string[]): string[] {
     const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
     return [...this.#open]
@@ -118,7 +114,6 @@ export class Versioned<T extends OpenVersion> {
     return this.#open.size < open;
   }
 
-  /** The hosts of each open version. */
   hosts(): (readonly [location: string, hosts: readonly RemoteObjects[]])[] {
     return [...this.#open].map(([location, { objects }]) => [location, objects.hosts]);
   }

@@ -206,7 +206,6 @@ export class ZarrFile implements StoredFile {
   }
 }
 
-/** Whether an attribute says what a chunk that is not there means, which the thread of the stores applies. */
 function saysMissing(name: string, value: unknown): boolean {
   return name === "missing" && (MISSING_CHUNKS as readonly unknown[]).includes(value);
 }

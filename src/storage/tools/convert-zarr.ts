@@ -62,7 +62,6 @@ interface SmallArray {
 interface Cut {
   readonly nodes: Triple;
   readonly chunk: Triple;
-  /** Chunks of a shard along each axis. */
   readonly chunks: Triple;
   readonly components: number;
 }
@@ -123,7 +122,6 @@ export async function convertToZarr(
   }
 }
 
-/** Takes an empty target by writing the plan of the conversion there, or goes on with a target that has this plan. */
 async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
   const plan = JSON.stringify(
     { format: "zarr", ...options, source: dataset.files, reading: readingDigest(dataset) },
@@ -159,12 +157,10 @@ function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions
   return { nodes, chunk: edge, chunks, components };
 }
 
-/** Indices along x, y, z of all shards, x growing first. */
 function shardsOf({ nodes, chunk, chunks }: Cut): Triple[] {
   return indices(nodes.map((n, axis) => Math.ceil(n / (chunk[axis] * chunks[axis]))) as unknown as Triple);
 }
 
-/** Indices along x, y, z of the chunks of a shard that the grid reaches. */
 function chunksIn({ nodes, chunk, chunks }: Cut, at: Triple): Triple[] {
   return indices(chunks).filter((inside) =>
     inside.every((index, axis) => (at[axis] * chunks[axis] + index) * chunk[axis] < nodes[axis]),
@@ -179,7 +175,6 @@ function indices([nx, ny, nz]: Triple): Triple[] {
 
 const product = (lengths: Triple): number => lengths[0] * lengths[1] * lengths[2];
 
-/** Reads and encodes a shard, or the one chunk in its place. */
 async function encodeShard(
   source: StoredBricks,
   field: FieldName,

@@ -89,7 +89,6 @@ function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertO
   writeFileSync(path, plan);
 }
 
-/** Writes one field of one frame, box by box. */
 async function writeFrame(
   dataset: Dataset,
   source: StoredBricks,

@@ -118,7 +118,6 @@ function writeField(
   writer.whole(`/${label(field, frame)}`, "float32", shape, nodes);
 }
 
-/** Reads the nodes of a box, the parts of it on either side of each seam by themselves. */
 function readOverSeams(
   axes: Axes,
   source: StoredBricks,

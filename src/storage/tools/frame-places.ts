@@ -40,7 +40,6 @@ export class PlacesOfFrame {
   /** Nodes of a cell along each axis. */
   readonly #edge: number;
   readonly #constant: ConstantCell[] = [];
-  /** The first cell with the same values, by their hash. */
   readonly #cells = new Map<number, NodeRange>();
   readonly #repeated: { readonly cell: NodeRange; readonly as: NodeRange }[] = [];
   /** By axis, of each plane but the first: nodes that differ from those of the plane before. */
@@ -114,7 +113,6 @@ export class PlacesOfFrame {
     else if (sizeOf(as).join() === sizeOf(cell).join()) this.#repeated.push({ cell, as });
   }
 
-  /** Counts the nodes of each plane that differ from those before, inside the brick. */
   #addPlanes(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
     const components = this.#components;
     const strides = [components, components * edge[0], components * edge[0] * edge[1]];
@@ -133,7 +131,6 @@ export class PlacesOfFrame {
     }
   }
 
-  /** The places, once all bricks have been added. */
   found(): FramePlaces {
     const constant = this.#varies ? boxesOf(this.#constant).map((box) => `${textOf(box)} are all ${box.value}`) : [];
     const others = [
@@ -144,7 +141,6 @@ export class PlacesOfFrame {
     return { constant: listed(constant), others: listed(others), hash: this.#varies ? this.#hash : null };
   }
 
-  /** One line for all cells that repeat others at one distance. */
   #repeatedText(): string[] {
     const runs = new Map<string, { cell: NodeRange; as: NodeRange }>();
     for (const { cell, as } of this.#repeated) {
@@ -191,7 +187,6 @@ function textOf({ first, last }: NodeRange): string {
   return `nodes ${ranges.join(", ")}`;
 }
 
-/** Cells of one value that touch become the box around them. */
 function boxesOf(cells: readonly ConstantCell[]): ConstantCell[] {
   const boxes: ConstantCell[] = [];
   for (const cell of cells) {

@@ -18,7 +18,6 @@ export interface FrameStatistics {
    * if the flow is incompressible and resolved, about 1 if it is noise. Null for a scalar.
    */
   readonly divergence: number | null;
-  /** Mean of all values, all components. */
   readonly mean: number;
   readonly places: FramePlaces;
 }

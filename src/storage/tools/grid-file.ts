@@ -12,7 +12,6 @@ export interface GridCoordinate {
 export interface GridVariable {
   readonly name: string;
   readonly values: Float32Array;
-  /** Names of its axes, the one that varies slowest first. */
   readonly axes: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -21,7 +20,6 @@ export interface GridVariable {
 export interface SampledGrid {
   readonly variables: readonly GridVariable[];
   readonly axes: readonly GridCoordinate[];
-  /** Where and when the whole grid is. */
   readonly scalars: readonly GridCoordinate[];
   /** Attributes of the file. */
   readonly about: Readonly<Record<string, string>>;

@@ -43,7 +43,6 @@ export function portableDescriptor(
 /** What the units of a descriptor measure; other units are those of fields. */
 const BASES = ["length", "time", "velocity", "pressure"];
 
-/** The fields of a descriptor with the units and titles that the dataset has for them. */
 function withWords({ fields: sources, units }: Dataset, fields: Fields): Fields {
   const described = Object.entries(fields).map(([name, field]) => {
     const unit = BASES.includes(name) ? undefined : units[name];

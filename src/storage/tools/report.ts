@@ -15,9 +15,7 @@ const WIDTH = 10;
 const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
-/**
- * Describes a recognised file: its contents, how they are read, why, and what keeps it from being served, or null.
- */
+/** Describes a recognised file: its contents, how they are read, why, and what keeps it from being served, or null. */
 export function explain(
   found: Recognised,
   folder: string,

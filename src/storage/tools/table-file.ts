@@ -10,7 +10,6 @@ export interface TableColumn {
 
 /** A table of numbers. */
 export interface NumberTable {
-  /** The dimension of the rows, and their places along it. */
   readonly along: TableColumn;
   readonly columns: readonly TableColumn[];
   /** Attributes of the file. */

@@ -12,7 +12,6 @@ export interface PathRecords {
   readonly values: Float32Array;
 }
 
-/** The time of a record of a particle. */
 function timeAt({ times }: PathRecords, starts: Float64Array | null, particle: number, record: number): number {
   // Sums of decimal times have no more than twelve digits that mean something.
   return Number(((starts?.[particle] ?? 0) + times[record]).toPrecision(12));
@@ -34,7 +33,6 @@ export function* trajectoryCsv(paths: PathRecords, starts: Float64Array | null):
   }
 }
 
-/** The shortest decimal that is read back as the same float32. */
 function shortest(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const text = Number(value.toPrecision(digits));
@@ -64,7 +62,6 @@ export function trajectoryNpy(paths: PathRecords, starts: Float64Array | null): 
   return bytes;
 }
 
-/** A name that a variable of NetCDF may have, once. */
 function variableName(column: string, taken: Set<string>): string {
   const plain = column.replaceAll(/[^A-Za-z0-9_]+/g, "_").replaceAll(/^_+|_+$/g, "");
   const base = /^[A-Za-z]/.test(plain) ? plain : `q_${plain}`;

@@ -105,7 +105,6 @@ function mostBytes({ dataType, shape }: Encoded): number {
   return Math.ceil(bytes * 1.125) + SLACK_BYTES;
 }
 
-/** A codec that only decodes, within a bound that it is told. */
 function decoder(
   made: (configuration: Json, encoded: Encoded) => Decode,
   computeEncodedSize?: (decoded: number) => number,

@@ -1,9 +1,7 @@
 /** Computes CRC-32C, the checksum of chunks and shards of Zarr 3. Source: RFC 3720, section 12.1 and appendix B.4. */
 
 const POLYNOMIAL = 0x82f63b78;
-/**
- * Bytes that are taken at a time, each through its own table, so that their look-ups do not wait for each other.
- */
+/** Bytes that are taken at a time, each through its own table, so that their look-ups do not wait for each other. */
 const SLICES = 8;
 
 /**

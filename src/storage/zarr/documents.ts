@@ -78,14 +78,12 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s"[\]{},:]+/g;
 const FLOAT = /^-?\d+[.eE]/;
 const LIMIT = /^valid_(range|min|max)$/;
 
-/** The names of all objects in a value. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const members = Object.values(value);
   return members.reduce<number>((sum, member) => sum + countNames(member), Array.isArray(value) ? 0 : members.length);
 }
 
-/** The names of all objects in a JSON text, those that are stated twice counted twice. */
 function countColons(bytes: Uint8Array): number {
   let [colons, inText] = [0, false];
   for (let at = 0; at < bytes.length; at++) {
@@ -130,7 +128,6 @@ function walkMembers(place: string, text: string, value: unknown): void {
   }
 }
 
-/** Makes limits that are written as floats a Float64Array. */
 function keepFloats(open: OpenNode | undefined): void {
   if (open?.names == null || !LIMIT.test(String(open.at))) return;
   const limits = [open.node[open.at]].flat();

@@ -79,12 +79,10 @@ export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Ar
   return out;
 }
 
-/** The type that a filter has stored. */
 function storedType({ dtype, astype }: Json): string {
   return typeOf(astype ?? dtype).type;
 }
 
-/** A type as Zarr 3 names it, from that name or NumPy's, and its byte order if it states one. */
 function typeOf(value: unknown): { readonly type: string; readonly order: string | null } {
   const [, order = "", short] = /^([<>|=]?)([fiu]\d)$/.exec(String(value)) ?? [];
   const type = short === undefined ? String(value) : (ELEMENT_TYPES.get(short) ?? String(value));

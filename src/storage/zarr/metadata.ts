@@ -109,7 +109,6 @@ export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["
   return entries;
 }
 
-/** An array whose chunks are refused if they are larger than the bound. */
 function bounded(array: StoredArray, chunkBytes: number): StoredArray {
   const bytes = array.chunks.reduce((product, edge) => product * edge, sizeOf(array.dataType));
   if (bytes <= chunkBytes) return array;
@@ -137,12 +136,10 @@ function checkFormats(documents: Documents): void {
   }
 }
 
-/** The labels of Zarr 2 are attributes, those of Zarr 3 are not. */
 function withoutLabels({ _ARRAY_DIMENSIONS: _labels, ...others }: Json): Json {
   return others;
 }
 
-/** Whether metadata of Zarr 2 and 3 find the same numbers in the same objects of an array. */
 function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const keys = objectOf(third.chunk_key_encoding);
   const codecs = codecsOf(third.codecs);
@@ -243,9 +240,7 @@ function ownName(id: string): string {
   return id === "fixedscaleoffset" ? "fixed_scale_offset" : id;
 }
 
-/**
- * The document of an array as the library is to read it: elements of two bytes stay bits, which it has no type for.
- */
+/** The document of an array as the library is to read it: elements of two bytes stay bits, which it has no type for. */
 export function readableDocument(document: Json): Json {
   const filters = Array.isArray(document.filters)
     ? { filters: document.filters.map((filter) => ({ ...filter, id: ownName(String(filter?.id)) })) }
@@ -314,7 +309,6 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
   return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
 }
 
-/** Whether shards lie behind codecs of elements. */
 function isWithinArrays(outer: ReturnType<typeof codecsOf>): boolean {
   return outer.findIndex(isSharding) > 0;
 }

@@ -56,7 +56,6 @@ function lengthOf(value: unknown): number {
   return typeof text === "string" ? text.length : 0;
 }
 
-/** The references of a list of version 1, the names of templates in their targets replaced by the texts. */
 function* expansions(place: string, { rest: list, entries }: ListDocument): Generator<ReferenceValue> {
   if (Array.isArray(list.gen) ? list.gen.length > 0 : list.gen !== undefined)
     throw new DataError(`${place}: "gen" is not read; write the list anew with each reference in "refs"`);

@@ -34,9 +34,7 @@ interface ListContents {
   readonly digest: string;
   readonly inline: ReadonlyMap<string, Uint8Array>;
   readonly references: ReadonlyMap<string, Reference>;
-  /** Addresses or paths of all targets. */
   readonly targets: readonly string[];
-  /** By address or path of a target. */
   readonly stamps: ReadonlyMap<string, TargetStamp>;
   readonly documents: Documents;
 }
@@ -46,7 +44,6 @@ export class ReferenceStore implements ObjectStore {
   readonly #hosts: Hosts;
   readonly #fetching: Fetching;
   #contents: ListContents | null;
-  /** Remote targets by host or bucket. */
   readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
   #latestMs = 0;
@@ -84,7 +81,6 @@ export class ReferenceStore implements ObjectStore {
     return { documents, digest: present.digest, newestMs: this.#newestMs };
   }
 
-  /** The version of the list, and a function that reads it. */
   async #list(): Promise<{ version: string; newestMs: number; bytes: () => Promise<Uint8Array> }> {
     const mostBytes = this.#fetching.settings.referencesBytes;
     if (!isAddress(this.#location)) {
@@ -219,7 +215,6 @@ function inside(bytes: Uint8Array, part: ObjectPart | null): Uint8Array {
   return bytes.subarray(part.offset, part.offset + part.length);
 }
 
-/** A part of a reference as part of its target. */
 function partOf(part: ObjectPart | null, offset: number | undefined, length: number | undefined): ObjectPart | null {
   if (offset === undefined || length === undefined) return part;
   if (part === null) return { offset, length };

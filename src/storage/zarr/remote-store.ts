@@ -133,7 +133,6 @@ export class RemoteStore implements ObjectStore {
   }
 }
 
-/** The beginnings of the keys of arrays below the root, each with its last slash. */
 function arrayFolders(documents: Documents): string[] {
   const arrays = [...documents].filter(([key, { node_type }]) => key.endsWith("/.zarray") || node_type === "array");
   const folders = arrays.map(([key]) => key.slice(0, key.lastIndexOf("/") + 1));

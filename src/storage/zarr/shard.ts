@@ -48,7 +48,6 @@ export class ShardCodec {
     return new ShardCodec(form, async (bytes) => codec.encode(bytes));
   }
 
-  /** The codecs of a chunk as metadata of Zarr 3 name them. */
   static codecsOf(compression: Compression): object[] {
     const plain = { name: "bytes", configuration: { endian: "little" } };
     if (compression === "none") return [plain, { name: "crc32c" }];

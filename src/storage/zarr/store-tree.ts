@@ -20,7 +20,6 @@ export interface StoredArray {
   /** Names of the dimensions, null for those without one. */
   readonly dimensions: readonly (string | null)[];
   readonly codecs: readonly string[];
-  /** Codecs among them that cannot be decoded. */
   readonly unknownCodecs: readonly string[];
 }
 

@@ -6,28 +6,20 @@ import type { OtherField } from "./usual-names.js";
 export interface Answers {
   /** Roles of the stored dimensions in order, all of them or only the axes: `t z y x c`. */
   readonly dims?: readonly string[];
-  /** The same of single fields, by their names. */
   readonly fieldDims?: ReadonlyMap<string, readonly string[]>;
-  /** The axes of the components of a vector in stored order. */
   readonly components?: readonly AxisName[];
-  /** Paths of the coordinates along axes. */
   readonly coordinates?: ReadonlyMap<AxisName, string>;
-  /** The periodic axes. */
   readonly periodic?: readonly AxisName[];
-  /** The axes with a wall at either end. */
   readonly walls?: readonly AxisName[];
   /** Period of a periodic axis, distance of the end nodes of another. */
   readonly length?: readonly number[];
   readonly spacing?: readonly number[];
   readonly origin?: readonly number[];
-  /** Times of all stored frames, or the first one and the step. */
   readonly times?: readonly number[] | { readonly origin: number; readonly step: number };
   /** Paths of one vector or three components. */
   readonly velocity?: readonly string[];
   readonly pressure?: string;
-  /** Other fields, each by the path of one dataset or those of three components. */
   readonly fields?: readonly OtherField[];
-  /** Number of the trajectory, if a file holds several. */
   readonly trajectory?: number;
   /** Whether datasets without a usual name may be taken for fields, with a question. */
   readonly anyName?: boolean;

@@ -22,7 +22,6 @@ export function unitAt(contents: Contents, path: string): string {
   return above?.units ?? "";
 }
 
-/** Units that the groups above a dataset state, the nearest first. */
 function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
   return groupsAbove(parentOf(path)).flatMap((group) =>
     ABOVE.flatMap((name) => {
@@ -94,13 +93,11 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   return { ...field, components: components as never };
 }
 
-/** The unit that a dataset states, or one for each of its components. */
 function unitsOf(contents: Contents, path: string): string[] {
   const value = contents.attribute(path, "units");
   return (typeof value === "object" && value !== null ? [...value] : value === null ? [] : [value]).map(String);
 }
 
-/** Asks about a list of units of one dataset, one for each component, that differ. */
 function askList(contents: Contents, name: string, path: string, findings: Findings): void {
   const units = unitsOf(contents, path);
   const [first = ""] = units;

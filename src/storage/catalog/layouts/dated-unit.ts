@@ -3,9 +3,7 @@ import { unitOf } from "./units.js";
 
 /** Times as numbers of a unit since a date. */
 export interface DatedUnit {
-  /** Name of the unit, as the file spells it. */
   readonly unit: string;
-  /** Seconds of a unit. */
   readonly seconds: number;
   /** Seconds from the year 0 of the calendar to the date. */
   readonly start: number;

@@ -157,7 +157,6 @@ export function tableNodes(contents: Contents, table: CoordinateTable): Float64A
 /** Names of the dimensions of a dataset, and the tables that are attached to them. */
 export interface DimensionLabels {
   readonly roles: readonly (Role | null)[];
-  /** The names themselves, of a scale or else a label. */
   readonly names: readonly (string | null)[];
   /** By dimension, of those attached that hold coordinates or times. */
   readonly tables: readonly (CoordinateTable | null)[];
@@ -212,7 +211,6 @@ interface StatedOrder {
   readonly where: string;
 }
 
-/** The orders of at least all axes that attributes at a place state. */
 function statedOrders(contents: Contents, place: string): StatedOrder[] {
   return [...contents.attributes(place).keys()].flatMap((name) => {
     const order = ORDERS.test(name) ? orderIn(contents.attribute(place, name)) : null;
@@ -352,7 +350,6 @@ export class StatedNumbers {
     else known.push(statement);
   }
 
-  /** The first of some names that is stated. */
   numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
     return this.#first(names, (value) => {
       const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
@@ -380,7 +377,6 @@ export class StatedNumbers {
       : `${first.where} is ${first.value.join(", ")} and ${other.where} is ${other.value.join(", ")}`;
   }
 
-  /** Statements of a number of finite numbers. */
   #lists(names: readonly string[], count: number): StatedNumber<readonly number[]>[] {
     return names
       .flatMap((name) => this.#statements.get(name) ?? [])
@@ -404,7 +400,6 @@ export class StatedNumbers {
     return this.#first(names, (value) => (typeof value === "string" ? value : null));
   }
 
-  /** The first value under some names that is accepted. */
   #first<T>(names: readonly string[], accept: (value: AttributeValue | null) => T | null): StatedNumber<T> | null {
     for (const name of names)
       for (const statement of this.#statements.get(name) ?? []) {
@@ -414,7 +409,6 @@ export class StatedNumbers {
     return null;
   }
 
-  /** Nodes that the file states for an axis. */
   nodes(axis: AxisName): number | null {
     return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`])?.value ?? null;
   }
@@ -480,7 +474,6 @@ export class StatedNumbers {
       : null;
   }
 
-  /** Walls or open faces, if a boundary condition names them. */
   #walls(axis: AxisName): StatedNumber<boolean> | null {
     const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
     const word = found?.value.trim() ?? "";
@@ -488,7 +481,6 @@ export class StatedNumbers {
     return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
   }
 
-  /** Statements of whether an axis is periodic, the first of which holds, and texts about it that are not read. */
   #periodic(axis: AxisName, order: readonly AxisName[]): { said: StatedNumber<boolean>[]; unread: string[] } {
     const forms = (word: string) => [`${word}_${axis}`, `${axis}_${word}`, `${word}${axis}`, `${axis}${word}`];
     const own = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);

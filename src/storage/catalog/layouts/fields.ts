@@ -11,9 +11,7 @@ export interface FoundFields {
   /** One vector or three components; none if there is only a pressure. */
   readonly velocity: readonly string[];
   readonly pressure: string | null;
-  /** Other fields, each one dataset or three components. */
   readonly others: readonly OtherField[];
-  /** Datasets next to them whose names no field usually has. */
   readonly named: readonly OtherField[];
   /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
   readonly steps: readonly string[] | null;
@@ -124,7 +122,6 @@ function otherFields(
   return others;
 }
 
-/** Asks which datasets are a field if there are candidates other than those taken, by whatever path. */
 function askWhich(
   contents: Contents,
   findings: Findings,
@@ -154,7 +151,6 @@ function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
   return isAll ? [candidates.map((list) => list[0] as string)] : candidates.flat().map((path) => [path]);
 }
 
-/** Datasets of a group that have one of these names, each by itself. */
 function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]): string[][] {
   return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
 }
@@ -202,14 +198,12 @@ function requireDatasets(contents: Contents, paths: readonly string[]): void {
       );
 }
 
-/** The fields other than velocity and pressure that the user names. */
 function saidOthers(contents: Contents): readonly OtherField[] {
   const { fields = [] } = contents.answers;
   for (const { paths } of fields) requireDatasets(contents, paths);
   return fields;
 }
 
-/** The fields that the user names, and no others. */
 function saidFields(contents: Contents): FoundFields {
   const { velocity = [], pressure = null } = contents.answers;
   requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
@@ -240,7 +234,6 @@ function groupsOf(contents: Contents): string[] {
   return all;
 }
 
-/** A group as it is, or once for each number that its datasets end in. */
 function holdersIn(contents: Contents, group: string): Holder[] {
   const names = contents.datasets(group);
   const plain = new Map(names.map((name) => [name.toLowerCase(), join(group, name)]));
@@ -303,13 +296,11 @@ function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<st
   return found.filter(({ field }) => whyNoField(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
-/** The paths of three components, or none. */
 function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly string[]): string[][] {
   const found = names.flatMap((name) => paths.get(name) ?? []);
   return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
 }
 
-/** The path of a dataset that may be a vector, or none. */
 function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
   const path = paths.get(name);
   const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
@@ -332,9 +323,7 @@ function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder
   return found.length === 1 ? found[0] : null;
 }
 
-/**
- * The times of groups or numbered datasets if all of them hold the same names; else null.
- */
+/** The times of groups or numbered datasets if all of them hold the same names; else null. */
 function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
   const parsed = holders.map(({ group }) => ({
     parent: parentOf(group),

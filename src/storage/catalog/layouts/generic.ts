@@ -61,7 +61,6 @@ interface OrientedFields {
   readonly singles: readonly OrientedDataset[];
   /** Whether components of the velocity have different nodes. */
   readonly isStaggered: boolean;
-  /** The dataset whose grid is that of the dataset. */
   readonly first: OrientedDataset;
 }
 
@@ -122,7 +121,6 @@ export const generic: Layout = {
   },
 };
 
-/** Finds the order of the dimensions of each field, except those under other names, and the grid that they share. */
 function orient(shared: SharedEvidence, fields: FoundFields, lead: string): OrientedFields {
   const isWhole = fields.velocity.length === 1;
   const velocity: OrientedDataset[] = [];
@@ -177,7 +175,6 @@ function placeFields(
   return { found, nodesAt };
 }
 
-/** The first of some datasets, but with the nodes along each axis that most of them have. */
 function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
   const [first] = datasets as readonly [OrientedDataset];
   const nodesOf = ({ dimensions, labels, shape }: OrientedDataset, role: Dimension) => {
@@ -237,7 +234,6 @@ function orderOf(
 /** Names next to a field which show that its values are in elements or blocks. */
 const ELEMENTS = /^(nel[vtg]?|lx1|elements?|n(um)?_?elements?|connectivity|n(um)?_?blocks?|blocks?|patches)$/i;
 
-/** Says why a dataset is not a field on x, y and z, and what helps. */
 function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid: boolean): string {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const claim = isSaid ? "--dims does not make" : "is not";
@@ -291,7 +287,6 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-/** Asks if the file names the components of a vector in another order than x, y, z, or by unknown names. */
 function askComponents(contents: Contents, path: string, dimensions: readonly Dimension[], findings: Findings): void {
   const dimension = dimensions.indexOf("c");
   const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
@@ -307,12 +302,10 @@ function askComponents(contents: Contents, path: string, dimensions: readonly Di
   );
 }
 
-/** Whether a dataset is a task of Dedalus, which stores components in the order of the coordinates. */
 function isDedalus(contents: Contents, path: string): boolean {
   return parentOf(path) === "/tasks" && contents.group("/scales") !== null;
 }
 
-/** Warns if the user states another order than the file. */
 function warnOfOtherOrder(
   path: string,
   chosen: readonly Dimension[],
@@ -366,7 +359,6 @@ function pressureOf(
   }
 }
 
-/** Whether a known field is a vector in one dataset. */
 function isVector({ field, paths }: OtherField): boolean {
   return paths.length === 1 && FIELDS[field as KnownField] === 3;
 }
@@ -394,7 +386,6 @@ function namedOf(
   });
 }
 
-/** Unit and title of a field, as its dataset states them. */
 function wordsOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
   const [unit, title] = ["units", "long_name"].map((name) => contents.words(path, name));
   return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
@@ -565,7 +556,6 @@ function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Fin
   return fixed;
 }
 
-/** A table with a plain name and one number more than there are nodes may be one of edges. */
 function askEdges(
   contents: Contents,
   tables: readonly CoordinateTable[],
@@ -600,7 +590,6 @@ function agree(a: Float64Array, b: Float64Array): boolean {
   return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
 }
 
-/** Whether two fields are on the same nodes, as far as the file states them. */
 function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
   const { contents } = shared;
   if (framesIn(a) !== framesIn(b)) return false;
@@ -618,7 +607,6 @@ function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDatas
   });
 }
 
-/** Whether two dimensions have different names, as those of staggered nodes do. */
 function areNamedApart(a: string | null | undefined, b: string | null | undefined): boolean {
   return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
 }
@@ -760,7 +748,6 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
   return null;
 }
 
-/** Asks about a mesh that varies along several dimensions, which is not an axis. */
 function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
   const { spacing, length } = contents.answers;
   const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
@@ -920,7 +907,6 @@ function timeOf(
   return timesOf(frames, stated, step, answers, findings);
 }
 
-/** Asks which statement of the times holds, if there are several. */
 function askTimes(
   { contents, tables, facts, findings }: SharedEvidence,
   stated: StatedNumber<readonly number[]> | null,
@@ -1012,7 +998,6 @@ function timesOfSteps(
   return { value: known, where: "each step" };
 }
 
-/** The fields with their steps in the order of the times that all of them state. */
 function byTime(contents: Contents, fields: FoundFields): FoundFields {
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];

@@ -59,7 +59,6 @@ export const NO_CLUES: AxisClues = {
 
 const USER = "the command line";
 
-/** Answers of the user about an axis go before statements of the file. */
 function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
   const said = (values: readonly number[] | undefined): StatedNumber | null => {
     const value = values?.[AXIS_NAMES.indexOf(axis)];
@@ -119,7 +118,6 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findin
   return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
 }
 
-/** Asks whether the nodes are on the ends of a box or in the middle of its cells. */
 function askNodesOnEnds(
   axis: AxisName,
   nodes: number,
@@ -172,7 +170,6 @@ export function askBoxes(
   );
 }
 
-/** Asks which of two statements holds, unless the user has said so. */
 function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   for (const text of contradictions)
@@ -338,7 +335,6 @@ function unorderedText(list: StatedNumber<readonly number[]> | null): string | n
     : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
 }
 
-/** Spacing of an axis without coordinates, and whether it is periodic. */
 function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings) {
   const { spacing, length, periodic, unordered } = clues;
   const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";

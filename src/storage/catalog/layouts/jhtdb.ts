@@ -41,7 +41,6 @@ interface CutoutForm {
   readonly names: RegExp;
   /** Fields by their names in lower case and without blanks. */
   readonly fields: ReadonlyMap<string, FieldName>;
-  /** The path of a field with a place for its label. */
   readonly path: (name: string) => string;
   readonly isOne: (contents: Contents, first: string | null) => boolean;
   readonly database: (contents: Contents) => {
@@ -211,7 +210,6 @@ function withOwnNodes(contents: Contents, place: { readonly file: string; readon
   return { components: apart.map((own, component) => ({ ...place, component, ...own })), ...storage };
 }
 
-/** Facts about a database that hold for all of its cutouts. */
 function factsOf({ name, dnsStep, frameVelocity }: Database) {
   const source = `Cutout of ${name}, Johns Hopkins Turbulence Databases.`;
   return { dnsStep, source, ...(frameVelocity === undefined ? {} : { frameVelocity }) };

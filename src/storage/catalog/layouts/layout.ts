@@ -22,7 +22,6 @@ export interface Statement {
 export class Findings {
   /** One line per decision: what, and why. */
   readonly reasons: string[] = [];
-  /** Warnings for the reader of the data. */
   readonly warnings: string[] = [];
   /** Guesses. */
   readonly questions: Question[] = [];
@@ -46,7 +45,6 @@ export class Findings {
     this.reasons.push(text);
   }
 
-  /** Adds a question, or an axis to one that is there already. */
   ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
     const asked = this.questions.find((entry) => entry.about === about && entry.question === question);
     if (asked !== undefined && axis !== undefined) asked.axes = [...(asked.axes ?? []), axis];
@@ -62,7 +60,6 @@ export type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
 export interface Recognition {
   readonly plan: LayoutPlan;
   readonly findings: Findings;
-  /** Name of the dataset, if the file states it. */
   readonly name?: string;
   /**
    * Attributes that the format defines for fields, coordinates and times, and groups that have some of them; absent if
@@ -72,7 +69,6 @@ export interface Recognition {
 }
 
 export interface Layout {
-  /** Name of the producer. */
   readonly producer: string;
   /**
    * @returns null when the fingerprint is not there
@@ -87,9 +83,7 @@ export type AxisInput = DescriptorInput["axes"]["x"];
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
 export class Contents {
   readonly file: StoredFile;
-  /** Base name, as descriptors spell it. */
   readonly name: string;
-  /** Answers of the user. */
   readonly answers: Answers;
 
   constructor(file: StoredFile, name: string, answers: Answers) {
@@ -131,7 +125,6 @@ export class Contents {
     return names;
   }
 
-  /** Names of the datasets in a group. */
   datasets(path: string): string[] {
     const start = path === "/" ? "/" : `${path}/`;
     return (this.group(path) ?? []).filter((name) => this.dataset(`${start}${name}`) !== null);
@@ -196,7 +189,6 @@ export class Contents {
     return list;
   }
 
-  /** All attributes of a group or dataset. */
   attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");
     return found === null ? new Map() : this.file.attributes(found);
@@ -222,19 +214,16 @@ export class Contents {
     return this.scales(path).map(([scale]) => scale?.split("/").pop() ?? null);
   }
 
-  /** Paths of the dimension scales of a dataset, by dimension. */
   scales(path: string): string[][] {
     const found = this.#find(path, "dataset");
     return found === null ? [] : this.file.scales(found);
   }
 
-  /** Dimensions of a dataset whose scale is named and cannot be found. */
   lostScales(path: string): readonly number[] {
     const found = this.#find(path, "dataset");
     return found === null ? [] : (this.file.lostScales?.(found) ?? []);
   }
 
-  /** Labels of the dimensions of a dataset. */
   labels(path: string): (string | null)[] {
     const found = this.#find(path, "dataset");
     return found === null ? [] : this.file.labels(found);

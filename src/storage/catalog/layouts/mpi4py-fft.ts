@@ -70,7 +70,6 @@ function groupsIn(contents: Contents): string[] {
   return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
 }
 
-/** The group in the root that a dataset is in. */
 function groupOf(path: string): string {
   return path.split("/")[1];
 }

@@ -142,7 +142,6 @@ function isConstant(contents: Contents, path: string): boolean {
   return contents.dataset(path) === null && contents.attributes(path).has("value");
 }
 
-/** The number of an axis in a list that an object has in the order of the labels of a mesh. */
 function entryOf(contents: Contents, mesh: string, path: string, name: string, axis: AxisName): number | undefined {
   return contents.numberList(path, name, AXIS_NAMES.length)?.[labelsOf(contents, mesh).indexOf(axis)];
 }
@@ -167,7 +166,6 @@ function apartIn(contents: Contents, path: string): Partial<Record<AxisName, num
   return Object.fromEntries(apart.filter(([, offset]) => offset !== 0));
 }
 
-/** What states the nodes of a mesh, as text. */
 function gridText(contents: Contents, mesh: string): string {
   return GRID_ATTRIBUTES.map((name) => `${contents.attribute(mesh, name)}`).join("; ");
 }
@@ -187,7 +185,6 @@ function movedIn(contents: Contents, mesh: string): string | null {
   );
 }
 
-/** A mesh of the first iteration in another one. */
 function meshAt(mesh: string, step: string): string {
   return mesh.replace(/^\/data\/\d+/, join(BASE, step));
 }

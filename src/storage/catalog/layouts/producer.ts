@@ -22,7 +22,6 @@ export interface ProducerRow {
   readonly order: string | ((contents: Contents) => string);
   /** Fields, those that are missing included; of two rows of one field the first that is there holds. */
   readonly fields: readonly FieldRow[] | ((contents: Contents, findings: Findings) => readonly FieldRow[]);
-  /** Statements about an axis, or the axis itself with the ghost layers on either side. */
   readonly axis: (contents: Contents, axis: AxisName, lead: LeadAxis, findings: Findings) => ProducerAxis;
   /** Times of the frames; absent if files state none. */
   readonly times?: (
@@ -39,7 +38,6 @@ export interface ProducerRow {
   readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
   /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
   readonly attributes?: readonly string[];
-  /** Groups with attributes of the fields, besides datasets. */
   readonly groups?: (contents: Contents) => readonly string[];
   /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
   readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
@@ -65,9 +63,7 @@ export interface FrameFacts {
 /** Datasets of the frames of a field. */
 export interface FrameSeries {
   readonly frames: number;
-  /** Members of a descriptor that number them. */
   readonly steps: { readonly steps: string[] } | { readonly firstStep: number; readonly stepIncrement: number };
-  /** The path of the first frame as the path of any. */
   readonly place: (path: string) => string;
 }
 
@@ -141,7 +137,6 @@ interface FoundField {
   readonly dimensions: readonly Dimension[];
 }
 
-/** The fields that are there. One that does not vary between runs and times is left out. */
 function storedFields(row: ProducerRow, contents: Contents, findings: Findings): FoundField[] {
   const order = (typeof row.order === "string" ? row.order : row.order(contents)).split(" ") as Dimension[];
   const found = new Map<FieldName, FoundField>();

@@ -39,7 +39,6 @@ export const LAYOUTS: readonly Layout[] = [
 export interface Recognised {
   readonly producer: string;
   readonly descriptor: Descriptor;
-  /** The same without defaults, as it would be written. */
   readonly written: DescriptorInput;
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
@@ -49,7 +48,6 @@ export interface Recognised {
   readonly dated: DatedUnit | null;
 }
 
-/** Adds the open questions of a description, those that are accepted, and conversions. */
 function withQuestions(plan: Recognition["plan"], findings: Findings, { assume }: Answers): Recognition["plan"] {
   const { questions, conversions } = findings;
   const assumed = [...conversions, ...(assume === true ? questions : [])];
@@ -146,7 +144,6 @@ function requireFinite({ axes, time }: Recognition["plan"]): void {
   }
 }
 
-/** What is wrong with a name, and what helps. */
 function nameRefusal(name: string): string {
   const which = "1 to 64 of A-Z a-z 0-9 _ . -";
   return `the name "${name}" is not ${which}, as that of a dataset is; rename the file, or make a link to it`;

@@ -149,9 +149,7 @@ export const SUSPECTS: readonly SuspectRow[] = [
 /** Names, or words of names, that match a row above and change nothing. */
 export interface HarmlessRow {
   readonly producer: string;
-  /** Names as a whole, in lower case. */
   readonly names?: readonly string[];
-  /** Words of names. */
   readonly words?: readonly string[];
   /** Whether they are settings of a run, which change nothing in groups; at a field or coordinates they might. */
   readonly areSettings?: true;

@@ -81,12 +81,10 @@ export function askStatements(contents: Contents, { plan, defined }: Recognition
   return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
 }
 
-/** Whether components of a field are described at nodes of their own. */
 function hasOwnNodes(field: FieldOfPlan | undefined): boolean {
   return field !== undefined && "components" in field && field.components.some(({ at }) => at !== undefined);
 }
 
-/** Asks about the names and places of a field, in the first frame that leaves them in doubt. */
 function askOfFrames(
   contents: Contents,
   field: FieldName,
@@ -213,7 +211,6 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject, known: Re
 const DIMENSION_ATTRIBUTES =
   /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|_Netcdf4Dimid|_Netcdf4Coordinates)$/;
 
-/** Attributes of a dataset that its format does not define, except texts, which change no numbers. */
 function foreignAt(contents: Contents, path: string, defined: readonly string[]): Suspect[] {
   return [...contents.attributes(path).keys()].flatMap((name) => {
     if (defined.includes(name) || isPackingName(name) || DIMENSION_ATTRIBUTES.test(name)) return [];
@@ -230,7 +227,6 @@ function isOrderRead(value: AttributeValue | null): boolean {
   );
 }
 
-/** A text that names a unit, without a number that scales it. */
 function isUnitText(name: string, value: AttributeValue | null): boolean {
   return (
     wordsOf(name).some((word) => word.startsWith("unit")) &&
@@ -249,7 +245,6 @@ function packingRow(name: string): SuspectRow {
 const SCALED_UNIT =
   /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
 
-/** Wording in a text that says that numbers are not plain values. */
 function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
   if (typeof value !== "string") return [];
   if (/^units?$/i.test(name))

@@ -88,7 +88,6 @@ function spatialOrder(contents: Contents): string {
   return order.join(" ");
 }
 
-/** The boundary conditions of an axis in small letters, by their paths. */
 function boundaryKinds(contents: Contents, axis: AxisName): Map<string, string> {
   const kinds = new Map<string, string>();
   for (const name of contents.group("/boundary_conditions") ?? []) {

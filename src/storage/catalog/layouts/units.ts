@@ -123,7 +123,6 @@ function unitNamed(name: string): readonly [number, ...number[]] | null {
   return null;
 }
 
-/** A name in lower case without the s of the plural. */
 function singular(name: string): string {
   return name.length < 3 ? name : name.toLowerCase().replace(/s$/, "");
 }

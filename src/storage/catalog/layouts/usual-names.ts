@@ -60,7 +60,6 @@ function triples(): string[][] {
   return all;
 }
 
-/** Stems with the name of an axis behind them. */
 function triplesOf(stems: readonly string[]): string[][] {
   return stems.flatMap((stem) => ["", "_", "-"].map((gap) => AXIS_NAMES.map((axis) => `${stem}${gap}${axis}`)));
 }

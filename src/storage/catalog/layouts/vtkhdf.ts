@@ -102,7 +102,6 @@ function pathsOf(contents: Contents, group: string, names: readonly string[]): s
   return found.includes(undefined) ? null : found.map((name) => join(group, name as string)).join(" ");
 }
 
-/** The fields of usual names, and scalars under other names. */
 function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   const group = join(ROOT, groupOf(contents).name);
   const rank = isTemporal(contents) ? 4 : 3;

@@ -1,6 +1,4 @@
-/**
- * Reads the extensible array, the chunk index since format 1.10 of data without a bound in one dimension.
- */
+/** Reads the extensible array, the chunk index since format 1.10 of data without a bound in one dimension. */
 import { DataError } from "../../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
@@ -25,7 +23,6 @@ interface Header {
   readonly pageEntries: number;
   /** Bytes before what a data or super block holds; a data block in pages has its checksum after them. */
   readonly prefix: number;
-  /** Entries up to the last that was ever used. */
   readonly used: number;
   /** Null if there is none. */
   readonly indexBlock: number | null;
@@ -101,7 +98,6 @@ function readHeader(read: ReadBytes, address: number): Header {
   };
 }
 
-/** The index block, and where in it the addresses of data blocks and of super blocks begin. */
 function readIndexBlock(read: ReadBytes, start: number, { owner, direct, entryBytes, lowLevels, levels }: Header) {
   const firstBlocks = INDEX_PREFIX + direct * entryBytes;
   const superBlocks = firstBlocks + ADDRESS * blocksBelow(lowLevels);
@@ -122,7 +118,6 @@ function readSuperBlock(
   return { view: checkedBytes(read, "EASB", start, blocks + ADDRESS * count, owner), blocks, pages };
 }
 
-/** The level of an entry of the data blocks, its block among those of the level, and its place in that. */
 function placeIn({ smallest }: Header, number: number) {
   const level = Math.floor(Math.log2(Math.floor(number / smallest) + 1));
   const { blockEntries } = levelOf(smallest, level);
@@ -134,7 +129,6 @@ function levelOf(smallest: number, level: number) {
   return { blocks: 2 ** Math.floor(level / 2), blockEntries: smallest * 2 ** Math.ceil(level / 2) };
 }
 
-/** Data blocks of all levels below one. */
 function blocksBelow(level: number): number {
   let blocks = 0;
   for (let below = 0; below < level; below++) blocks += 2 ** Math.floor(below / 2);

@@ -38,7 +38,6 @@ function chunkAt(node: DataView, key: number, keyBytes: number): StoredChunk | n
   return address === null ? null : { address, bytes: node.getUint32(key, true), mask: node.getUint32(key + 4, true) };
 }
 
-/** A node, which has as many keys as are used and one more. */
 function readNode(read: ReadBytes, address: number, keyBytes: number): DataView {
   const head = signedBytes(read, "TREE", address, HEAD);
   if (head.getUint8(4) !== CHUNKS) throw new DataError(`The node at ${address} is not one of chunks.`);

@@ -12,7 +12,6 @@ export type Lookup = (first: readonly number[]) => StoredChunk | null;
 
 /** The chunks of a dataset, in stored order. */
 export interface ChunkGrid {
-  /** Edges of a chunk. */
   readonly chunks: readonly number[];
   /** Lengths that the dataset may grow to; Infinity if there is no bound. */
   readonly maxShape: readonly number[];

@@ -1,6 +1,4 @@
-/**
- * Reads the B-tree of version 2, the chunk index since format 1.10 of data without bounds in several dimensions.
- */
+/** Reads the B-tree of version 2, the chunk index since format 1.10 of data without bounds in several dimensions. */
 import { DataError } from "../../../shared/errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
 import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree-nodes.js";
