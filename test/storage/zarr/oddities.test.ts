@@ -452,7 +452,7 @@ describe("a document", () => {
     ["-1, 1", (stored: number) => stored],
     ["-1.0, 1e0", (stored: number) => stored / 2],
   ])("with the valid range [%s] of packed integers limits stored numbers or values", (range, limited) => {
-    const values = Int16Array.from(array(ORDER).values, (_, i) => (i % 7) - 3);
+    const values = Float64Array.from(array(ORDER).values, (_, i) => (i % 7) - 3);
     const store = write(2, { type: "int16", values, attributes: { scale_factor: 0.5, valid_range: "RANGE" } });
     const path = join(store, "p", ".zattrs");
     writeFileSync(path, readFileSync(path, "utf8").replace('"RANGE"', `[${range}]`));
