@@ -17,6 +17,7 @@ import { scratchFolder } from "../support/scratch.js";
 import {
   type Answer,
   call,
+  envelope,
   expectAlive,
   expectIdle,
   getVelocity,
@@ -352,12 +353,12 @@ describe("workers", { timeout: 60_000 }, () => {
           }
         };`;
     const program = await start(NO_EVENTS, dies);
-    const options = "time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+    const request = getVelocity({ points: items([...POINTS, ...POINTS, ...POINTS, ...POINTS]) });
     const ask = async (): Promise<readonly [number, string]> => {
-      const answer = await fetch(`${program.url}/api/datasets/isotropic32/GetVelocity?${options}`, {
+      const answer = await fetch(`${program.url}${PATH}`, {
         method: "POST",
-        headers: { "content-type": "application/json", accept: "text/csv" },
-        body: JSON.stringify({ points: [...POINTS, ...POINTS, ...POINTS, ...POINTS] }),
+        headers: { "content-type": "text/xml", soapaction: '""' },
+        body: envelope("1.1", request),
       });
       return [answer.status, await answer.text().catch(() => "cut")];
     };
