@@ -42,7 +42,7 @@ export interface SweepRows {
 /** The rows of a sweep that has not begun. */
 export function sweepRows(workers: number): SweepRows {
   const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
-  // A query reads at most two fields; the express thread has a seat too.
+  // A query reads at most two fields; the spare thread has a seat too.
   return { passed: shared(2), evaluated: shared(workers + 1).fill(NO_ROW), begun: shared(1) };
 }
 

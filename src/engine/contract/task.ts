@@ -128,7 +128,7 @@ export interface ScanTask {
   readonly descriptors?: string | null;
   /** States of what an earlier scan has seen, by location. */
   readonly known: ReadonlyMap<string, string>;
-  /** The last scan took so long that this one must not occupy a thread for queries. */
+  /** Whether the last scan took so long that this one must not take a worker. */
   readonly slow: boolean;
   /** File with the findings of scans of earlier processes; null: it is not read. */
   readonly index: string | null;

@@ -12,8 +12,6 @@ export interface RunOptions {
   readonly kill?: AbortSignal | undefined;
   /** The query's share of the threads; absent: the task counts as a separate query. */
   readonly share?: QueryShare;
-  /** Evaluations of a field that the whole query takes, if all of its points are known. */
-  readonly queryWork?: number;
 }
 
 /** Runs tasks and reports its load. */

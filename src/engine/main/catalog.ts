@@ -28,8 +28,8 @@ const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
 /**
- * After a scan that took longer than this, the next one runs on the express thread, so that queries keep theirs. The
- * first scan of a process, which opens every file, may take longer.
+ * After a scan that took longer than this, the next one takes no worker, so that queries keep theirs. The first scan of
+ * a process, which opens every file, may take longer.
  */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;

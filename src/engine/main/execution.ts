@@ -16,8 +16,6 @@ import { planByTiles } from "./plan/by-tiles.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
 
-/** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
-const SWEEP_FROM = 128;
 /** Bytes of a record of three float32. */
 export const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
@@ -283,7 +281,7 @@ export class Execution implements Evaluation {
     };
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
     if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, carrier.cacheBytes) : planByTiles(context);
-    return sweep && this.points.count >= SWEEP_FROM ? planBySweep(context, carrier.cacheBytes) : planByArrival(context);
+    return planBySweep(context, carrier.cacheBytes) ?? planByArrival(context);
   }
 
   /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if a worker has to do it */
@@ -322,7 +320,7 @@ export class Execution implements Evaluation {
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
     else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
-    else await this.#life.run<null>(task, this.work, () => this.#failure === null);
+    else await this.#life.run<null>(task, () => this.#failure === null);
   }
 
   /** Lends a tracking batch the memory in which its particles wait between time slices. */
@@ -330,7 +328,7 @@ export class Execution implements Evaluation {
     const { buffers } = this.#context;
     const particles = buffers.doubles(task.count * this.#particleNumbers);
     try {
-      await this.#life.run<null>({ ...task, particles }, this.work, () => this.#failure === null);
+      await this.#life.run<null>({ ...task, particles }, () => this.#failure === null);
     } finally {
       buffers.give(particles);
     }

@@ -1,7 +1,6 @@
 /**
- * `InlineBatches` evaluates small batches on the thread that serves requests, if the brick cache holds all that they
- * read: handing fifty points to a worker thread and back takes longer than evaluating them
- * (docs/decisions/batches.md).
+ * Evaluation of small batches on the main thread, if the brick cache holds all that they read: handing fifty points to a
+ * worker thread and back takes longer than evaluating them (docs/decisions/batches.md).
  */
 
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
@@ -12,18 +11,17 @@ import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
 
 /**
- * Largest number of node values that an inline batch reads, with and without a scheme of the SIMD module for it: some
- * 40 microseconds if the nodes are in the processor's caches, 250 if none of them are.
+ * Largest cost of an inline batch, in node values: some 40 microseconds if the nodes are in the processor's caches, 250
+ * if none of them are.
  */
-const MOST_VALUES = 160_000;
-const MOST_PLAIN_VALUES = 20_000;
-/** Node values that take as long as what each point takes besides. */
-const POINT_VALUES = 250;
-/** Bricks of a field, at most: the evaluator clears a table of them when it meets a larger field. */
-const MOST_BRICKS = 65_536;
-/** Milliseconds of inline batches in a tick; further ones go to the workers. */
+const MOST_COST = 160_000;
+/** Cost of a point besides its nodes. */
+const POINT_COST = 250;
+/** Cost of a node value where the SIMD module has no kernel: along axes with walls. */
+const PLAIN_COST = 8;
+/** Time for inline batches in a tick of the event loop; further ones go to the workers. */
 const TICK_MS = 2;
-/** Small batches that workers evaluate before the evaluator is made: a command that asks a few has no use for it. */
+/** Small batches that workers evaluate before the evaluator is made: a command with a few queries has no use for it. */
 const OPEN_AFTER = 16;
 
 /** Terms of one-dimensional weights or differences that a quantity sums, at most, with a value for each component. */
@@ -115,7 +113,7 @@ export class InlineBatches {
   }
 }
 
-/** Whether a batch takes so little that it may hold the event loop. */
+/** Whether a batch takes so little that it may hold up the event loop. */
 export function isSmall({ query, dataset, fields, count, places, progress }: BatchTask): boolean {
   const { family, kernel } = rowFor(operationOf(query.operation), fields, dataset);
   const interpolates = family === "points" || (family === "force" && dataset.forcing.kind === "stored");
@@ -126,8 +124,8 @@ export function isSmall({ query, dataset, fields, count, places, progress }: Bat
   const frames = query.temporalInterpolation === "PCHIP" ? 4 : 1;
   const components = sizes.reduce((sum: number, size) => sum + size, 0);
   const values = frames * components * TERMS[quantity] * nodesOf(method, quantity);
-  const most = dataset.axes.every(({ periodic }) => periodic) ? MOST_VALUES : MOST_PLAIN_VALUES;
-  return count * (POINT_VALUES + values) <= most && fields.every((field) => bricksOf(dataset, field) <= MOST_BRICKS);
+  const cost = dataset.axes.every(({ periodic }) => periodic) ? 1 : PLAIN_COST;
+  return cost * count * (POINT_COST + values) <= MOST_COST;
 }
 
 /** Nodes of one term of a stencil, at most. */
@@ -135,8 +133,4 @@ function nodesOf(method: Method, quantity: PointQuantity): number {
   if (method.kind === "spline") return method.nodes ** 3;
   if (method.kind === "lagrange") return quantity === "value" ? method.order ** 3 : 5;
   return method.base === 1 ? method.order + 1 : (method.base + method.order) * method.base ** 2;
-}
-
-function bricksOf({ fields }: BatchTask["dataset"], field: BatchTask["fields"][number]): number {
-  return fields[field]?.bricking.count.reduce((product, count) => product * count, 1) ?? 0;
 }

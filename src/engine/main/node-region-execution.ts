@@ -138,7 +138,7 @@ export class RegionExecution implements Evaluation {
   }
 
   #run<T>(task: Task, isRepeatable = true): Promise<T> {
-    return this.#life.counted(() => this.#life.run<T>(task, undefined, () => isRepeatable && !this.#life.over));
+    return this.#life.counted(() => this.#life.run<T>(task, () => isRepeatable && !this.#life.over));
   }
 
   /** The peers, if they are to evaluate parts of the region. */

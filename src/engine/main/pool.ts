@@ -1,29 +1,30 @@
 /**
- * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end
- * of a time slice when others wait, and continues later. While long tasks occupy all threads, short ones run on an
- * express thread with them; small batches whose bricks are in the cache are evaluated at once.
+ * Thread pool. Tasks wait in a fair queue; a long one gives up its thread at the end of a time slice when others wait,
+ * and continues later. Small batches whose bricks are in the cache are evaluated at once on the caller's thread.
  */
 import type { Logger } from "pino";
 import { createSharedMemory } from "../../kernels/simd/index.js";
 import type { Config, Limits } from "../../shared/config.js";
 import { BusyError, DeadlineError, WorkerError } from "../../shared/errors.js";
+import { operationOf } from "../../shared/operations.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import { StoreThread } from "../../storage/thread/store-thread.js";
 import { createPacker } from "../contract/dataset-copy.js";
 import { reviveError } from "../contract/errors-as-data.js";
 import { memoryLayout } from "../contract/memory.js";
-import { SMALL_WORK } from "../contract/query.js";
 import type { BatchTask, Progress, Task, Waited } from "../contract/task.js";
 import type { Carrier, RunOptions } from "./carrier.js";
 import { createShare, FairQueue, noteWait, type QueryShare } from "./fair-queue.js";
 import { InlineBatches } from "./inline-batches.js";
 import { ThreadGroup } from "./thread-group.js";
 
-/** Time for which all threads must be busy before the express thread is started. */
-const BUSY_MS = 250;
-/** Milliseconds of a thread that an evaluation of a field takes, roughly. */
+/** Rough time that a worker takes for one evaluation of a field. */
 const EVALUATION_MS = 0.005;
+/** Time that the threads have worked on a query from which bricks are read ahead for it. */
+const AHEAD_FROM_MS = 500;
+/** Evaluations at a point from which a filter holds its thread for long: it can pause only between points. */
+const LONG_POINT_WORK = 8 ** 8;
 
 /** The settings that a thread pool reads. */
 export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
@@ -31,32 +32,31 @@ export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> 
   readonly limits: Pick<Limits, "engine.chunkBytes">;
 };
 
-/** Starts the worker threads of this process; `log` is told when they cannot be started. */
+/** Starts the worker threads of this process, and logs when they cannot be started. */
 export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "warn"> | null = null): Carrier {
   return new ThreadPool(settings, log);
 }
 
-/** Longest rest of a task that waits for a store, and its part of the time that the task has waited. */
-const MOST_REST_MS = 250;
-const REST_PART = 1 / 8;
+/** A task that waits for a store is tried again after this part of the time that it has waited, or after the limit. */
+const RETRY_PART = 1 / 8;
+const MOST_RETRY_MS = 250;
 
 /** A task that waits or runs. */
 interface PoolTask {
   /** A batch or a cutout carries its progress from slice to slice. */
   task: Task;
   readonly share: QueryShare;
-  readonly short: boolean;
   readonly expectedMs: number;
   readonly kill: AbortSignal | undefined;
   /** Stops listening to `kill`. */
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Since when it has waited for a store; null: it does not. */
+  /** Since when it has waited for a store; null: it does not wait for one. */
   storeSince: number | null;
-  /** When it is worth a thread again. */
+  /** When it is tried next. */
   dueAt: number;
-  /** Settles when its bricks have been read ahead; null: not begun. */
+  /** Settles when its bricks have been read ahead; null: reading ahead has not begun. */
   ahead: Promise<void> | null;
 }
 
@@ -68,18 +68,15 @@ class ThreadPool implements Carrier {
   readonly #cache: BrickCache;
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   readonly #threads: ThreadGroup;
-  readonly #express: ThreadGroup;
+  /** One more thread, started on demand: work that holds its thread for long, and reading ahead for sweeps. */
+  readonly #spare: ThreadGroup;
   readonly #inline: InlineBatches;
   readonly #stores: StoreThread;
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
   #running = 0;
-  /** Whether a task has ended. Until then the data folders are scanned, and there are no queries that could wait. */
-  #scanned = false;
-  /** Runs while all threads are busy. */
-  #busy: NodeJS.Timeout | null = null;
-  /** Runs while tasks rest. */
-  #resting: NodeJS.Timeout | null = null;
+  /** Runs while all tasks that wait are due later. */
+  #retry: NodeJS.Timeout | null = null;
 
   constructor(
     { workers, cacheBytes, limits, fd8Legacy, stores }: PoolSettings,
@@ -98,7 +95,7 @@ class ThreadPool implements Carrier {
     this.parallelism = workers;
     this.cacheBytes = this.#cache.capacity;
     this.#threads = new ThreadGroup(setup, workers, 1, this.#cache, this.#stores, report);
-    this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
+    this.#spare = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
     const repair = (): boolean => this.#cache.repair(layout.inlineSeat);
     this.#inline = new InlineBatches({ memory, layout, fd8Legacy }, repair, (err) =>
       log?.warn({ err }, "small batches go to worker threads from now on"),
@@ -107,8 +104,6 @@ class ThreadPool implements Carrier {
 
   runInline(task: BatchTask, share: QueryShare): boolean {
     const since = performance.now();
-    // A short task that waits for a thread came first.
-    if (this.#queue.size > 0 && this.#queue.peek(({ short, dueAt }) => short && dueAt <= since) !== null) return false;
     const done = this.#inline.run(task);
     if (done) this.#queue.chargeUnqueued(share, performance.now() - since);
     return done;
@@ -118,15 +113,16 @@ class ThreadPool implements Carrier {
     return this.#inline.count;
   }
 
-  run<T>(task: Task, { kill, share = createShare(), queryWork }: RunOptions = {}): Promise<T> {
+  run<T>(task: Task, { kill, share = createShare() }: RunOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const short = isShort(task, queryWork);
-      const expectedMs = evaluationsOf(task) * EVALUATION_MS;
+      if (kill?.aborted) {
+        reject(new DeadlineError());
+        return;
+      }
       const queued: PoolTask = {
         task,
         share,
-        short,
-        expectedMs,
+        expectedMs: evaluationsOf(task) * EVALUATION_MS,
         kill,
         forget: () => undefined,
         resolve: resolve as PoolTask["resolve"],
@@ -135,14 +131,7 @@ class ThreadPool implements Carrier {
         dueAt: 0,
         ahead: null,
       };
-      if (kill?.aborted) {
-        reject(new DeadlineError());
-        return;
-      }
       this.#queue.add(queued);
-      // A scan of slow folders keeps the threads free: the express thread has time.
-      const scan = task.kind === "scan" && task.slow ? this.#queue.take((one) => one === queued) : null;
-      if (scan) void this.#serve(scan, this.#express);
       if (kill) {
         const drop = () => this.#drop(queued);
         kill.addEventListener("abort", drop, { once: true });
@@ -189,54 +178,45 @@ class ThreadPool implements Carrier {
   }
 
   async close(): Promise<void> {
-    for (const timer of [this.#busy, this.#resting]) if (timer) clearTimeout(timer);
+    if (this.#retry) clearTimeout(this.#retry);
     this.#failWaiting(new WorkerError());
-    await Promise.all([this.#threads.close(), this.#express.close()]);
+    await Promise.all([this.#threads.close(), this.#spare.close()]);
     await this.#stores.close();
   }
 
   /** Starts tasks on idle threads. */
   #pump(): void {
     const now = performance.now();
-    while (this.#threads.idle) {
-      const next = this.#queue.take(({ dueAt }) => dueAt <= now);
-      if (!next) break;
-      void this.#serve(next, this.#threads);
-    }
-    const short =
-      this.#express.ready && this.#express.idle ? this.#queue.take(({ short, dueAt }) => short && dueAt <= now) : null;
-    if (short) void this.#serve(short, this.#express);
-    this.#watchBusy();
-    this.#wakeRested(now);
+    this.#fill(this.#threads, ({ task, dueAt }) => dueAt <= now && !holdsLong(task));
+    this.#fill(this.#spare, ({ task, dueAt }) => dueAt <= now && holdsLong(task));
+    this.#retryLater(now);
     Atomics.store(this.#contended, 0, this.#queue.size > 0 && this.#queue.queries > 1 ? 1 : 0);
     this.#readAhead();
   }
 
-  /** If the express thread has nothing else to do, lets it read the bricks of the next batch of a sweep. */
+  /** Starts the tasks that suit a group while it has idle threads. */
+  #fill(group: ThreadGroup, suits: (queued: PoolTask) => boolean): void {
+    while (group.idle) {
+      const next = this.#queue.take(suits);
+      if (!next) return;
+      void this.#serve(next, group);
+    }
+  }
+
+  /** Reads the bricks of the next batch of a sweep on the spare thread, while no other query needs the threads. */
   #readAhead(): void {
-    if (!this.#express.ready || !this.#express.idle || this.#queue.queries > 1) return;
-    const next = this.#queue.peek(({ task, ahead }) => {
-      return ahead === null && task.kind === "batch" && task.places !== null && task.progress === undefined;
+    if (!this.#spare.idle || this.#queue.queries > 1) return;
+    const next = this.#queue.peek(({ task, ahead, share }) => {
+      if (task.kind !== "batch" || task.places === null || task.progress !== undefined) return false;
+      return ahead === null && share.served >= AHEAD_FROM_MS;
     });
     if (next?.task.kind !== "batch") return;
     const done = (): void => this.#pump();
-    // The batch itself reports what keeps bricks from being read.
-    next.ahead = this.#express.run(this.#pack({ ...next.task, kind: "ahead" }), undefined).then(done, done);
-  }
-
-  /**
-   * Starts the express thread once all threads have been busy for a while, so that the first short task finds it ready.
-   */
-  #watchBusy(): void {
-    if (this.#threads.idle) {
-      if (this.#busy) clearTimeout(this.#busy);
-      this.#busy = null;
-    } else if (this.#scanned) this.#busy ??= setTimeout(() => this.#warm(), BUSY_MS).unref();
-  }
-
-  async #warm(): Promise<void> {
-    await this.#express.warm();
-    this.#pump();
+    // A batch must not wait for the thread to start. It reports itself what keeps bricks from being read.
+    const isStarted = this.#spare.loaded > 0;
+    const task = isStarted ? this.#pack({ ...next.task, kind: "ahead" }) : ({ kind: "ping" } as const);
+    const ended = this.#spare.run(task, undefined).then(done, done);
+    if (isStarted) next.ahead = ended;
   }
 
   /** Serves a task for a time slice, then settles it or puts it back. */
@@ -252,48 +232,34 @@ class ThreadPool implements Carrier {
         const waits = (outcome.value as Progress | Waited).waits ?? false;
         noteWait(queued.share, waits);
         queued.task = next;
-        this.#rest(queued, waits);
+        scheduleRetry(queued, waits);
         this.#queue.return(queued);
       } else this.#end(queued, () => queued.resolve(outcome.value));
     } catch (error) {
-      this.#fail(queued, group, error);
+      this.#fail(queued, error);
     } finally {
       this.#running--;
-      this.#scanned = true;
       this.#pump();
     }
   }
 
-  /** Lets a task that waits for a store rest: other tasks have the threads meanwhile. */
-  #rest(queued: PoolTask, waits: boolean): void {
-    const now = performance.now();
-    queued.storeSince = waits ? (queued.storeSince ?? now) : null;
-    queued.dueAt = waits ? now + Math.min(MOST_REST_MS, REST_PART * (now - (queued.storeSince ?? now))) : 0;
-  }
-
-  /** Looks at the queue again when the first task has rested. */
-  #wakeRested(now: number): void {
-    if (this.#resting !== null) return;
+  /** Looks at the queue again when the first task that waits for a store is due. */
+  #retryLater(now: number): void {
+    if (this.#retry !== null) return;
     let first = Number.POSITIVE_INFINITY;
     this.#queue.peek(({ dueAt }) => {
       if (dueAt > now) first = Math.min(first, dueAt);
       return false;
     });
     if (first === Number.POSITIVE_INFINITY) return;
-    this.#resting = setTimeout(() => {
-      this.#resting = null;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
       this.#pump();
     }, first - now);
   }
 
-  /**
-   * Rejects a task, and all that wait when there is no thread for them; one of the express thread can wait for another.
-   */
-  #fail(queued: PoolTask, group: ThreadGroup, error: unknown): void {
-    if (error instanceof BusyError && group === this.#express) {
-      this.#queue.return(queued);
-      return;
-    }
+  /** Rejects a task, and all that wait when there is no thread for them. */
+  #fail(queued: PoolTask, error: unknown): void {
     this.#end(queued, () => queued.reject(error));
     if (error instanceof BusyError && this.#threads.alive === 0) this.#failWaiting(error);
   }
@@ -336,12 +302,17 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
   else void ahead.then(settle);
 }
 
-/** Whether a task is for the express thread; those of a sweep are if the whole query is short. */
-function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
-  if (task.kind === "ping") return true;
-  const swept = task.kind === "sort" || (task.kind === "batch" && task.places !== null);
-  if (swept) return queryWork <= SMALL_WORK;
-  return task.kind === "batch" && task.work <= SMALL_WORK;
+/** Whether a task may hold its thread for seconds. It takes no worker, so that other queries keep theirs. */
+function holdsLong(task: Task): boolean {
+  if (task.kind !== "batch") return task.kind === "scan" && task.slow;
+  return task.work >= LONG_POINT_WORK * task.count && operationOf(task.query.operation).family === "filter";
+}
+
+/** Sets when a task is tried next: a task that waits for a store leaves the threads to others for a while. */
+function scheduleRetry(queued: PoolTask, waits: boolean): void {
+  const now = performance.now();
+  queued.storeSince = waits ? (queued.storeSince ?? now) : null;
+  queued.dueAt = waits ? now + Math.min(MOST_RETRY_MS, RETRY_PART * (now - (queued.storeSince ?? now))) : 0;
 }
 
 /** Evaluations of a field that a task takes, or a bound on those that take as long; infinite if unknown. */

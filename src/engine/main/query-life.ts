@@ -133,17 +133,15 @@ export class QueryLife {
   /**
    * Runs a task, and repeats it if its thread was lost.
    *
-   * @param queryWork evaluations of a field that the whole query takes, if all of its points are known
-   * @param isWanted  whether a repetition is of use
+   * @param isWanted whether a retry is of use
    */
-  run<T>(task: Task, queryWork?: number, isWanted = () => !this.#over): Promise<T> {
+  run<T>(task: Task, isWanted = () => !this.#over): Promise<T> {
     if (this.#kill === null) {
       this.#kill = new AbortController();
       // Every task listens to the signal: more listeners than Node expects are not a leak here.
       setMaxListeners(0, this.#kill.signal);
     }
-    const work = queryWork === undefined ? {} : { queryWork };
-    const options = { kill: this.#kill.signal, share: this.share, ...work };
+    const options = { kill: this.#kill.signal, share: this.share };
     return runWithRetries<T>(this.#context.carrier, task, options, isWanted);
   }
 

@@ -38,8 +38,6 @@ class TaskEnd extends EventEmitter {
 
 /** A group of worker threads, each of which runs one task at a time. */
 export class ThreadGroup {
-  /** Whether `warm` has started a thread, which is still alive. */
-  ready = false;
   readonly #piscina: Piscina;
   readonly #size: number;
   readonly #fewest: number;
@@ -55,8 +53,6 @@ export class ThreadGroup {
   readonly #ends = new Set<TaskEnd>();
   #refill: NodeJS.Timeout | null = null;
   #ticket = 0;
-  /** Settles when the thread that `warm` starts has started. */
-  #warming: Promise<boolean> | null = null;
   #closing = false;
 
   /**
@@ -113,14 +109,6 @@ export class ThreadGroup {
   /** Whether another task would start at once. */
   get idle(): boolean {
     return this.#ends.size < this.#size;
-  }
-
-  /** Starts a thread, unless one has started already. */
-  async warm(): Promise<void> {
-    if (this.ready || this.#warming || this.#closing) return;
-    this.#warming = this.#ping();
-    this.ready = await this.#warming;
-    this.#warming = null;
   }
 
   /**
@@ -196,7 +184,6 @@ export class ThreadGroup {
           if (!this.#closing && !this.#loaded.includes(threadId)) this.#starts.failed(reason);
           this.#recover(threadId);
           resolve();
-          if (this.alive === 0) this.ready = false;
           // The library gives up on threads once one has failed to start, and tasks that wait would wait for ever.
           if (this.alive === 0) for (const task of this.#ends) task.abort();
           this.#scheduleRefill();
@@ -243,20 +230,13 @@ export class ThreadGroup {
     }
   }
 
-  /** Makes the library start a thread; false when it fails to. */
-  #ping(): Promise<boolean> {
-    return this.run({ kind: "ping" }, undefined).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  }
-
   /** Starts missing threads after a while: the library starts one only for a task. */
   #scheduleRefill(): void {
     if (this.#refill || this.#closing) return;
     this.#refill = setTimeout(() => {
       this.#refill = null;
-      for (let missing = this.#fewest - this.alive; missing > 0; missing--) void this.#ping();
+      for (let missing = this.#fewest - this.alive; missing > 0; missing--)
+        this.run({ kind: "ping" }, undefined).catch(() => {});
       if (this.alive < this.#fewest) this.#scheduleRefill();
     }, this.#starts.pauseMs).unref();
   }

@@ -72,7 +72,6 @@ describe("an engine with one worker", () => {
       });
     const long: Query = { ...SMALL, operation: "GetVelocityHessian", spatialInterpolation: "Fd4Lag4" };
     try {
-      // Too long for the express thread: it needs the thread that the other one has.
       await Promise.race([runQuery(engine, long, pointsOf(20_000)), over]);
       expect(ended).toBe(false);
     } finally {

@@ -175,15 +175,13 @@ describe("a batch", () => {
     },
   } as unknown as BatchTask;
 
-  it("is small by its points, frames, stencil and bricks", () => {
+  it("is small by its points, frames and stencil", () => {
     expect(isSmall(task)).toBe(true);
     expect(isSmall({ ...task, count: 64 })).toBe(false);
     expect(isSmall({ ...task, count: 170, query: { ...SMALL, temporalInterpolation: "None" } })).toBe(true);
     expect(isSmall({ ...task, query: { ...SMALL, spatialInterpolation: "Lag8" } })).toBe(false);
     const walls = [{ periodic: true }, { periodic: false }, { periodic: true }];
     expect(isSmall({ ...task, dataset: { ...task.dataset, axes: walls } } as unknown as BatchTask)).toBe(false);
-    const many = { velocity: { bricking: { count: [64, 64, 64] } } };
-    expect(isSmall({ ...task, dataset: { ...task.dataset, fields: many } } as unknown as BatchTask)).toBe(false);
     expect(isSmall({ ...task, places: new Uint32Array(50) })).toBe(false);
   });
 

@@ -12,7 +12,7 @@ import { openPool } from "../../../src/engine/main/pool.js";
 import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/shared/errors.js";
 import type { ScanChanges } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -120,14 +120,7 @@ describe("pool", () => {
       query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None", ...query } as Query,
       out: new Float32Array(new SharedArrayBuffer(12 * 64)),
     });
-    const sort: Task = {
-      ...{ kind: "sort", dataset, source: 200, points, count: 64, first: 0, shift: [0, 0, 0], room: 1, cancel, order },
-      bricking: (dataset.fields.velocity as FieldSource).bricking,
-      shape: { axes: [0, 1, 2], width: [1, 1, 1], reference: -4 },
-      arranged: new Int32Array(new SharedArrayBuffer(4)),
-      triples: new Float32Array(new SharedArrayBuffer(12 * 64)),
-    };
-    return { cancel, order, batch, sort, long: batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7) };
+    return { cancel, order, batch, long: batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7) };
   }
 
   it("begins a task again for which a thread needs the HDF5 library", async () => {
@@ -167,10 +160,10 @@ describe("pool", () => {
     expect([...asked.out.slice(0, 6)]).toEqual([0, 1, 2, 0, 1, 2]);
   });
 
-  it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
+  it("reads the bricks of a batch of a long sweep that waits", async () => {
     const { cancel, order, batch, long } = await tasks();
     open(1);
-    const share = createShare();
+    const share = { ...createShare(), served: 500 };
     await pool.run(PING);
     const running = pool.run(long, { share });
     const waiting = pool.run(batch(200, { operation: "GetVelocity", time: 0.1 }, order), { share });
@@ -181,16 +174,14 @@ describe("pool", () => {
     expect([pool.queued(), pool.running()]).toEqual([0, 0]);
   });
 
-  it("sweeps a short query on the express thread while all threads are busy", async () => {
-    const { cancel, order, batch, sort, long } = await tasks();
+  it("scans slow folders while its only worker is busy", async () => {
+    const { cancel, long } = await tasks();
     open(1);
-    const share = createShare();
     await pool.run(PING);
-    const running = pool.run(long, { share });
-    // A query of its own would be given the thread at the end of a time slice.
-    expect(await pool.run(sort, { share, queryWork: 64 })).toBe(null);
-    const swept = batch(200, { operation: "GetVelocity", time: 0.1 }, order);
-    expect(await pool.run(swept, { share, queryWork: 64 })).toBe(null);
+    const running = pool.run(long);
+    const scan: Task = { kind: "scan", folders: [scratchFolder()], known: new Map(), slow: true, index: null };
+    expect(((await pool.run(scan)) as ScanChanges).candidates).toEqual([]);
+    expect(pool.running()).toBe(1);
     Atomics.store(cancel, 0, 1);
     await expect(running).rejects.toThrow(CancelledError);
   });

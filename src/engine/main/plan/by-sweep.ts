@@ -22,6 +22,8 @@ import type { BatchTask, SortTask } from "../../contract/task.js";
 import type { CheckedQuery } from "../check-query.js";
 import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 
+/** Fewest points that are swept: fewer touch few bricks. */
+const LEAST_POINTS = 128;
 /** Most points of a section. */
 const SECTION = 1_048_576;
 /** A batch has the points of this many rows of a column, but at least `least` and at most `most` points. */
@@ -139,8 +141,9 @@ function bricksOf({ count }: Bricking): number {
   return count[0] * count[1] * count[2];
 }
 
-/** Plans batches in sweep order, section by section, once all points have arrived. */
-export function planBySweep(context: PlanContext, cacheBytes: number): Plan {
+/** Plans batches in sweep order, section by section, once all points have arrived; null if that would not pay. */
+export function planBySweep(context: PlanContext, cacheBytes: number): Plan | null {
+  if (context.points.count < LEAST_POINTS || !exceedsCache(context.checked, cacheBytes)) return null;
   return new SweepPlan(context, chooseSweep(context, cacheBytes));
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { BatchTask, SortTask } from "../../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../../src/engine/main/buffers.js";
 import { checkQuery } from "../../../../src/engine/main/check-query.js";
-import type { PlanContext } from "../../../../src/engine/main/plan/by-arrival.js";
+import type { Plan, PlanContext } from "../../../../src/engine/main/plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "../../../../src/engine/main/plan/by-sweep.js";
 import type { Dataset } from "../../../../src/storage/file/dataset.js";
 
@@ -54,7 +54,7 @@ function moving(files: readonly object[]): Dataset {
 /** The first batch of a PCHIP query in sweep order. */
 function firstBatch(dataset: Dataset): BatchTask {
   const query = { ...QUERY, operation: "GetVelocity", time: 3.5, temporalInterpolation: "PCHIP" } as const;
-  const points = { count: 8, slabs: [{ triples: new Float32Array(24), count: 8 }] };
+  const points = { count: 128, slabs: [{ triples: new Float32Array(384), count: 128 }] };
   const plan = planBySweep(
     {
       checked: checkQuery(query, () => dataset),
@@ -68,7 +68,7 @@ function firstBatch(dataset: Dataset): BatchTask {
       cancel: new Int32Array(1),
     } as unknown as PlanContext,
     6 * MIB,
-  );
+  ) as Plan;
   const { arranged } = plan.next(true, 0) as SortTask;
   arranged[0] = 1;
   return plan.next(true, 0) as BatchTask;
