@@ -16,11 +16,7 @@ export interface BatchContext {
   readonly pause: Pause;
 }
 
-/**
- * Copies each value to its place in the caller's order, rounded once if `out` is float32.
- *
- * @param places place of each point of the batch in `out`, if it is not its index
- */
+/** Copies each value to its position in the caller's order, rounded once. @param places positions, if not the index */
 export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) {

@@ -1,7 +1,4 @@
-/**
- * `evaluateBatch` evaluates a batch, from triples to float32 results, by the family of its operation: on a worker
- * thread, or small batches on the thread that serves requests.
- */
+/** Evaluation of a batch by the family of its operation: from triples to float32 results. */
 
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
@@ -33,8 +30,8 @@ const ONE_FRAME = { frames: [0], weights: [1] } as const;
 /**
  * Evaluates a batch and fills `task.out`.
  *
- * @param pause asked between groups of points, points or steps; true ends the time slice
- * @returns the progress when the time slice has ended before the batch, else null
+ * @param pause called between groups of points, points or steps; true ends the time slice
+ * @returns the progress if the time slice has ended before the batch, else null
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
 export function evaluateBatch(
@@ -61,12 +58,7 @@ const EVALUATE = {
   track: trackParticles,
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
-/**
- * Reads the bricks of a batch that waits, as far as the cache has room for more than others use.
- *
- * @param pause asked between bricks; true ends it: short queries need the thread
- * @throws what the batch itself will throw
- */
+/** Reads the bricks of a waiting batch into the cache, until `pause`: other queries need the thread. */
 export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
   loadPositions({ task, open, sampler }, task.query.time ?? 0);
   if (arePartsSampled(open, task.fields)) return null;

@@ -1,10 +1,10 @@
-/** Declares the source of a field's bricks in a thread: it reads stored ones, or makes combined ones. Types only. */
+/** Sources of the bricks of a field in a thread: stored ones, or combined ones of a sweep. Types only. */
 import type { Bricking } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 
-/** One field of an open dataset: its stored bricks, or the combined ones of a sweep. */
+/** The bricks of one field. */
 export interface BrickSource {
-  /** Number of this field in the brick cache. */
+  /** Number of the field in the brick cache. */
   readonly source: number;
   readonly components: number;
   readonly bricking: Bricking;
@@ -15,12 +15,13 @@ export interface BrickSource {
    * or failed. Absent for files on this machine, which `load` reads.
    */
   readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
-  /** Itself, if the bricks are combined ones; absent for stored bricks. */
+  /** Itself, if the bricks are combined ones. */
   readonly combined?: CombinedBricks;
 }
 
-/** The memory in which combined bricks are made: all of it as float32 and as float64. */
+/** The memory in which combined bricks are made. */
 export interface CombinedMemory {
+  /** All of it as float32, and as float64. */
   readonly data: Float32Array;
   readonly sums: Float64Array;
   /** Index in `data` of room for one stored brick. */
@@ -37,7 +38,7 @@ export interface CombinedBricks {
    * Makes combined bricks: the sum over frames, in their order, of weighted nodes.
    *
    * @param offsets index of the first value of each in `memory.data`
-   * @param made    told the index of each in `bricks` once it is made
+   * @param made    called with the index of each in `bricks`
    * @returns the bytes of stored bricks that were read
    * @throws DataError
    */
@@ -57,11 +58,8 @@ export interface CombinedBricks {
    * has arrived; returns whether all have arrived or failed, as those of local files always have.
    */
   areFetched(bricks: readonly number[]): boolean;
-  /**
-   * The combined bricks that the sweep no longer needs and has not dropped yet: those before the rows of the batches
-   * that threads evaluate, including the batch of these points.
-   */
+  /** The combined bricks that the sweep no longer needs and has not dropped yet. */
   passed(positions: Float64Array, seat: number): number[];
-  /** Tells the other threads that this one no longer evaluates a batch. */
+  /** Marks that this thread no longer evaluates a batch. */
   leave(seat: number): void;
 }

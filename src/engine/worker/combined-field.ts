@@ -1,6 +1,6 @@
 /**
- * A combined field is the source of the combined bricks of a sweep (`../contract/combined-bricks.ts`): it reads stored
- * bricks frame by frame and adds them up, and knows which combined bricks the sweep has passed.
+ * Source of the combined bricks of a field in a sweep (`../contract/combined-bricks.ts`): reads stored bricks frame by
+ * frame, adds them up, and knows which ones the sweep has passed.
  */
 
 import { cellOf } from "../../kernels/brick-order.js";
@@ -11,9 +11,7 @@ import { type CombinedSweep, combinedBricking, NO_ROW } from "../contract/combin
 import { referenceNode } from "../contract/sweep-shape.js";
 import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source.js";
 
-/**
- * Rows of stored bricks behind those that are evaluated, of which only the nodes next to the following row are needed.
- */
+/** Rows behind those that are evaluated, of which only the nodes next to the following row are needed. */
 const ROWS_BEHIND = 2;
 
 /** The combined bricks of one field. */

@@ -188,11 +188,7 @@ function matrixAlong(
 /** Planes of a component that are read at a time, if they are in a file. */
 const MOST_PLANES = 16;
 
-/**
- * Interpolates the components at points: the values of the first component at all points come first.
- *
- * @throws RequestError (OutOfRange) for a point outside the domain
- */
+/** Interpolates components at points, the first component first. @throws RequestError for a point outside the domain */
 function interpolate(task: TransformMessage & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
   const { plan, points, from, count, method, time, scratch, cancel } = task;
   const { axes } = dataset;

@@ -118,11 +118,9 @@ const FILTERED_NODES = 65_536;
 type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
 
 /**
- * Fills `task.out` with the nodes of a region, with means over the cubes around them, or with a force known in closed
- * form.
+ * Fills `task.out` with the nodes of a region, means over the cubes around them, or a force in closed form.
  *
- * @param pause asked between planes; true ends the time slice
- * @returns the planes done when the time slice has ended before the cutout, else null
+ * @returns the planes done if `pause` has ended the time slice before the cutout, else null
  */
 export function cutNodes(
   task: CutoutMessage,

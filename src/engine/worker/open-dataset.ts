@@ -1,7 +1,4 @@
-/**
- * `OpenDatasets` keeps the datasets that a thread has open: their files, the brick sources of their fields, and the
- * schemes of their grids.
- */
+/** The open datasets of a thread: their files, the brick sources of their fields, the schemes of their grids. */
 
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
@@ -101,11 +98,7 @@ export class OpenDataset {
     return source;
   }
 
-  /**
-   * The scheme of a kernel on this grid, made once, or on that of a part of a field.
-   *
-   * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil
-   */
+  /** The scheme of a kernel on this grid, or on that of a part. @throws RequestError if an axis has too few nodes */
   scheme(kernel: string, method: string, part?: FieldName): Scheme {
     const axes = part === undefined ? this.dataset.axes : axesOfField(this.dataset, part);
     const key = `${kernel} ${method} ${axes === this.dataset.axes ? "" : part}`;
@@ -127,9 +120,7 @@ export class OpenDataset {
   }
 }
 
-/**
- * The error that a method takes more nodes than there are; for a single plane, it adds that nothing outside is known.
- */
+/** The error of a method that takes more nodes than there are. */
 function tooSmall({ name, axes }: Dataset, method: string): string {
   const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
   const text = `The grid of "${name}" is too small for ${method}`;

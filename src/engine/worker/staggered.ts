@@ -1,7 +1,4 @@
-/**
- * Samples fields whose nodes are not those of their dataset: each part on its own grid, gathered into the records of
- * the kernel.
- */
+/** Sampling of fields on staggered grids: each part on its own grid, gathered into the records of the kernel. */
 import { POINT_KERNELS, type PointQuantity, RESULTS } from "../../kernels/table.js";
 import { axesOfField, type FieldName, isStaggered, partsOfField } from "../../storage/file/dataset.js";
 import type { BatchContext } from "./batch-context.js";

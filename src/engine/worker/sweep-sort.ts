@@ -20,10 +20,7 @@ interface KeyPart {
   readonly valueAt: (node: number, brick: number) => number;
 }
 
-/**
- * Makes the key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the
- * brick.
- */
+/** The key tables of a sweep; from the highest bits down: column, layer, row, brick in the row, block in the brick. */
 export function sweepTables(
   axes: Axes,
   { edge, count }: Bricking,
@@ -106,8 +103,7 @@ export function fewBricks(
 }
 
 /**
- * Puts the points of a section in sweep order: their triples, and the former index of each. Points whose bricks fit the
- * cache together stay as they came.
+ * Puts the points of a section in sweep order, unless their bricks fit the cache.
  *
  * @throws RequestError for the first point outside the domain, CancelledError
  */

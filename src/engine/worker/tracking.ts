@@ -1,7 +1,4 @@
-/**
- * A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their
- * positions.
- */
+/** Particles of a batch, moved along the velocity that GetVelocity would answer, and their records. */
 
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
@@ -68,10 +65,7 @@ function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<Pat
   };
 }
 
-/**
- * The state of the particles as they begin, or as an earlier time slice has left them: a copy, because a step may be
- * left while it waits for a store.
- */
+/** The state of the particles, as a copy: a step may be left while it waits for a store. */
 function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
   const { query, count, progress, particles } = task;
   const { places, more, exits } = particleNumbers(query, open.dataset);
@@ -200,9 +194,7 @@ function timedSample(context: BatchContext): TimedSampler {
   };
 }
 
-/**
- * Copies positions, and the times of exits and numbers of steps that are asked for, to the places of their records.
- */
+/** Copies positions, and the times of exits and numbers of steps that are asked for, to the places of their records. */
 function recorder(
   { task: { query, count, steps, itemsPerPoint: width, out }, operation }: BatchContext,
   exits: Float64Array | null,

@@ -75,10 +75,7 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   }
 }
 
-/**
- * Evaluates a batch for a time slice. One that waits for a store gives its thread up even if no other task waits, so
- * that the main thread learns of it.
- */
+/** Evaluates a batch for a time slice, which ends when it waits for a store, so that the main thread learns of it. */
 function evaluateForSlice(task: BatchMessage): Progress | null {
   const isOver = startSlice();
   let waits = false;
@@ -89,10 +86,7 @@ function evaluateForSlice(task: BatchMessage): Progress | null {
   return progress && waits ? { ...progress, waits } : progress;
 }
 
-/**
- * Runs work of which some cannot pause while it waits for a store. Such work is left with nothing done, and begun again
- * in another slice, for which the cache has more of its bricks.
- */
+/** Runs work that may be left undone while it waits for a store, and begins again when more bricks are in the cache. */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
   sampler.mayLeave = () => changes < MOST_CHANGES;
@@ -171,8 +165,7 @@ function succeeded(value: unknown): TaskOutcome<unknown> {
 
 /**
  * Reports the error of a task. One that is not a FieldprobeError is a defect, after which this thread cannot be
- * trusted: thrown outside of the task it ends the thread, and the pool fails the task without giving the thread
- * another.
+ * trusted: thrown outside of the task it ends the thread.
  */
 function failed(error: unknown): TaskOutcome<unknown> | Promise<never> {
   if (error instanceof FieldprobeError) {
