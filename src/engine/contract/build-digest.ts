@@ -1,6 +1,4 @@
-/**
- * Computes a digest of the code that computes, by which processes and files show whether they come from the same code.
- */
+/** Digest of the code that computes: tells whether processes and files come from the same code. */
 import { createHash, type Hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,7 +1,6 @@
 /**
- * Combined bricks hold the combination of frames that a swept query needs, as float64 sums. They are cut smaller than
- * stored bricks, so that a sweep can drop what no later point needs: of a row of stored bricks only the nodes next to
- * the next row stay, of a layer only those next to the next layer.
+ * Combined bricks: float64 sums over the frames of a swept query. They are smaller than stored bricks, so that a sweep
+ * drops early what no later point needs: all of a row but the nodes next to the following row, and so for layers.
  */
 import type { Axes, Bricking, Triple } from "../../kernels/types.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
@@ -63,12 +62,9 @@ function leastDivisor(length: number, least: number): number {
 }
 
 /**
- * Chooses the shape of a sweep over combined bricks that reads least among those whose working set fits.
+ * Chooses the shape of a sweep that reads least among those whose working set fits `bytes`; null if none does.
  *
- * @returns null if no working set fits
  * @param components components of each field
- * @param bytes      bytes of the cache for combined bricks
- * @param reference  see `SweepShape`
  */
 export function chooseCombinedShape(
   axes: Axes,

@@ -1,7 +1,6 @@
 /**
- * A dataset copy carries a dataset to the worker threads in shared memory. Tasks are cloned for their thread, and
- * cloning the record of a long series or of a mode table would cost milliseconds per batch. So the record is serialised
- * only once, and read once per thread.
+ * Copies of datasets in shared memory for the worker threads. Cloning the record of a long series with every task would
+ * cost milliseconds per batch, so it is serialised once, and read once per thread.
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/file/dataset.js";

@@ -3,10 +3,7 @@ import { RequestError } from "../../shared/errors.js";
 import { FIELDS, type FieldName, type KnownField, type Operation } from "../../shared/operations.js";
 import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 
-/**
- * Letters and words of known fields, in the order in which they are tried. Texts begin with a word: "soiltemperature"
- * is the name of another field than the temperature.
- */
+/** Letters and words of known fields, in the order of trial. Texts begin with a word: not "soiltemperature". */
 const WORDS: readonly { readonly field: KnownField; readonly letter: string; readonly words: RegExp }[] = [
   { field: "velocity", letter: "u", words: /^[vV]el/ },
   { field: "magnetic", letter: "b", words: /^[mM]ag/ },
@@ -16,10 +13,7 @@ const WORDS: readonly { readonly field: KnownField; readonly letter: string; rea
   { field: "temperature", letter: "t", words: /^(?:[tT]h|[tT]em|[pP]hi)/ },
 ];
 
-/**
- * Quantities that only searches compute. In other operations the public service answers with the velocity instead,
- * which a caller would not notice.
- */
+/** Quantities of searches only. The public service silently answers other operations with the velocity instead. */
 const SEARCHED = /[vV]orticity|^[qQ]$/;
 
 function invalidField(text: string | undefined, dataset: Pick<Dataset, "fields">): RequestError {
@@ -45,10 +39,7 @@ export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fie
   return found;
 }
 
-/**
- * The field of a SOAP cutout, of which the public service reads the first letter alone: the Fortran client sends it
- * with the bytes that follow it in memory. A known word is itself.
- */
+/** The field of a SOAP cutout, by its first letter: the Fortran client appends bytes that follow it in memory. */
 export function cutoutText(text: string, dataset: Pick<Dataset, "fields">): string {
   return isFieldName(text, dataset) || !/^[ubapdt]/.test(text) ? text : text.charAt(0);
 }
@@ -77,11 +68,7 @@ export function fieldText(fields: readonly FieldName[]): string {
   return letters.join(letters.every((letter) => letter.length === 1) ? "" : ",");
 }
 
-/**
- * The row of an operation for the fields that it reads: with a scalar, some have another kernel and record.
- *
- * @throws RequestError (InvalidRequest) if it takes vectors only
- */
+/** The row of an operation for its fields: scalars may have another kernel. @throws RequestError if it takes none */
 export function rowFor<T extends Operation>(row: T, [field]: readonly FieldName[], dataset: Dataset): T {
   if (row.scalar === undefined || field === undefined || componentsOf(dataset, field) === 3) return row;
   if (row.scalar !== null) return { ...row, ...row.scalar };

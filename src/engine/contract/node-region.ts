@@ -1,7 +1,4 @@
-/**
- * Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public
- * service.
- */
+/** The region of nodes of a search or a cutout, checked in the words and the order of the public service. */
 import { compileScalar } from "../../analysis/expression.js";
 import { formulaOf, namesFor, replacementOf } from "../../analysis/names.js";
 import { frameWeights } from "../../kernels/time.js";
@@ -69,10 +66,7 @@ function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Trip
   return [x, y, z];
 }
 
-/**
- * Refuses what does not lie in the grid, or among the nodes of a field. On a periodic axis a box may go on over the
- * seam: it begins among the nodes and has at most all of them.
- */
+/** Refuses a box outside the grid. On a periodic axis it may continue over the seam, with at most all nodes. */
 function checkInside(dataset: Dataset, first: Triple, last: Triple, axes: Axes): void {
   for (let a = 0; a < 3; a++) {
     const { nodes, periodic } = axes[a as 0 | 1 | 2];

@@ -3,10 +3,7 @@ import { RequestError } from "../../shared/errors.js";
 import type { Operation, RecordName } from "../../shared/operations.js";
 import type { Query } from "./query.js";
 
-/**
- * The record of an operation. Tracking may add the time of the exit if particles stop at open faces, and the number of
- * steps if these are adaptive.
- */
+/** The record of an operation; tracking may add the time of the exit, and the number of adaptive steps. */
 export function recordOf(
   { result, family }: Operation,
   { exitTimes, openFaces, integrator, flowMap }: Query,

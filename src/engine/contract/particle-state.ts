@@ -1,6 +1,6 @@
 /**
- * The state of a tracking batch between time slices: positions in the frame of the grid (and gradients of a flow map),
- * then velocities of particles with drag or what adaptive steps keep, then times of exits.
+ * State of a tracking batch between time slices: positions (and gradients of a flow map), velocities of particles with
+ * drag or the state of adaptive steps, times of exits.
  */
 import { DOPRI5_STATE } from "../../kernels/dopri5.js";
 import { isOpen } from "../../kernels/exits.js";

@@ -26,8 +26,7 @@ export function frameShift(velocity: Triple, time: number): Triple {
 }
 
 /**
- * The error of a point outside the domain, in the words of the public service, with the end of the axis and the
- * coordinate.
+ * The error of a point outside the domain, in the words of the public service, with the end of the axis.
  *
  * @param at    index of the point in `positions`
  * @param index index of the point in the query
@@ -51,10 +50,7 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
 }
 
-/**
- * The error of the first point of a slab outside the domain, or null; `first` is the index of its first point in the
- * query.
- */
+/** The error of the first point of a slab outside the domain, or null. @param first index of the slab in the query */
 export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: number): RequestError | null {
   const positions = new Float64Array(3 * slab.count);
   fillPositions([slab], positions, shift);
@@ -62,10 +58,7 @@ export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: n
   return at < 0 ? null : outsideError(axes, positions, at, first + at);
 }
 
-/**
- * The error of the first number that is infinite or NaN among slabs of triples, or null; `first` is the index of the
- * first triple.
- */
+/** The error of the first number that is not finite, or null. @param first index of the first triple in the query */
 export function notFiniteError(
   slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
   member: "points" | "InitialV",

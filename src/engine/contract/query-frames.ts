@@ -8,10 +8,7 @@ export function framesOf(axis: TimeAxis, { time, temporalInterpolation = "None" 
   return frameWeights(axis, time as number, temporalInterpolation);
 }
 
-/**
- * The frames that values at times rest on, ascending; times out of range rest on none. They count from 1 at the first
- * frame that can be queried; guard frames before it are 0 and less.
- */
+/** The frames behind values at times, ascending, counted from 1 at the first queryable frame; none out of range. */
 export function framesUsed(axis: TimeAxis, times: readonly number[], method: "None" | "PCHIP"): readonly number[] {
   const inRange = times.filter((time) => timeInRange(axis, time));
   const frames = new Set(inRange.flatMap((time) => [...frameWeights(axis, time, method).frames]));

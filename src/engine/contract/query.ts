@@ -1,4 +1,4 @@
-/** Defines the interface between the servers and the engine: queries in, results out. */
+/** Interface between the servers and the engine: queries in, results out. */
 
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
@@ -31,35 +31,33 @@ export interface FrameBox {
   readonly stride: Triple;
 }
 
-/** A box of the nodes that a region takes: the first along x, y, z, counted in taken nodes, and how many. */
+/** A box within the nodes that a region takes, counted in these. */
 export interface RegionBox {
   readonly from: Triple;
   readonly count: Triple;
 }
 
-/** A plan, and the numbers of the stored frames that it reduces. */
+/** A reduction of stored frames. */
 export interface ReductionQuery {
   readonly plan: ReductionPlan;
   readonly frames: readonly number[];
-  /** Inputs that transforms make of each whole frame first; absent: none. */
+  /** Inputs that transforms of whole frames provide. */
   readonly derived?: DerivedPlan | null;
 }
 
-/** A spectrum, and the numbers and times of the stored frames whose modes it sums. */
+/** A spectrum summed over stored frames. */
 export interface SpectrumQuery {
   readonly plan: SpectrumPlan;
   readonly frames: readonly number[];
   readonly times: readonly number[];
-  /** Inputs of its columns that transforms make first. */
+  /** Inputs that transforms provide. */
   readonly derived: DerivedPlan | null;
 }
 
-/** Inputs that transforms make of the fields at the time of the query, at points. */
+/** Inputs that transforms provide, interpolated at points by a spatial option. */
 export interface DerivedQuery {
   readonly plan: DerivedPlan;
-  /** Three float32 numbers each. */
   readonly points: Float32Array;
-  /** The spatial option by which they are interpolated. */
   readonly method: string;
 }
 
@@ -68,9 +66,9 @@ export interface QuantityQuery extends Pick<ReductionPlan, "order" | "names"> {
   readonly expression: string;
   /** Its components, each an expression. */
   readonly columns: readonly string[];
-  /** Nodes by which the box was asked for further along each axis: whole periods, which its coordinates keep. */
+  /** Whole periods, in nodes, by which the coordinates of the box are shifted along each axis. */
   readonly ahead: Triple;
-  /** Inputs that transforms make of the frame first. */
+  /** Inputs that transforms provide. */
   readonly derived: DerivedPlan | null;
 }
 
@@ -79,13 +77,10 @@ export interface Query {
   readonly operation: OperationName;
   /** Absent in NullOp. */
   readonly dataset?: string;
-  /** Whether its times came as float32; absent: they are in double precision. */
+  /** Whether its times came as float32 rather than in double precision. */
   readonly singleTimes?: boolean;
   readonly time?: number;
-  /**
-   * Weights of the frames of `time` for each point, one point after another, if the points have times of their own
-   * between these frames; fields on grids at rest only.
-   */
+  /** Weights of the frames of `time` for each point, if points have their own times; grids at rest only. */
   readonly weights?: Float64Array;
   readonly StartTime?: number;
   readonly EndTime?: number;
@@ -94,7 +89,7 @@ export interface Query {
   readonly Tp?: number;
   readonly filterlength?: number;
   readonly nlayers?: number;
-  /** Filters, searches and cutouts: the field, by a letter or a word of it. */
+  /** Filters, searches and cutouts: the field by its letter or name. */
   readonly field?: string;
   readonly filterwidth?: number;
   readonly spacing?: number;
@@ -119,43 +114,42 @@ export interface Query {
   readonly Ywidth?: number;
   readonly Zwidth?: number;
   /**
-   * GetAnyCutoutWeb only: the box, instead of `field`, `T`, corners and steps. On a periodic axis it may continue over
-   * the seam for one more period. A force that is known in closed form is evaluated at its nodes.
+   * GetAnyCutoutWeb: the box, instead of `field`, `T`, corners and steps. On a periodic axis it may continue over the
+   * seam for one more period. A force in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
-  /** GetAnyCutoutWeb with `nodes` only: what is made of the quantities there; the frames are those of the reduction. */
+  /** With `nodes`: reduces quantities there, in frames of its own. */
   readonly reduction?: ReductionQuery;
-  /** GetAnyCutoutWeb with `nodes` only: a spectrum of whole frames. */
+  /** With `nodes`: a spectrum of whole frames. */
   readonly spectrum?: SpectrumQuery;
-  /** GetAnyCutoutWeb with `nodes` only: derived inputs at points, at `time` by `temporalInterpolation`. */
+  /** With `nodes`: derived inputs at points, at `time` by `temporalInterpolation`. */
   readonly derivedAt?: DerivedQuery;
-  /** GetAnyCutoutWeb only: what is cut out instead of the field. */
+  /** GetAnyCutoutWeb: an expression that is cut out instead of the field. */
   readonly quantity?: QuantityQuery;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
-   * Tracking only: the result also holds the positions on the way, after every `recordEvery` steps (a whole number >=
-   * 1). Records of a particle follow one another: its start, each recorded step, and the last step whether or not it
-   * falls on one. The last record is bit for bit what the query without this member answers. More than `query.points`
-   * records in all is a LimitError.
+   * Tracking: records the positions after every `recordEvery` steps. Records of a particle follow one another: its
+   * start, each recorded step, and the last step, which has the bits of the query without this member. More than
+   * `query.points` records in all is a LimitError.
    */
   readonly recordEvery?: number;
-  /** Tracking without drag only: the scheme that moves particles; absent: heun. */
+  /** Tracking without drag: the scheme that moves particles; absent: heun. */
   readonly integrator?: Integrator;
   /** Tracking by equal steps without drag: answers the flow map, with its gradient by this scheme. */
   readonly flowMap?: SpatialInterpolation;
-  /** With dopri5: the error of a path, as a distance, at which its steps aim; absent: 1e-6 of the smallest spacing. */
+  /** With dopri5: the aim for the error of a path, as a distance; absent: 1e-6 of the smallest spacing. */
   readonly tolerance?: number;
-  /** Tracking only: what happens to particles that leave through open faces; absent: what the dataset says. */
+  /** Tracking: treatment of particles that leave through open faces; absent: as the dataset states. */
   readonly openFaces?: OpenFaces;
-  /** Tracking only: if particles stop at open faces, records end with the time of the exit, NaN before it. */
+  /** Tracking: if particles stop at open faces, records end with the time of the exit, NaN before it. */
   readonly exitTimes?: boolean;
 }
 
 /**
  * Receives decoded triples. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
- * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another
- * of the same length there at any time, so the slab is asked for again after every wait.
+ * full or the input ends; the sink then replaces the slab. An abort replaces it too, at any time, so the writer reads
+ * `slab` again after every wait.
  */
 export interface TripleSink {
   readonly slab: Float32Array;
@@ -177,29 +171,28 @@ export function writeTriples(sink: TripleSink, triples: Float32Array): void {
 /** The most evaluations of a field of a small query. */
 export const SMALL_WORK = 4096;
 
-/** A running query: points go in as they arrive, work starts before the last one is in. */
+/** A running query: points go in as they arrive, and work starts before the last one is in. */
 export interface Evaluation {
   readonly points: TripleSink;
   /** Initial velocities; only GetPositionInertialParticle takes them. */
   readonly velocities: TripleSink;
   /** Nodes of a search or a cutout, which count like points; 0 for other queries. */
   readonly nodes: number;
-  /** The largest number of points of this query, the name of the limit that sets it, and the steps if it is theirs. */
+  /** The largest number of points of this query, and the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string; readonly tracking?: StepLimit };
-  /** The largest number of points of a task of a job that asks for more points than a call may; absent: that limit. */
+  /** The largest number of points of a task of a job; absent: `limit`. */
   readonly taskPoints?: number;
-  /** Evaluations of a field that the query takes for the points so far; 0 for a bad query. */
+  /** Evaluations of a field for the points so far; 0 for a bad query. */
   readonly work: number;
-  /** Records of three numbers in the answer at a point, if it has more than one and is held as a whole. */
+  /** Records of three numbers in the answer at a point, if the answer is held as a whole; absent: one. */
   readonly pointRecords?: number;
-  /** Records of the answer to the points so far, beyond one per point; 0 for a bad query. */
+  /** Records of the answer so far, beyond one per point; 0 for a bad query. */
   readonly moreRecords: number;
-  /** Threads that read points from large texts and write large results; absent: the caller's thread does both. */
+  /** Threads that read and write large texts; absent: the caller's thread does both. */
   readonly texts?: QueryTexts;
   /**
-   * Ends the input and waits for the result.
-   * Rejects with the first error of the check order (dataset, time, availability, options, coordinates), DeadlineError,
-   * BusyError, DataError, WorkerError, or CancelledError.
+   * Ends the input and waits for the result. Rejects with the first error of the check order (dataset, time,
+   * availability, options, coordinates), DeadlineError, BusyError, DataError, WorkerError, or CancelledError.
    */
   finish(): Promise<Result>;
   /** Stops all work of this query; `finish` rejects with CancelledError. Harmless after the end. */
@@ -208,20 +201,20 @@ export interface Evaluation {
 
 /** The answer in the order of the points; `values` are parts of `items * components` float32, whole records each. */
 export interface Result {
-  /** Number of result records: points times records per point. */
+  /** Number of records. */
   readonly items: number;
   /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters and `recordTimes.length` with `recordEvery`. */
   readonly itemsPerPoint: number;
   /** Numbers per record. */
   readonly components: number;
-  /** The record, if it is another than that of the operation. */
+  /** The record, if it is not that of the operation. */
   readonly record?: RecordName;
   readonly values: readonly Float32Array[];
-  /** Gives the buffer of a part of `values` back before the others; absent: they are given back together. */
+  /** Gives the buffer of a part of `values` back early; absent: all are given back together. */
   drop?(part: number): void;
-  /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
+  /** Parts of a result that is not held as a whole, in order; each may be read until the next one is requested. */
   readonly stream?: AsyncIterable<Float32Array>;
-  /** Bytes that a result with a stream of parts keeps until its end: points, and parts that wait to be read. */
+  /** Bytes that a streamed result keeps until its end: points, and parts that wait to be read. */
   readonly heldBytes?: number;
   /** Of a reduction: the states of its groups. */
   readonly reduced?: Merged;
@@ -233,7 +226,7 @@ export interface Result {
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
-  /** Threads that write a large result as text, whose values are in shared memory; absent: those who serve write it. */
+  /** Threads that write a large result as text, whose values are in shared memory; absent: the caller's thread. */
   readonly texts?: QueryTexts;
   /** Gives the buffers back; the values must not be read afterwards. */
   release(): void;
@@ -246,7 +239,7 @@ export interface LentMemory {
   giveBack(): void;
 }
 
-/** The parts of a result that is held as a whole, for the last time: each is given back when the next is asked for. */
+/** The parts of a result, each of which is given back when the next one is requested. */
 export function* lastRead(result: Pick<Result, "values" | "drop">): Generator<Float32Array, undefined> {
   for (const [part, values] of result.values.entries()) {
     yield values;
@@ -269,17 +262,17 @@ export function joinedValues({ values, items, components }: Result): Float32Arra
 export interface PeerStatus {
   /** Its machine and process. */
   readonly name: string;
-  /** Whether it takes pieces: it is heard, is not draining, and runs the same code on some of the same data. */
+  /** Whether it takes pieces: it is alive, not draining, and runs the same code on some of the same data. */
   readonly usable: boolean;
   /** Datasets of which it holds the same bytes. */
   readonly shared: number;
   /** Datasets that it has too, with other bytes. */
   readonly differing: number;
-  /** Pieces that it has been asked for and has not answered. */
+  /** Pieces that it has been sent and has not answered. */
   readonly outstanding: number;
 }
 
-/** By which code and bytes this process and its peers compute. */
+/** Versions of the code and the bytes by which this process and its peers compute. */
 export interface SharedGenerations {
   /** The generation of a dataset, or of all together; null as long as it is not known. */
   of(dataset: Dataset | null): string | null;
@@ -289,13 +282,13 @@ export interface SharedGenerations {
 
 /** Counts of the pieces of queries that were divided among peers, since the start. */
 export interface PieceCounts {
-  /** Evaluated by this process: it owns their regions, or no other peer could be asked. */
+  /** Evaluated by this process: it owns their regions, or no peer was available. */
   readonly own: number;
-  /** Asked of peers. */
+  /** Sent to peers. */
   readonly asked: number;
-  /** Of these: given to others because the peer did not answer, or not this. */
+  /** Of these: sent to others because the peer did not answer, or refused. */
   readonly refused: number;
-  /** Of these: given to others too because the peer made no progress. */
+  /** Of these: sent to others too because the peer made no progress. */
   readonly late: number;
   /** Evaluated for peers. */
   readonly answered: number;
@@ -325,10 +318,10 @@ export interface EngineStatus {
   readonly workersConfigured: number;
   readonly queued: number;
   readonly running: number;
-  /** Small batches that the thread of the engine itself has evaluated, since the start. */
+  /** Small batches that the main thread has evaluated, since the start. */
   readonly inlined: number;
   readonly pointsInFlight: number;
-  /** Bytes that are lent to queries for points, results, text and transforms, and of the memory that they are of. */
+  /** Bytes lent to queries for points, results, text and transforms, and all bytes of that memory. */
   readonly lentBytes: number;
   readonly sharedBytes: number;
   readonly bytesRead: number;
@@ -345,39 +338,35 @@ export interface EngineStatus {
   readonly pieces: PieceCounts | null;
   /** Datasets of which not all bytes are known to be those of the peers; null without a cluster. */
   readonly unverified: number | null;
-  /** The connection to the cluster, and why there is none; null without a cluster. */
+  /** The connection to the cluster, and the reason if there is none; null without a cluster. */
   readonly nats: { readonly connected: boolean; readonly problem: string | null } | null;
 }
 
 /** Options of running a query. */
 export interface StartControl {
-  /** Aborts the query. */
   readonly signal?: AbortSignal;
   /** Time that the result may take after the end of the input; absent: the limit `query.deadlineMs`. */
   readonly deadlineMs?: number;
-  /**
-   * The dataset that `find` returned for the name in the query, so that all queries of a request read the same version,
-   * also while it is being replaced; absent: the one that has the name now.
-   */
+  /** The version of the dataset, so that all queries of a request read the same one; absent: the present one. */
   readonly dataset?: Dataset;
-  /** Whether a large result may come as a stream of parts, which are computed as they are read; absent: no. */
+  /** Whether a large result may come in parts, which are computed as they are read. */
   readonly stream?: boolean;
   /** The client whose share of the worker threads the query uses, compared by identity; absent: its own share. */
   readonly client?: unknown;
   /**
-   * Told when the query begins to wait for bricks of a store, with the store, and with null once it computes again or
-   * has ended. False ends the query as Busy: too many wait already.
+   * Called with the store when the query begins to wait for its bricks, and with null when it computes again or has
+   * ended. False ends the query as Busy: too many wait already.
    */
   readonly onStoreWait?: (store: string | null) => boolean;
-  /** Whether it uses worker threads only when no other query waits for them; absent: no. */
+  /** Whether it uses worker threads only when no other query waits for them. */
   readonly background?: boolean;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
-  /** Points that will come, if that is known: they get one slab. */
+  /** Number of points, if known: they get one slab. */
   readonly points?: number;
-  /** The part of the nodes of a search or a cutout that is evaluated; absent: all of them. */
+  /** The part of a search or a cutout that is evaluated; absent: all of it. */
   readonly box?: RegionBox | null;
-  /** The parts of a reduction whose states are the values of the result (`packStates`); absent: it has all parts. */
+  /** The parts of a reduction whose states are the values of the result (`packStates`); absent: all parts. */
   readonly parts?: ReducedParts | null;
 }
 
@@ -389,17 +378,12 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
-  /**
-   * Reads a JSON object on a worker thread (`readMembers`).
-   *
-   * @param client see `StartControl.client`
-   * @throws RequestError of what is wrong with it
-   */
+  /** Reads a JSON object on a worker thread (`readMembers`). @throws RequestError of what is wrong with it */
   readJson(bytes: Uint8Array, arrays: readonly string[], client: unknown, background?: boolean): Promise<JsonMember[]>;
-  /** Lends memory, which still holds what it held before. @throws RangeError when the system gives no more */
+  /** Lends uninitialised memory. @throws RangeError when the system gives no more */
   lend(bytes: number): LentMemory;
   status(): EngineStatus;
-  /** Connects a thread to the one that reads stores; absent: there is none. */
+  /** Connects a thread to the one that reads stores, if there is one. */
   connectStores?(connection: StorePort): void;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */

@@ -1,6 +1,6 @@
 /**
- * Scratch space of transforms: numbers of planes of several columns, in shared memory or in a file that has no name.
- * A plane has rows of `2 * half` numbers; planes of one column follow one another.
+ * Scratch space of transforms, in shared memory or in an unnamed file: planes of several columns, in rows of `2 * half`
+ * numbers.
  */
 import { readSync, writeSync } from "node:fs";
 import type { DerivedPlan } from "../../analysis/derived.js";

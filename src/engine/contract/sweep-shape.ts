@@ -1,10 +1,9 @@
 /**
- * Chooses the shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
+ * The shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
  *
- * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick
- * touch it and its next neighbours only: 8 bricks, not 27. Along a column, a brick is needed again after at most two
- * layers and two rows of the column, next neighbours included. As long as a least-recently-used cache holds those, and
- * the rows by which workers are apart, every brick is read once for each column that touches it.
+ * Points are ordered by the brick of the lowest node of a stencil (`STENCIL_REACH`), so those of one brick touch it and
+ * its next neighbours only: 8 bricks, not 27. Along a column, a brick is needed again after at most two layers and two
+ * rows. If the cache holds those, and the rows by which workers are apart, each column reads its bricks once.
  */
 import { wrap } from "../../kernels/stencil.js";
 import type { Axes, Axis, Bricking, Triple } from "../../kernels/types.js";
@@ -39,11 +38,10 @@ const AXIS_ORDERS: readonly Triple[] = [
 ];
 
 /**
- * Chooses the shape that reads least among those whose working set fits.
+ * Chooses the shape that reads least among those whose working set fits; columns of single bricks if none does.
  *
  * @param room    bricks of a frame that the cache holds
- * @param workers threads that go along a column together
- * @returns columns of single bricks when nothing fits
+ * @param workers threads that sweep a column together
  */
 export function chooseShape(axes: Axes, bricking: Bricking, room: number, workers: number): SweepCost {
   return leastReads(axes, bricking, -STENCIL_REACH, ([row, next], wide, deep) => {
@@ -61,11 +59,10 @@ export function referenceNode({ nodes, periodic }: Axis, cell: number, reference
 }
 
 /**
- * The shape that reads least among those that fit: `fits` is asked of an order of axes and the width of columns along
- * the first and second of them, in bricks.
+ * The shape that reads least among those that fit; columns of single bricks if none does.
  *
+ * @param fits   called with an order of axes and the width of columns along the first two, in bricks
  * @param shared bricks along an axis that two neighbouring columns both read
- * @returns columns of single bricks when nothing fits
  */
 export function leastReads(
   axes: Axes,
@@ -100,10 +97,7 @@ function evenWidths(count: number): number[] {
   return [...new Set(Array.from({ length: count }, (_, i) => Math.ceil(count / (i + 1))))];
 }
 
-/**
- * The number of times that the bricks along an axis are read: columns share the bricks between them, and the first ones
- * come again at the periodic seam, unless a layer has them all.
- */
+/** How often bricks along an axis are read: neighbouring columns share some, and the first come again at a seam. */
 function overlap(count: number, width: number, shared: number, periodic: boolean, along: boolean): number {
   const columns = Math.ceil(count / width);
   if (count === 1 || (columns === 1 && !(along && periodic))) return 1;

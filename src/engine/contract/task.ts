@@ -1,5 +1,4 @@
-/** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
-
+/** Tasks of the worker threads, as plain records and shared arrays. */
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, TransformPlan } from "../../analysis/spectrum.js";
@@ -20,28 +19,28 @@ export interface Slab {
   readonly count: number;
 }
 
-/** How a task has waited for a store in time slices that it left with nothing done. */
+/** State of a task that has waited for a store in time slices in which it did nothing. */
 export interface Waited {
   readonly waits: true;
-  /** The brick that it waits for, and how often it was another one than before. */
+  /** The brick that it waits for, and how often that has changed. */
   readonly brick: string;
   readonly changes: number;
 }
 
 /** A task that may read stores. */
 interface ReadingTask {
-  /** Null or absent: it has not waited since it last made progress. */
+  /** Null or absent: no wait since its last progress. */
   readonly waited?: Waited | null;
 }
 
 /** A bound on the adaptive steps of all particles of a query, whichever threads move them. */
 export interface StepBudget {
   readonly most: number;
-  /** Word 0: the steps tried so far, whether or not they kept the tolerance. */
+  /** Word 0: the steps tried so far, rejected ones included. */
   readonly tried: BigInt64Array;
 }
 
-/** The evaluation of one batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
+/** One batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
 export interface BatchTask extends ReadingTask {
   readonly kind: "batch";
   readonly query: Query;
@@ -61,40 +60,38 @@ export interface BatchTask extends ReadingTask {
   readonly last: number;
   readonly itemsPerPoint: number;
   readonly out: Float32Array;
-  /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
+  /** Position in `out` of each point in sweep order; null: `out` is that of this batch, in the order of `points`. */
   readonly places: Uint32Array | null;
-  /** The sweep over combined bricks to which the batch belongs; absent: its frames are combined at its points. */
+  /** The sweep over combined bricks to which the batch belongs. */
   readonly combined?: CombinedSweep;
-  /** The part of the tiles of a filter over cubes that the batch evaluates; absent: all of them. */
+  /** The part of the tiles of a filter over cubes; absent: all of them. */
   readonly part?: { readonly index: number; readonly of: number };
   /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
-  /** Adaptive steps that the particles of the query may try; absent: its steps are known in advance. */
+  /** Bound on the adaptive steps of the query. */
   readonly stepBudget?: StepBudget;
-  /** Evaluations of a field at a point that the batch takes. */
+  /** Evaluations of a field at a point. */
   readonly work: number;
-  /** Work done in earlier time slices; absent: none. */
+  /** Work done in earlier time slices. */
   readonly progress?: Progress;
-  /** Tracking: where the particles are kept between time slices (`particle-state.ts`); absent: nothing is kept. */
+  /** Tracking: state of the particles between time slices (`particle-state.ts`). */
   readonly particles?: Float64Array;
 }
 
-/** Reads the bricks of a batch that waits into the cache, before a thread for it is free. */
+/** Reads the bricks of a waiting batch into the cache. */
 export interface AheadTask extends Omit<BatchTask, "kind"> {
   readonly kind: "ahead";
 }
 
-/** The progress of a batch or a cutout whose time slice has ended before its work. */
+/** Progress of a batch or a cutout at the end of a time slice. */
 export interface Progress {
-  /** Points in the order of evaluation, steps of tracking, or planes of a cutout that are done. */
+  /** Points in the order of evaluation, steps of tracking, or planes of a cutout. */
   readonly done: number;
-  /** Whether the slice has ended because bricks are on their way from a store. */
+  /** Whether bricks are on their way from a store. */
   readonly waits?: boolean;
 }
 
-/**
- * Puts points in sweep order (`plan/by-sweep.ts`), unless the bricks that they touch fit the cache.
- */
+/** Puts points in sweep order (`plan/by-sweep.ts`), unless the bricks that they touch fit the cache. */
 export interface SortTask {
   readonly kind: "sort";
   readonly dataset: Dataset;
@@ -108,15 +105,14 @@ export interface SortTask {
   readonly shift: Triple;
   readonly bricking: Bricking;
   readonly shape: SweepShape;
-  /** Bricks of each frame that the cache holds (`Sweep.room` of `plan/by-sweep.ts`). */
+  /** Bricks of each frame that the cache holds. */
   readonly room: number;
   /** Word 0 becomes 1 when the points have been put in order. */
   readonly arranged: Int32Array;
   /** Word 0 becomes 1 when the task is cancelled. */
   readonly cancel: Int32Array;
-  /** Receives the points in sweep order. */
+  /** Receives the points in sweep order, and the index in the query of each. */
   readonly triples: Float32Array;
-  /** Receives the index in the query of each of them. */
   readonly order: Uint32Array;
 }
 
@@ -126,11 +122,11 @@ export interface ScanTask {
   readonly folders: readonly string[];
   /** The separate folder of descriptors. */
   readonly descriptors?: string | null;
-  /** States of what an earlier scan has seen, by location. */
+  /** States found by an earlier scan, by location. */
   readonly known: ReadonlyMap<string, string>;
   /** Whether the last scan took so long that this one must not take a worker. */
   readonly slow: boolean;
-  /** File with the findings of scans of earlier processes; null: it is not read. */
+  /** File with the findings of earlier processes; null: it is not read. */
   readonly index: string | null;
 }
 
@@ -147,7 +143,7 @@ export interface SearchTask extends ReadingTask {
   readonly region: NodeRegion;
   readonly method: string;
   readonly threshold: number;
-  /** Hits that the query may have: more need not be listed. */
+  /** The most hits that need to be listed. */
   readonly most: number;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
@@ -167,13 +163,12 @@ export interface CutoutTask extends ReadingTask {
   readonly dataset: Dataset;
   readonly source: number;
   readonly region: NodeRegion;
-  /** What is evaluated at the nodes instead of the field, and inputs that transforms have made; absent: nothing. */
+  /** An expression to evaluate instead of the field, and inputs that transforms have provided. */
   readonly quantity?: QuantityQuery;
   readonly derived?: DerivedFields | null;
   readonly out: Float32Array;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
-  /** Work done in earlier time slices; absent: none. */
   readonly progress?: Progress;
 }
 
@@ -183,19 +178,16 @@ export interface ReduceTask extends ReadingTask {
   readonly dataset: Dataset;
   readonly source: number;
   readonly plan: ReductionPlan;
-  /** The nodes of the part, and its place in the region of the plan. */
+  /** The nodes of the part, and its position in the region of the plan. */
   readonly region: NodeRegion;
   readonly box: PartBox;
-  /** Inputs that transforms have made of the frame; absent: none. */
+  /** Inputs that transforms have provided. */
   readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
 }
 
-/**
- * What a transform does: planes along x and y, rows along z that are summed or derived, derived planes back, and
- * derived fields at points.
- */
+/** Stages: planes along x and y, rows along z that are summed or derived, planes back, and derived fields at points. */
 type TransformStage =
   | { readonly stage: "forward"; readonly plan: TransformPlan }
   | { readonly stage: "sum"; readonly plan: SpectrumPlan }
@@ -203,7 +195,6 @@ type TransformStage =
   | {
       readonly stage: "at";
       readonly plan: DerivedPlan;
-      /** Those of the task alone. */
       readonly points: Float32Array;
       readonly method: string;
     };
@@ -218,12 +209,12 @@ interface TransformParts extends ReadingTask {
   /** Number of the stored frame, and its time. */
   readonly frame: number;
   readonly time: number;
-  /** The frames whose sum is transformed; absent: `frame`. */
+  /** Frames whose weighted sum is transformed; absent: `frame`. */
   readonly blend?: FrameWeights;
   readonly from: number;
   readonly count: number;
   readonly scratch: ScratchPlanes;
-  /** Inputs that transforms have made of the frame; absent: none. */
+  /** Inputs that transforms have provided. */
   readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
@@ -246,7 +237,7 @@ export type Task =
   | ScanTask
   | PingTask;
 
-/** The outcome of a task; errors cross as data because cloning drops their class and members. */
+/** The outcome of a task; errors cross as data, because cloning drops their class and members. */
 export type TaskOutcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
 
 /** An error as data. */

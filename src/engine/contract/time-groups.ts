@@ -16,8 +16,7 @@ export interface TimedGroup {
 }
 
 /**
- * Divides points by their times: those of fields between the same frames are one group, all others only with points of
- * the same time.
+ * Groups points by their times: fields between the same frames, all others at the same time.
  *
  * @param member the member of the query that the times replace: `time` or `StartTime`
  * @throws RequestError that names the first time out of range

@@ -27,10 +27,7 @@ export type FileToWrite = { readonly path: string } & (
   | { readonly table: NumberTable }
 );
 
-/**
- * The reason why the data cannot be read, or not now, or the file not written for want of room; null once it is
- * written. Cloning drops the class of an error.
- */
+/** The reason of a failure, as data because cloning drops the class of an error; null once the file is written. */
 export type CutoutOutcome =
   | { readonly unreadable: string }
   | { readonly busy: string; readonly retryAfter: number | undefined }
@@ -76,20 +73,12 @@ export class CutoutThread {
     await this.#run({ grid, path });
   }
 
-  /**
-   * Writes paths as NetCDF.
-   *
-   * @throws BusyError if too many files wait, DataError if the file cannot be written
-   */
+  /** Writes paths as NetCDF. @throws BusyError if too many files wait, DataError if the file cannot be written */
   async writePaths(recorded: RecordedPaths, path: string): Promise<void> {
     await this.#run({ recorded, path });
   }
 
-  /**
-   * Writes a table as NetCDF.
-   *
-   * @throws BusyError if too many files wait, DataError if the file cannot be written
-   */
+  /** Writes a table as NetCDF. @throws BusyError if too many files wait, DataError if the file cannot be written */
   async writeTable(table: NumberTable, path: string): Promise<void> {
     await this.#run({ table, path });
   }

@@ -1,6 +1,6 @@
 /**
- * `BufferPool` lends blocks of one memory that threads share: fresh memory costs far more than the work done in it, and
- * blocks that the C library makes and frees among smaller ones leave gaps that the system does not get back.
+ * Pool of blocks of shared memory: fresh memory costs more than the work done in it, and large blocks that the C
+ * library frees among small ones leave gaps that the system does not get back.
  */
 
 /** Blocks begin at multiples of this many bytes, and take as many: pages of memory. */

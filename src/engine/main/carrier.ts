@@ -1,4 +1,4 @@
-/** A carrier runs the tasks of queries on worker threads, and small batches on the caller's thread. */
+/** Interface of a thread pool: runs tasks on worker threads, and small batches on the caller's thread. */
 import { WorkerError } from "../../shared/errors.js";
 import type { CacheStatus } from "../../storage/bricks/directory.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
@@ -8,7 +8,7 @@ import type { QueryShare } from "./fair-queue.js";
 
 /** Options of a run. */
 export interface RunOptions {
-  /** Ends the task by ending its thread; for deadlines only. */
+  /** Ends the task by ending its thread; for deadlines. */
   readonly kill?: AbortSignal | undefined;
   /** The query's share of the threads; absent: the task counts as a separate query. */
   readonly share?: QueryShare;
@@ -16,9 +16,9 @@ export interface RunOptions {
 
 /** Runs tasks and reports its load. */
 export interface Carrier {
-  /** Number of batches that it evaluates at a time: its worker threads. */
+  /** Number of worker threads. */
   readonly parallelism: number;
-  /** How often a task is run at most, if its thread is lost each time. */
+  /** Runs of a task at most, if its thread is lost each time. */
   readonly attempts: number;
   /** Bytes of bricks that it can cache. */
   readonly cacheBytes: number;
@@ -29,16 +29,11 @@ export interface Carrier {
    *   BusyError when no thread can be started
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
-  /**
-   * Evaluates a small batch at once on the caller's thread; absent if the carrier cannot.
-   *
-   * @returns false, without any effect, if the batch is to be run as a task
-   * @throws what `run` rejects with
-   */
+  /** Evaluates a small batch at once on the caller's thread. @returns false, without any effect, if it is for `run` */
   runInline?(task: BatchTask, share: QueryShare): boolean;
   /** Number of batches that `runInline` has evaluated. */
   inlined?(): number;
-  /** Number of threads that can take tasks: one at least, others once there has been work for them. */
+  /** Number of threads that can take tasks. */
   alive(): number;
   /** Number of tasks that wait. */
   queued(): number;
@@ -47,7 +42,6 @@ export interface Carrier {
   cache(): CacheStatus;
   /** The bricks that its cache holds, in any frame, by source. */
   held(): ReadonlyMap<number, readonly number[]>;
-  /** Counts of fetches from stores behind HTTP. */
   stores(): readonly StoreStatus[];
   /** Connects a thread to the one that reads stores. */
   connectStores(connection: StorePort): void;
@@ -59,12 +53,7 @@ export interface Carrier {
   close(): Promise<void>;
 }
 
-/**
- * Runs a task, and repeats it when its thread was lost, as often as the carrier allows.
- *
- * @param isWanted whether the result is still wanted
- * @throws what `run` throws
- */
+/** Runs a task, with retries when its thread was lost and the result is still wanted. */
 export async function runWithRetries<T>(
   carrier: Pick<Carrier, "run" | "attempts">,
   task: Task,

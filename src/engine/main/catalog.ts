@@ -10,27 +10,18 @@ import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/file/dataset.js";
 import type { Carrier } from "./carrier.js";
 
-/**
- * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After this many
- * queries they start over, when the cache holds nothing of the first any longer.
- */
+/** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
 /** Open questions of a refused dataset that callers are told. */
 const MOST_TOLD = 4;
 const MOST_COMBINATIONS = 2 ** 26;
 /** Fields that the kernel of a query may have. */
 const FIELDS_PER_QUERY = 8;
-/**
- * The findings in the state folder with which the first scan of a process begins; it leaves its own to the next
- * process.
- */
+/** File in the state folder with the findings of the last process. */
 const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
-/**
- * After a scan that took longer than this, the next one takes no worker, so that queries keep theirs. The first scan of
- * a process, which opens every file, may take longer.
- */
+/** A scan takes no worker if the last one took longer than this; the first one of a process opens every file. */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;
 /** Least time between scans that failed queries cause. */
@@ -123,12 +114,7 @@ export class Catalog {
     this.#changes?.close();
   }
 
-  /**
-   * The dataset of a name or alias, in any letter case.
-   *
-   * @throws DataError if it was served until its files changed and were refused, NotFoundError if its files have
-   *   always been refused
-   */
+  /** The dataset of a name or alias, in any letter case. @throws DataError or NotFoundError if its files are refused */
   find(name: string): Dataset | undefined {
     const found = this.#names.get(name.toLowerCase());
     const location = this.#gone.get(name.toLowerCase());
@@ -221,10 +207,7 @@ function versionOf({ name, location, digest, files }: Dataset): string {
   return JSON.stringify([name, location, digest, files]);
 }
 
-/**
- * Wraps `work` so that it never runs twice at a time. Calls during a run share the next one, which begins after it: it
- * sees what they have changed before, and an older outcome never replaces a newer one.
- */
+/** Wraps `work` so that it never runs twice at a time: calls during a run share the next one. */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;

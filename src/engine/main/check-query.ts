@@ -322,10 +322,7 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
   return 8 ** totalLayers(filterlength, dataset.axes);
 }
 
-/**
- * The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and
- * records.
- */
+/** The largest number of points of a query, and the limit that sets it. */
 export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
   const bounds: Evaluation["limit"][] = [recordLimit(limits, checked)];
   if (checked && checked.steps > 0) {
@@ -366,10 +363,7 @@ const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 
 /** Evaluations of the velocity that take as long as one of it and its gradient. */
 const GRADIENT_WORK = 4;
 
-/**
- * Evaluations of a field that a query takes for a number of points. The tolerance decides how many adaptive steps take,
- * so such a query is never small.
- */
+/** Evaluations of a field for a number of points. A query with adaptive steps is never small. */
 export function workOf(checked: CheckedQuery, points: number): number {
   const work = points * checked.samples * Math.max(1, evaluationsOf(checked) * checked.steps);
   return checked.query.integrator === "dopri5" && points > 0 ? Math.max(work, SMALL_WORK + 1) : work;

@@ -49,10 +49,7 @@ export class Collector implements TripleSink {
     this.#committed(count);
   }
 
-  /**
-   * Gives all slabs back; a second call does nothing. A writer that still runs continues in a slab of the same length,
-   * whose contents are dropped.
-   */
+  /** Gives all slabs back. A writer that still runs continues in a slab of the same length, which is dropped. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

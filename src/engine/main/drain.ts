@@ -1,10 +1,8 @@
 /** A drain waits for work in progress to end before a shutdown. */
 
 /**
- * Keeps the items in progress.
- *
- * They are in an array, because a `Set` makes a new table after some entries, and each old table keeps its successor
- * and all it contained: once a table has moved to V8's old generation, minor collections free none of its successors.
+ * Items in progress, in an array: V8 chains the tables of a `Set`, and minor collections free none of the successors of
+ * a table in the old generation.
  */
 export class InProgress<T> {
   /** Null in free places. */

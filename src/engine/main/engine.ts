@@ -32,10 +32,8 @@ import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
 
 /**
- * Loads the catalogue and starts the engine.
+ * Loads the catalogue and starts the engine, which closes `carrier` and `sharing`.
  *
- * @param carrier runs the tasks of queries; the engine closes it
- * @param sharing divides large queries among the peers of a cluster; the engine closes it too
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
 export async function openEngine(

@@ -1,4 +1,4 @@
-/** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
+/** Execution of one query at points: plans batches as points arrive, runs them, and returns the result. */
 import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../shared/errors.js";
 import { operationOf, RECORDS } from "../../shared/operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -18,7 +18,7 @@ import type { DividedTask } from "./sharing.js";
 
 /** Bytes of a record of three float32. */
 export const RECORD_BYTES = 12;
-/** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
+/** Most float32 values in a part of a streamed result. One part for each worker, and two more, may wait unread. */
 export const PART_VALUES = 1 << 19;
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
@@ -27,10 +27,7 @@ interface QueryFailure {
   readonly error: FieldprobeError;
 }
 
-/**
- * The state of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
- * large result are read and others computed, `over` once its caller has the outcome.
- */
+/** `input` until `finish` is called, `due` while it waits, `streamed` while parts are read, `over` with the outcome. */
 type State =
   | { readonly name: "input" | "streamed" | "over" }
   | {
@@ -41,13 +38,13 @@ type State =
 
 /** The progress of a result that is read in parts. */
 interface Stream {
-  /** Tasks that have ended well. */
+  /** Tasks that have succeeded. */
   readonly done: Set<number>;
-  /** Float32 values of the parts that have been begun and not yet been read. */
+  /** Float32 values of the parts that have begun and have not been read. */
   unread: number;
   /** The error of the first point outside the domain. */
   outside: FieldprobeError | null;
-  /** Tells the reader that something has changed. */
+  /** Notifies the reader of a change. */
   wake: () => void;
 }
 
@@ -68,14 +65,12 @@ export class Execution implements Evaluation {
   #notFinite: FieldprobeError | null = null;
   /** Null until the first task, and if there is nothing to compute. */
   #plan: Plan | null = null;
-  /** Number of tasks started so far. */
   #started = 0;
-  /** The progress of the parts of the result; null if the caller takes it as a whole only. */
+  /** Null if the caller takes the result as a whole only. */
   readonly #stream: Stream | null;
 
   /**
    * @param checked the checked query, or the error that `finish` reports once the input has been read
-   * @param control `stream`: whether a large result may come in parts; `points`: how many will come, if known
    */
   constructor(
     context: QueryContext,
@@ -96,7 +91,7 @@ export class Execution implements Evaluation {
     const limit = pointLimit(context.limits, this.#checked);
     this.taskPoints = Math.max(1, limit.points);
     const records = recordLimit(context.limits, this.#checked);
-    // What runs in the background may take as long as it needs, and a single point is always admitted.
+    // In the background a query may take as long as it needs, and a single point is always admitted.
     this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
     const tooLong = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
     if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
@@ -131,7 +126,7 @@ export class Execution implements Evaluation {
     return count * (this.#checked.itemsPerPoint - 1) + Math.ceil((8 * moved * this.#particleNumbers) / RECORD_BYTES);
   }
 
-  /** Numbers that are kept of each particle of a batch that has begun; 0 without particles. */
+  /** Numbers kept for each particle between time slices; 0 without particles. */
   get #particleNumbers(): number {
     const { dataset, operation, query } = this.#checked ?? {};
     if (!dataset || query === undefined || operation?.family !== "track") return 0;
@@ -139,7 +134,7 @@ export class Execution implements Evaluation {
     return places + more + exits;
   }
 
-  /** The most tasks that run at once; for particles one per thread, since a waiting task would only hold memory. */
+  /** The most tasks at once; for particles one per thread, since a waiting task would only hold memory. */
   get #mostTasks(): number {
     const { parallelism } = this.#context.carrier;
     return this.#checked?.operation.family === "track" ? parallelism : 2 * parallelism;
@@ -147,7 +142,7 @@ export class Execution implements Evaluation {
 
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
-      // The query has been aborted, or has failed as a whole, while its input arrived.
+      // The query has failed as a whole while its input arrived.
       if (this.#failure && this.#state.name === "over") {
         reject(this.#failure.error);
         return;
@@ -156,7 +151,7 @@ export class Execution implements Evaluation {
       this.#failure ??= this.#checkInput();
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
-      // An outcome that is there already, such as an echo, needs no deadline.
+      // An outcome that exists already, such as an echo, needs no deadline.
       if (this.#state.name === "due") this.#life.startClock();
     });
   }
@@ -165,13 +160,11 @@ export class Execution implements Evaluation {
     this.#life.abort();
   }
 
-  /** Checks that need the whole input. */
   #checkInput(): QueryFailure | null {
     const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outside ?? null;
     return error && { index: -1, error };
   }
 
-  /** The error of too many records or points, or of velocities whose number differs from that of the points. */
   #countError(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
@@ -188,25 +181,18 @@ export class Execution implements Evaluation {
     });
   }
 
-  /** The error of an echoed point or of a velocity that is not finite. */
   #numberError(): FieldprobeError | null {
     return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
-  /**
-   * Checks that the points of the last slab of an echo are finite: slab by slab, because a check of a million points at
-   * the end would hold up the event loop for milliseconds.
-   */
+  /** Checks the last slab of an echo: a million points at the end would hold up the event loop for milliseconds. */
   #checkFinite(): void {
     const slab = this.points.slabs.at(-1);
     if (slab === undefined || this.#checked?.operation.family !== "echo") return;
     this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
   }
 
-  /**
-   * Checks that the points of the last slab lie inside the domain if the result may come in parts: once the first part
-   * has been sent, it is too late to refuse the query.
-   */
+  /** Checks that the last slab lies inside the domain, before the first part of a streamed result is sent. */
   #checkInside(): void {
     const { slabs, count } = this.points;
     const slab = slabs.at(-1);
@@ -217,7 +203,7 @@ export class Execution implements Evaluation {
     this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
   }
 
-  /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
+  /** Starts tasks as far as there is room, then settles the outcome if it is known. */
   #advance(): void {
     while (!this.#failure && !this.#life.over && this.#life.running < this.#mostTasks && this.#hasRoom()) {
       const task = this.#nextTask();
@@ -231,7 +217,7 @@ export class Execution implements Evaluation {
     this.#settle();
   }
 
-  /** Whether another task may start: parts that have not been read bound those of a streamed result. */
+  /** Whether another task may start: unread parts bound a streamed result. */
   #hasRoom(): boolean {
     return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
   }
@@ -241,12 +227,11 @@ export class Execution implements Evaluation {
     return (this.#context.carrier.parallelism + 2) * PART_VALUES;
   }
 
-  /** Whether the plan makes the result as a whole, so that it is not streamed; only plans by arrival make parts. */
+  /** Whether the plan makes the result as a whole: only plans by arrival make parts. */
   get #comesWhole(): boolean {
     return this.#plan !== null && this.#plan.drop === undefined;
   }
 
-  /** The next task, or null if there is none now. */
   #nextTask(): BatchTask | SortTask | DividedTask | null {
     const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
@@ -256,8 +241,7 @@ export class Execution implements Evaluation {
 
   /**
    * Chooses the plan: by peers if that pays, by tiles for box filters, whose cubes share sums, by sweep if the data
-   * exceed the cache, else by arrival. Until all points have arrived, it is null for the first three, and for answers
-   * with several records per point, whose caller counts them before their memory is taken.
+   * exceed the cache, else by arrival. The first three, and several records per point, wait for all points.
    */
   #makePlan(complete: boolean): Plan | null {
     const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#context;
@@ -284,7 +268,7 @@ export class Execution implements Evaluation {
     return planBySweep(context, carrier.cacheBytes) ?? planByArrival(context);
   }
 
-  /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if a worker has to do it */
+  /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if it is for a worker */
   #tryInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
@@ -297,7 +281,7 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    // The error is recorded while the task still counts as running: once none runs, the outcome is settled.
+    // The error is recorded while the task counts as running: once none runs, the outcome is settled.
     await this.#life.counted(async () => {
       try {
         await this.#attempt(task);
@@ -316,14 +300,14 @@ export class Execution implements Evaluation {
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
   }
 
-  /** Runs a task: again if its thread is lost, unless it is divided, for then `run` deals with lost peers itself. */
+  /** Runs a task; a divided one deals with lost peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
     else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
     else await this.#life.run<null>(task, () => this.#failure === null);
   }
 
-  /** Lends a tracking batch the memory in which its particles wait between time slices. */
+  /** Runs a tracking batch, with memory for its particles between time slices. */
   async #attemptTracking(task: BatchTask): Promise<void> {
     const { buffers } = this.#context;
     const particles = buffers.doubles(task.count * this.#particleNumbers);
@@ -334,7 +318,6 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Reports the failure of the whole query to whoever waits for its result. */
   #failed(error: FieldprobeError): void {
     this.#failure = { index: -1, error };
     const state = this.#state;
@@ -364,7 +347,7 @@ export class Execution implements Evaluation {
     this.#stream?.wake();
   }
 
-  /** The result as a whole: values of the plan, or the points of an echo. */
+  /** The result as a whole. */
   #result(): Omit<Result, "texts" | "release"> {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
@@ -381,7 +364,6 @@ export class Execution implements Evaluation {
     };
   }
 
-  /** The result in parts; those that may wait to be read count as held. */
   #streamedResult(): Omit<Result, "texts" | "release"> {
     return {
       ...this.#result(),
@@ -391,7 +373,7 @@ export class Execution implements Evaluation {
     };
   }
 
-  /** Gives the parts in order, each within the deadline of a result; each may be read until the next is asked for. */
+  /** The parts in order, each within the deadline of a result. */
   async *#parts(): AsyncGenerator<Float32Array, undefined> {
     const stream = this.#stream as Stream;
     const plan = this.#plan as Plan;
@@ -406,7 +388,6 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Waits until a part is computed, or the query has failed. */
   async #computed(stream: Stream, part: number): Promise<void> {
     while (!this.#failure && !stream.done.has(part)) {
       await new Promise<void>((resolve) => {

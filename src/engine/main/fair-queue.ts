@@ -1,17 +1,13 @@
 /**
- * The fair queue chooses the next task: clients share the threads equally, the queries of a client share its part, and
- * short queries go ahead of others, the shortest first.
+ * Weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): clients share the threads equally, the queries of a
+ * client share its part, and short queries go first, the shortest before others.
  *
- * It is a weighted fair queue (Demers, Keshav and Shenker, SIGCOMM 1989): each query has a virtual time, which advances
- * by the time it was served times the number of queries of its client; the query with the least virtual time is next.
- * The virtual time of the queue advances as that of a client with an equal part, and a query that begins, or was idle,
- * starts from it.
+ * Each query has a virtual time, which advances by the time it was served times the number of queries of its client;
+ * the least is next. The virtual time of the queue advances as that of a client with an equal part; a query that begins
+ * or was idle starts from it.
  */
 
-/**
- * Virtual milliseconds by which a query of no length goes ahead, and the time from which on a query has no head start:
- * what it was served and what its task is expected to take.
- */
+/** Head start of a query of no length in virtual milliseconds, and the length (served and expected) that has none. */
 const HEAD_START_MS = 100;
 const SHORT_MS = 50;
 /** Virtual milliseconds by which tasks of the background follow the others: three centuries. */
@@ -27,7 +23,7 @@ export interface QueryShare {
   virtual: number;
   /** Milliseconds that it was served. */
   served: number;
-  /** Whether it waits for a store, and what is told when that changes. */
+  /** Whether it waits for a store, and the listener to changes. */
   waits: boolean;
   readonly onWait: (waits: boolean) => void;
 }
@@ -41,7 +37,7 @@ export function createShare(
   return { client, background, virtual: 0, served: 0, waits: false, onWait };
 }
 
-/** Notes whether a query waits for a store, and tells a change. */
+/** Records whether a query waits for a store, and reports a change. */
 export function noteWait(share: QueryShare, waits: boolean): void {
   if (share.waits === waits) return;
   share.waits = waits;
@@ -63,7 +59,6 @@ export class FairQueue<T extends QueuedTask> {
   readonly #clients = new Map<unknown, Map<QueryShare, number>>();
   #queries = 0;
 
-  /** Number of tasks that wait. */
   get size(): number {
     return this.#waiting.length;
   }

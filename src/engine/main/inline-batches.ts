@@ -1,6 +1,6 @@
 /**
- * Evaluation of small batches on the main thread, if the brick cache holds all that they read: handing fifty points to a
- * worker thread and back takes longer than evaluating them (docs/decisions/batches.md).
+ * Evaluation of small batches on the main thread, if the brick cache holds all that they read: handing fifty points to
+ * a worker thread and back takes longer than evaluating them (docs/decisions/batches.md).
  */
 
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
@@ -47,22 +47,14 @@ export class InlineBatches {
   #spentMs = 0;
   #isCounting = false;
 
-  /**
-   * @param repair frees the pins of this thread, after an unforeseen error; false: to be called again later
-   * @param report told of such an error, after which all batches go to the workers
-   */
+  /** After an unforeseen error, `repair` frees the pins of this thread (false: later); batches go to workers then. */
   constructor(setup: InlineSetup, repair: () => boolean, report: (error: unknown) => void) {
     this.#setup = setup;
     this.#repair = repair;
     this.#report = report;
   }
 
-  /**
-   * Evaluates a batch and fills its `out`.
-   *
-   * @returns false if it is for the workers
-   * @throws RequestError, DataError or CancelledError, as on a worker
-   */
+  /** Evaluates a batch and fills its `out`. @returns false if it is for the workers */
   run(task: BatchTask): boolean {
     if (this.#spentMs >= TICK_MS || !isSmall(task)) return false;
     if (this.#evaluator === null) {

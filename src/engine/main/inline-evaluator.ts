@@ -1,7 +1,4 @@
-/**
- * `InlineEvaluator` evaluates batches on the thread that serves requests, by the same code and the same WebAssembly
- * module as the worker threads, on bricks that are in the cache.
- */
+/** Evaluation of batches on the main thread by the code of the worker threads, on bricks that are in the cache. */
 import { readFile } from "node:fs/promises";
 import { compileModule, instantiateSimd, type WasmMemory } from "../../kernels/simd/index.js";
 import { builtFile } from "../../shared/build.js";
@@ -25,12 +22,7 @@ export interface InlineSetup {
 
 /** Evaluates batches without a wait. */
 export interface InlineEvaluator {
-  /**
-   * Evaluates a batch and fills its `out`.
-   *
-   * @returns false, leaving `out` undefined, if bricks would have to be read or waited for
-   * @throws what `evaluateBatch` throws
-   */
+  /** Evaluates a batch and fills its `out`. @returns false if bricks would have to be read or waited for */
   evaluate(task: BatchTask): boolean;
 }
 

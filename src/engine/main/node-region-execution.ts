@@ -343,10 +343,7 @@ export class RegionExecution implements Evaluation {
     });
   }
 
-  /**
-   * Gives the parts in order, each within the deadline of a result, and begins another for each that was read. The
-   * parts of a reader that leaves are given back when the result is released.
-   */
+  /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
   async *#stream(
     waiting: Promise<Float32Array>[],
     start: (index: number) => Promise<Float32Array>,

@@ -1,4 +1,4 @@
-/** The life of a running query: its deadline, its tasks on worker threads, and what ends and releases them. */
+/** The life of a running query: its deadline, its tasks, and its end. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../shared/config.js";
 import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../shared/errors.js";
@@ -13,21 +13,19 @@ import type { ScratchSpace } from "./scratch-space.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { TextThreads } from "./text-threads.js";
 
-/** Time after which the thread of a task that does not obey its cancel flag is ended. */
+/** Time after which the thread of a task that ignores its cancel flag is ended. */
 const KILL_AFTER_MS = 500;
 
 /** The parts of the engine that a running query uses. */
 export interface QueryContext {
   readonly carrier: Carrier;
-  /** Null if this process evaluates everything. */
   readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
   readonly texts: TextThreads;
   readonly limits: Limits;
   readonly scratch: ScratchSpace;
-  /** Number of the dataset's first field in the brick cache. */
+  /** Numbers in the brick cache: of the dataset's first field, and of the combined bricks of a query. */
   sourceOf(dataset: Dataset): number;
-  /** A number for the combined bricks of a query in the brick cache. */
   numberCombination(): number;
   /** Adds to the count of points held for queries; negative when they are given back. */
   hold(points: number): void;
@@ -39,17 +37,16 @@ export interface QueryContext {
 export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait" | "background"> {
   /** Time that the result may take after the end of the input. */
   readonly deadlineMs: number;
-  /** Called once nothing of the query is left: its result is released, or it failed and its last task has ended. */
+  /** Called once the result is released, or the query failed and its last task has ended. */
   readonly ended: () => void;
 }
 
-/** What a query does at the turns of its life. */
+/** Callbacks of a query. */
 interface LifeEvents {
-  /** Called once, when the query as a whole fails: whoever waits for its result is told. */
+  /** Called once, when the query as a whole fails. */
   readonly failed: (error: FieldprobeError) => void;
   /** Gives buffers back; called once, when neither a task nor a reader uses them any more. */
   readonly release: () => void;
-  /** The dataset that the query reads, if any. */
   readonly dataset: () => Dataset | null;
 }
 
@@ -62,7 +59,7 @@ export class QueryLife {
   readonly #context: QueryContext;
   readonly #control: LifeControl;
   readonly #events: LifeEvents;
-  /** Word 0 becomes 1 when worker threads need not go on; made for the first task, since small batches need none. */
+  /** Word 0 becomes 1 when worker threads need not go on; made on demand, since small batches need none. */
   #cancel: Int32Array | null = null;
   #stop: AbortController | null = null;
   #kill: AbortController | null = null;
@@ -79,7 +76,7 @@ export class QueryLife {
     this.#context = context;
     this.#control = control;
     this.#events = events;
-    this.share = createShare(control.client, (waits) => this.#tellWait(waits), control.background);
+    this.share = createShare(control.client, (waits) => this.#reportWait(waits), control.background);
   }
 
   get texts(): QueryTexts {
@@ -90,12 +87,10 @@ export class QueryLife {
     return this.#over;
   }
 
-  /** Whether no task runs. */
   get idle(): boolean {
     return this.#running === 0;
   }
 
-  /** Number of tasks that run. */
   get running(): number {
     return this.#running;
   }
@@ -130,15 +125,11 @@ export class QueryLife {
     return { deadline, signal: this.#stop.signal, client: this.#control.client };
   }
 
-  /**
-   * Runs a task, and repeats it if its thread was lost.
-   *
-   * @param isWanted whether a retry is of use
-   */
+  /** Runs a task, with retries if its thread was lost and a retry is of use. */
   run<T>(task: Task, isWanted = () => !this.#over): Promise<T> {
     if (this.#kill === null) {
       this.#kill = new AbortController();
-      // Every task listens to the signal: more listeners than Node expects are not a leak here.
+      // Every task listens to the signal.
       setMaxListeners(0, this.#kill.signal);
     }
     const options = { kill: this.#kill.signal, share: this.share };
@@ -159,13 +150,13 @@ export class QueryLife {
     }
   }
 
-  /** Tells whoever started the query that it begins to wait for a store, or no longer does; refused, it fails. */
-  #tellWait(waits: boolean): void {
+  /** Reports that the query begins or ceases to wait for a store, and fails if that is refused. */
+  #reportWait(waits: boolean): void {
     const dataset = this.#events.dataset();
     if (dataset && this.#control.onStoreWait?.(waits ? storeOf(dataset) : null) === false) this.fail(busyStore());
   }
 
-  /** Fails the query, unless it is over: its caller is told at once, its tasks end at their next group of points. */
+  /** Fails the query, unless it is over: at once for its caller, at the next group of points for its tasks. */
   fail(error: FieldprobeError): void {
     if (this.#over) return;
     this.#end();
@@ -177,7 +168,7 @@ export class QueryLife {
     this.fail(new CancelledError());
   }
 
-  /** Hands out a result that is complete; in use until it is released, unless the query has failed meanwhile. */
+  /** Hands out a complete result, which is in use until it is released. */
   handOut(result: Omit<Result, "texts" | "release">): Result {
     this.#inUse = !this.#over;
     this.#over = true;
@@ -185,7 +176,7 @@ export class QueryLife {
     return this.#releasable(result);
   }
 
-  /** Hands out a result in parts, whose reader sets the pace from here on; the query may still fail. */
+  /** Hands out a result in parts, whose reader sets the pace; the query may still fail. */
   handOutParts(result: Omit<Result, "texts" | "release">): Result {
     this.#inUse = !this.#over;
     this.#stopClock();
@@ -202,7 +193,7 @@ export class QueryLife {
     return { ...result, texts: this.texts, release };
   }
 
-  /** Ends the query: tells the tasks that run to end, and ends the threads of those that do not. */
+  /** Ends the query: asks running tasks to end, and ends the threads of those that do not. */
   #end(): void {
     this.#over = true;
     this.#stopClock();

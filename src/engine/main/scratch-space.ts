@@ -30,11 +30,7 @@ export class ScratchSpace {
     this.#folder = existsSync(state) ? state : tmpdir();
   }
 
-  /**
-   * Lends room for numbers.
-   *
-   * @throws LimitError of more than files may ever have, BusyError if others have it now or the disk has no room
-   */
+  /** Lends room for numbers. @throws LimitError if there is never as much, BusyError if there is not now */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);

@@ -1,4 +1,4 @@
-/** Lets the worker threads turn text into points and results into text, in memory that all threads share. */
+/** Text work of queries on the worker threads: text into points, results into text, in shared memory. */
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";

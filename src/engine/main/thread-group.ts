@@ -1,5 +1,4 @@
-/** A thread group keeps a number of worker threads alive, and repairs what a dead thread leaves behind. */
-import { EventEmitter } from "node:events";
+/** A group of worker threads that are kept alive. Repairs the shared memory after a thread has died. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -16,25 +15,12 @@ import { ThreadStarts } from "./thread-starts.js";
 const ENTRY = builtFile(new URL("../worker/worker.js", import.meta.url));
 /** Time after which a thread that is started on demand ends unused. */
 const IDLE_MS = 300_000;
-/** Interval at which a task that is to be killed is looked for on a thread. */
+/** Interval for checks whether a task that is to be killed has begun. */
 const LOOK_MS = 5;
-/** The time for which a group that closes waits for threads that are still loading. */
+/** Time that `close` waits for threads that are still loading. */
 const LOADING_MS = 10_000;
 
 const NO_THREAD = "No worker thread could be started.";
-
-/**
- * A request to end a task with its thread. Every task has one, and an emitter takes a tenth of the time of an
- * AbortController.
- */
-class TaskEnd extends EventEmitter {
-  aborted = false;
-
-  abort(): void {
-    this.aborted = true;
-    this.emit("abort");
-  }
-}
 
 /** A group of worker threads, each of which runs one task at a time. */
 export class ThreadGroup {
@@ -47,20 +33,17 @@ export class ThreadGroup {
   readonly #tickets: Int32Array;
   /** How often threads have failed to start, and whether to try again. */
   readonly #starts: ThreadStarts;
-  /** Threads that have not ended, with the promises of their ends and of the time when they have loaded or ended. */
+  /** Threads that have not ended, with promises of the end, and of having loaded or ended. */
   readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
   /** Ends the tasks in progress. */
-  readonly #ends = new Set<TaskEnd>();
+  readonly #ends = new Set<AbortController>();
   #refill: NodeJS.Timeout | null = null;
   #ticket = 0;
   #closing = false;
 
   /**
-   * @param size   number of threads
-   * @param fewest threads that are kept; others start on demand and end when they are idle for long
-   * @param cache  repaired when a thread dies
-   * @param stores reads stores for the threads
-   * @param report told why threads cannot be started, once until one has started
+   * @param fewest threads that are kept; others start on demand and end when they have been idle for long
+   * @param report called when threads cannot be started, once until one has started
    */
   constructor(
     setup: WorkerSetup,
@@ -121,13 +104,13 @@ export class ThreadGroup {
   async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<TaskOutcome<unknown>> {
     if (kill?.aborted) throw new DeadlineError();
     if (this.alive === 0 && !this.#starts.allowed) throw new BusyError(NO_THREAD);
-    const end = new TaskEnd();
+    const end = new AbortController();
     const ticket = this.#nextTicket();
     const stop = (): void => this.#endSafely(end, ticket);
     kill?.addEventListener("abort", stop);
     this.#ends.add(end);
     try {
-      const done = this.#piscina.run({ ticket, task: message } satisfies TicketedTask, { signal: end });
+      const done = this.#piscina.run({ ticket, task: message } satisfies TicketedTask, { signal: end.signal });
       this.#watch();
       return await done;
     } catch (error) {
@@ -138,7 +121,7 @@ export class ThreadGroup {
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();
-      const hadNoThread = end.aborted || (this.#starts.failing && this.loaded === 0);
+      const hadNoThread = end.signal.aborted || (this.#starts.failing && this.loaded === 0);
       throw hadNoThread && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
     } finally {
       this.#ends.delete(end);
@@ -163,13 +146,13 @@ export class ThreadGroup {
   }
 
   /** Ends the thread of a task once the task runs: a thread that loads its modules must not be terminated. */
-  #endSafely(end: TaskEnd, ticket: number): void {
+  #endSafely(end: AbortController, ticket: number): void {
     if (!this.#ends.has(end)) return;
     if (this.#tickets.includes(ticket)) end.abort();
     else setTimeout(() => this.#endSafely(end, ticket), LOOK_MS);
   }
 
-  /** Notices new threads: the library starts them with tasks and instead of dead ones, mostly without an event. */
+  /** Registers new threads: the library starts them mostly without an event. */
   #watch(): void {
     for (const thread of this.#piscina.threads) {
       if (this.#living.has(thread)) continue;
@@ -208,10 +191,7 @@ export class ThreadGroup {
     });
   }
 
-  /**
-   * Waits for the threads that the library has given up: until they end, they may write into the buffers of their
-   * tasks.
-   */
+  /** Waits for the threads that the library has given up: they may still write into buffers. */
   async #abandonedEnded(): Promise<void> {
     const { threads } = this.#piscina;
     await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));

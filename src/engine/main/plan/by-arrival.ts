@@ -8,7 +8,7 @@ import { type CheckedQuery, workOf } from "../check-query.js";
 import type { Collector } from "../collector.js";
 import type { DividedTask } from "../sharing.js";
 
-/** Float32 values that the result of one batch may have, so that results with many numbers per point are cut small. */
+/** Most float32 values in the result of a batch. */
 export const BATCH_VALUES = 4 * 1024 * 1024;
 /** Fewest points worth a separate batch or message. */
 export const LEAST_POINTS: Readonly<Record<Family, number>> = {
@@ -22,24 +22,23 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   arrays: 1,
   echo: 1,
 };
-/** Most particles of a batch: all of them take a step before its time slice can end. */
+/** Most particles of a batch: all take a step before its time slice can end. */
 export const MOST_PARTICLES = 4096;
-/** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
+/** Batches of box filters per worker: one may take much longer than another. */
 const FILTER_BATCHES = 4;
 
-/** The query that is planned, and the values that its batches share. */
+/** The query, and the values that its batches share. */
 export interface PlanContext {
   readonly checked: CheckedQuery & { readonly dataset: NonNullable<CheckedQuery["dataset"]> };
   readonly points: Collector;
   readonly velocities: Collector;
   readonly buffers: BufferPool;
-  /** Number of batches that the carrier evaluates at a time. */
   readonly parallelism: number;
   /** Number of the dataset's first field in the brick cache. */
   readonly source: number;
-  /** Makes the number of the combined bricks of this query. */
+  /** Number of the combined bricks of this query in the brick cache. */
   numberCombination(): number;
-  /** Float32 values that the result of a batch by arrival may have. */
+  /** Most float32 values in the result of a batch by arrival. */
   readonly mostValues: number;
   /** Word 0 becomes 1 when the query is cancelled. */
   readonly cancel: Int32Array;
@@ -47,16 +46,11 @@ export interface PlanContext {
   readonly stepBudget?: StepBudget | null;
 }
 
-/** A plan hands out the tasks of a query one after the other. */
+/** Hands out the tasks of a query one after the other. */
 export interface Plan {
   /** Parts of the result, in order. */
   readonly values: readonly Float32Array[];
-  /**
-   * The next task, or null when there is none now.
-   *
-   * @param complete    whether all points have arrived
-   * @param outstanding tasks that run
-   */
+  /** The next task, or null if there is none now. @param outstanding number of running tasks */
   next(complete: boolean, outstanding: number): BatchTask | SortTask | DividedTask | null;
   /** Whether every task has been handed out, once all points have arrived. */
   complete(): boolean;
@@ -114,10 +108,7 @@ export function sliceSlabs(slabs: readonly Slab[], first: number, count: number)
   return parts;
 }
 
-/**
- * Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger
- * batches.
- */
+/** Plans batches in order of arrival; points that wait for a worker gather into larger batches. */
 export function planByArrival(context: PlanContext): Plan {
   const { family } = context.checked.operation;
   const smallest = LEAST_POINTS[family];
@@ -126,7 +117,7 @@ export function planByArrival(context: PlanContext): Plan {
   const largest = Math.max(1, Math.min(most, Math.floor(context.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
-  /** Gives the buffer of a part back, once: a reader that left may still ask for the next part. */
+  /** Gives the buffer of a part back, once: a reader that left may still request the next part. */
   const drop = (part: number): void => {
     if (values[part].length > 0) context.buffers.give(values[part]);
     values[part] = new Float32Array(0);

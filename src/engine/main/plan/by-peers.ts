@@ -1,7 +1,4 @@
-/**
- * A plan by peers evaluates a query as one task that divides its points among the peers of a cluster; a small query
- * whose bricks are all cached here is evaluated by this process.
- */
+/** Plan of one task that divides the points among peers, unless the query is small and its bricks are cached here. */
 import type { DividedTask, Sharing } from "../sharing.js";
 import { batchOf, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
 

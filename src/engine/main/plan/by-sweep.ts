@@ -1,8 +1,8 @@
 /**
- * A plan by sweep evaluates a query on data that does not fit the cache, or a filter over cubes at many points. It puts
- * the points in the order of a sweep over bricks (`sweep-shape.ts`) and takes small batches from that order one after
- * the other, so that all workers are near the front of the sweep and share its bricks. The frames of a time
- * interpolation are combined as their bricks are read (`combined-bricks.ts`).
+ * Plan of a query on data that does not fit the cache, or of a filter over cubes at many points. The points are sorted
+ * in the order of a sweep over bricks (`sweep-shape.ts`) and cut into small batches, so that all workers are near the
+ * front of the sweep and share its bricks. The frames of a time interpolation are combined as their bricks are read
+ * (`combined-bricks.ts`).
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
@@ -26,28 +26,28 @@ import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from
 const LEAST_POINTS = 128;
 /** Most points of a section. */
 const SECTION = 1_048_576;
-/** A batch has the points of this many rows of a column, but at least `least` and at most `most` points. */
+/** A batch has the points of `rows` rows of a column, but at least `least` and at most `most`. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
-/** As `BATCH.rows`, of a sweep over combined bricks, whose rows all workers share. */
+/** Rows of a batch of a sweep over combined bricks, whose rows all workers share. */
 const COMBINED_ROWS = 0.25;
 
 /** The parameters of a sweep. */
 export interface Sweep {
   readonly bricking: Bricking;
   readonly shape: SweepShape;
-  /** Bricks in a row of a column, as a fraction of those of a frame. */
+  /** Bricks in a row of a column over those of a frame. */
   readonly rowFraction: number;
-  /** Bricks of each frame that the cache holds: of all frames at a time, or with `inTurn` of one. */
+  /** Bricks of each frame that the cache holds, with `inTurn` of one frame. */
   readonly room: number;
-  /** Whether the sampler combines frames one after the other, because the cache is too small (`sampler.ts`). */
+  /** Whether frames are combined one after the other, because the cache is too small (`brick-group.ts`). */
   readonly inTurn: boolean;
-  /** The sweep over combined bricks; null if there is one frame, or if the cache is too small for it. */
+  /** Null if there is one frame, or if the cache is too small. */
   readonly combined: CombinedSweep | null;
 }
 
 /** The bricks that a query may need. */
 interface Demand {
-  /** The first field, whose bricks are those of the sweep. */
+  /** The field whose bricks give the sweep its shape. */
   readonly main: FieldSource;
   readonly frames: number;
   /** Bricks of a field in one frame. */
@@ -57,7 +57,7 @@ interface Demand {
   readonly fields: readonly FieldSource[];
 }
 
-/** The demand of a query; null if it is never swept: only queries that read fields once at each point are. */
+/** The demand of a query; null if it is never swept: only queries that read fields once per point are. */
 function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
@@ -73,7 +73,7 @@ function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): D
   return { main, frames: frames.length, bricks, brickBytes, fields };
 }
 
-/** Whether a query can be swept and needs frames that do not fit the cache together. */
+/** Whether a query can be swept and its frames do not fit the cache. */
 export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean {
   const demand = demandOf(checked);
   return demand !== null && demand.frames * demand.bricks * demand.brickBytes > cacheBytes;
@@ -99,7 +99,6 @@ function chooseSweep(context: PlanContext, cacheBytes: number): Sweep {
   return { bricking, shape, rowFraction: rowOf(shape) / bricks, room, inTurn, combined: null };
 }
 
-/** Bricks in a row of a column. */
 function rowOf({ axes: [row], width }: SweepShape): number {
   return width[row as 0 | 1 | 2];
 }
@@ -152,10 +151,7 @@ export function sweepsFilter({ checked, points }: PlanContext): boolean {
   return points.count > BATCH_POINTS && !checked.fields.some((name) => isStaggered(checked.dataset, name));
 }
 
-/**
- * Plans a filter over cubes in batches as large as they may be, in sweep order whatever the cache holds: the cubes of
- * points that are close to one another share sums.
- */
+/** Plans a filter over cubes in sweep order, whatever the cache holds: the cubes of neighbouring points share sums. */
 export function planFilterBySweep(context: PlanContext, cacheBytes: number): Plan {
   const { checked, parallelism } = context;
   const fields = checked.fields.flatMap((name) => checked.dataset.fields[name] ?? []);
@@ -172,12 +168,9 @@ interface Section {
   /** In sweep order: the index in the query of each point, and the points. */
   readonly order: Uint32Array;
   readonly triples: Float32Array;
-  /**
-   * Word 0 becomes 1 when `order` and `triples` have been filled; 0 after the sort: the bricks of the points are no
-   * more than `Sweep.room`, and the points are evaluated in the order of the query.
-   */
+  /** Word 0 becomes 1 when the points have been sorted; it stays 0 if their bricks fit `Sweep.room`. */
   readonly arranged: Int32Array;
-  /** Number of points that have been put into batches; -1 while the section is sorted. */
+  /** Number of points in batches; -1 while the section is sorted. */
   taken: number;
 }
 
@@ -189,12 +182,11 @@ class SweepPlan implements Plan {
   /** Float32 values of a point's result. */
   readonly #perPoint: number;
   readonly #out: Float32Array;
-  /** Buffers of the present section. */
   readonly #lent: Uint8Array<SharedArrayBuffer>[] = [];
   #section: Section | null = null;
   /** Number of batches in sweep order so far. */
   #batches = 0;
-  /** Number of points in the sections that have been evaluated. */
+  /** Number of points in evaluated sections. */
   #end = 0;
 
   constructor(context: PlanContext, sweep: Sweep) {
@@ -230,7 +222,7 @@ class SweepPlan implements Plan {
     this.#context.buffers.give(this.#out);
   }
 
-  /** Takes a block that is given back with the section. */
+  /** Takes memory that is given back with the section. */
   #borrow(bytes: number): Uint8Array<SharedArrayBuffer> {
     const block = this.#context.buffers.take(bytes);
     this.#lent.push(block);
@@ -292,7 +284,7 @@ class SweepPlan implements Plan {
     });
   }
 
-  /** Makes the next batch in the order of the query, if the cache holds the bricks: a large one for each worker. */
+  /** Makes the next batch in the order of the query: the cache holds its bricks. */
   #plainBatch(section: Section): BatchTask {
     const { points, parallelism } = this.#context;
     const size = section.end - section.first;

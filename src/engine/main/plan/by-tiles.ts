@@ -1,7 +1,6 @@
 /**
- * A plan by tiles divides filters over cubes among the workers by place: each batch has all points, and evaluates those
- * of its part of the tiles (`node-filters.ts`), since cubes share sums within a tile and two workers in one tile would
- * both make them.
+ * Plan of filters over cubes by tiles of nodes (`node-filters.ts`): each batch has all points, and evaluates those of
+ * its part of the tiles, within which cubes share sums.
  */
 import { BATCH_POINTS } from "../../contract/memory.js";
 import type { BatchTask } from "../../contract/task.js";

@@ -1,6 +1,6 @@
 /**
- * Puts the parts of a reduction in the order of a sweep over bricks if the cache does not hold their fields: columns
- * side by side, each swept layer by layer. Their states are merged in another order, which no cache changes.
+ * The parts of a reduction in the order of a sweep over bricks, if the cache does not hold their fields. The order in
+ * which their states are merged does not depend on it.
  */
 import type { Parts } from "../../../analysis/parts.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
