@@ -205,7 +205,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/cli": 3_477,
   "src/client": 1_496,
   "src/cluster": 1_793,
-  "src/engine": 9_556,
+  "src/engine": 9_280,
   "src/events": 4_655,
   "src/float32": 390,
   "src/jobs": 2_833,
