@@ -1,6 +1,6 @@
 /** Lists what names mean in expressions: inputs of a dataset, and quantities by their formulas. */
 import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js";
-import { QUANTITIES } from "../shared/quantities.js";
+import { curlOf, QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
 /** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */
@@ -81,7 +81,7 @@ const FORMULAS: Readonly<Record<string, string>> = {
   A: "grad_velocity",
   S: "(A + transpose(A)) / 2",
   W: "(A - transpose(A)) / 2",
-  w: "[A[2][1] - A[1][2], A[0][2] - A[2][0], A[1][0] - A[0][1]]",
+  w: curlOf("velocity"),
   gradp: "grad_pressure",
   lapu: "lap_velocity",
   lambda2: "eig2(S * S + W * W)",
@@ -120,7 +120,7 @@ export function formulaOf(name: string, names: Pick<Names, "fields">): string | 
   const component = /^(\w+)_([xyz])$/.exec(name);
   if (component !== null && inputNamed(component[1], names)?.shape === "vector")
     return `${component[1]}.${component[2]}`;
-  return QUANTITIES.find((row) => row.name === name)?.expression ?? undefined;
+  return QUANTITIES.find((row) => row.name === name && row.method !== null)?.expression;
 }
 
 /** All names, for messages. */

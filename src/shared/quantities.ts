@@ -1,4 +1,4 @@
-/** Computes derived quantities, each by a formula on the record of one operation. */
+/** Units, and the quantities that have names: each an expression on the record of one operation. */
 import { DERIVATIVES, GRADIENTS, type OperationName, type SpatialInterpolation, VALUES } from "./operations.js";
 
 /** Physical dimensions as powers of the units that a dataset states. */
@@ -118,14 +118,21 @@ export function unitText(product: ReadonlyMap<string, number>): string {
   return (above.join(" ") || "1") + (bottom === "" ? "" : `/${bottom}`);
 }
 
-/** A scalar that can be drawn: a formula and the operation whose records it reads. */
+/** The expression of the curl of a vector field. */
+export function curlOf(field: string): string {
+  const d = (component: number, axis: number): string => `grad_${field}[${component}][${axis}]`;
+  return `[${d(2, 1)} - ${d(1, 2)}, ${d(0, 2)} - ${d(2, 0)}, ${d(1, 0)} - ${d(0, 1)}]`;
+}
+
+/** A scalar that can be drawn. */
 export interface Quantity {
   readonly name: string;
   readonly title: string;
-  /** Names the formula, in the component names of the operation. */
-  readonly formula: string;
-  /** The same in the language of `analysis/expression.ts`; null if it is a filter, which has none there. */
-  readonly expression: string | null;
+  /**
+   * In the language of `analysis/expression.ts`, on what the records of the operation hold: those of a box filter hold
+   * the mean velocity or pressure, or components of the stress.
+   */
+  readonly expression: string;
   /** Physical dimension, from which its unit follows. */
   readonly measure: Measure;
   readonly operation: OperationName;
@@ -134,69 +141,36 @@ export interface Quantity {
   readonly method: SpatialInterpolation | null;
   /** Whether it is of datasets that state their viscosity only. */
   readonly needsViscosity?: true;
-  /** Computes the quantity of the record that starts at `at`, in float64. */
-  readonly of: (values: ArrayLike<number>, at: number, viscosity?: number | null) => number;
 }
 
-type Formula = Quantity["of"];
-type Nine = [number, number, number, number, number, number, number, number, number];
+/** How names of expressions are printed. */
+const SYMBOLS: Readonly<Record<string, string>> = {
+  ...{ A: "∇u", w: "ω", nu: "ν", gradp: "∇p", H_p: "∇∇p", lapu: "∇²u", force: "f", magnetic: "b", potential: "a" },
+  ...{ density: "ρ", temperature: "T", grad_density: "∇ρ", grad_temperature: "∇T" },
+  ...Object.fromEntries(["xx", "yy", "zz", "xy", "xz", "yz"].map((axes) => [axes, `τ${axes}`])),
+};
+/** What printed symbols mean. */
+const MEANINGS = [
+  ["ω", "ω = ∇×u"],
+  ["S", "S = (∇u + ∇uᵀ) / 2"],
+  ["τ", "τij = mean(ui uj) − mean(ui) mean(uj)"],
+] as const;
 
-const component =
-  (index: number): Formula =>
-  (values, at) =>
-    values[at + index];
-
-/** Magnitude of a vector. */
-const magnitude: Formula = (v, at) => Math.hypot(v[at], v[at + 1], v[at + 2]);
-
-/** Difference of two components. */
-const difference =
-  (a: number, b: number): Formula =>
-  (values, at) =>
-    values[at + a] - values[at + b];
-
-/** Components of the curl from a gradient, rows by component: A_zy - A_yz, A_xz - A_zx, A_yx - A_xy. */
-const CURL = [difference(7, 5), difference(2, 6), difference(3, 1)] as const;
-
-const vorticity: Formula = (g, at) => Math.hypot(CURL[0](g, at), CURL[1](g, at), CURL[2](g, at));
-
-const enstrophy: Formula = (g, at) => 0.5 * CURL.reduce((sum, curl) => sum + curl(g, at) ** 2, 0);
-
-const divergence: Formula = (g, at) => g[at] + g[at + 4] + g[at + 8];
-
-/** Squared strain rate S_ij S_ij with S the symmetric part of the gradient. */
-function strainSquared(g: ArrayLike<number>, at: number): number {
-  const diagonal = g[at] ** 2 + g[at + 4] ** 2 + g[at + 8] ** 2;
-  const [xy, xz, yz] = [
-    [1, 3],
-    [2, 6],
-    [5, 7],
-  ].map(([a, b]) => (g[at + a] + g[at + b]) / 2) as [number, number, number];
-  return diagonal + 2 * (xy * xy + xz * xz + yz * yz);
+/** Prints the expression of a quantity as a formula: `sqrt(2 * ddot(S, S))` as √(2 S : S), S = (∇u + ∇uᵀ) / 2. */
+export function formulaText({ expression, operation }: Pick<Quantity, "expression" | "operation">): string {
+  const printed = expression
+    .replaceAll(curlOf("magnetic"), "∇×b")
+    .replaceAll(/[A-Za-z_]+/g, (name) => (Object.hasOwn(SYMBOLS, name) ? (SYMBOLS[name] as string) : name))
+    .replaceAll(/\bddot\(([^,]+), ([^)]+)\)/g, "$1 : $2")
+    .replaceAll(/\bdot\(([^,]+), ([^)]+)\)/g, "$1 · $2")
+    .replaceAll(/\bnorm\(([^)]+)\)/g, "|$1|")
+    .replaceAll("sqrt", "√")
+    .replaceAll(/ \* |\.(?=[xyz]\b)/g, (operator) => (operator === "." ? "" : " "))
+    .replaceAll("-", "−");
+  const meanings = MEANINGS.filter(([symbol]) => printed.includes(symbol)).map(([, meaning]) => `, ${meaning}`);
+  const isMean = operation === "GetBoxFilterVelocity" || operation === "GetBoxFilterPressure";
+  return `${printed}${meanings.join("")}${isMean ? ", means over the box" : ""}`;
 }
-
-const strainRate: Formula = (g, at) => Math.sqrt(2 * strainSquared(g, at));
-
-const dissipation: Formula = (g, at, viscosity) => 2 * (viscosity ?? Number.NaN) * strainSquared(g, at);
-
-/** Computes half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
-const secondInvariant: Formula = (g, at) => {
-  const diagonal = g[at] ** 2 + g[at + 4] ** 2 + g[at + 8] ** 2;
-  const crossed = g[at + 1] * g[at + 3] + g[at + 2] * g[at + 6] + g[at + 5] * g[at + 7];
-  return -0.5 * (diagonal + 2 * crossed);
-};
-
-/** Computes the third invariant of an incompressible flow, -det A. */
-const thirdInvariant: Formula = (g, at) => {
-  const [a, b, c, d, e, f, h, i, j] = Array.from({ length: 9 }, (_, k) => g[at + k]) as Nine;
-  return -(a * (e * j - f * i) - b * (d * j - f * h) + c * (d * i - e * h));
-};
-
-/** Trace of a Hessian stored as xx, xy, xz, yy, yz, zz. */
-const hessianTrace: Formula = (h, at) => h[at] + h[at + 3] + h[at + 5];
-
-/** Trace of a stress stored as xx, yy, zz, xy, xz, yz, halved: the kinetic energy below the filter. */
-const subgridEnergy: Formula = (s, at) => 0.5 * (s[at] + s[at + 1] + s[at + 2]);
 
 const VALUE = { methods: VALUES, method: "Lag6" } as const;
 const DERIVATIVE = { methods: DERIVATIVES, method: "Fd4Lag4" } as const;
@@ -213,358 +187,107 @@ const BOX_STRESS = { ...FILTERED, operation: "GetBoxFilterSGSStress", measure: "
 
 /** All quantities, in the order in which they are offered. */
 export const QUANTITIES = [
-  { name: "ux", title: "Velocity x", formula: "ux", expression: "u.x", ...VELOCITY, of: component(0) },
-  { name: "uy", title: "Velocity y", formula: "uy", expression: "u.y", ...VELOCITY, of: component(1) },
-  { name: "uz", title: "Velocity z", formula: "uz", expression: "u.z", ...VELOCITY, of: component(2) },
-  { name: "p", title: "Pressure", formula: "p", expression: "pressure", ...PRESSURE, of: component(3) },
-  {
-    name: "speed",
-    title: "Speed |u|",
-    formula: "√(ux² + uy² + uz²)",
-    expression: "norm(u)",
-    ...VELOCITY,
-    of: magnitude,
-  },
-  {
-    name: "vorticity",
-    title: "Vorticity magnitude",
-    formula: "|ω|, ω = (duzdy − duydz, duxdz − duzdx, duydx − duxdy)",
-    expression: "norm(w)",
-    ...GRADIENT,
-    measure: "rate",
-    of: vorticity,
-  },
-  {
-    name: "wx",
-    title: "Vorticity x",
-    formula: "duzdy − duydz",
-    expression: "w.x",
-    ...GRADIENT,
-    measure: "rate",
-    of: CURL[0],
-  },
-  {
-    name: "wy",
-    title: "Vorticity y",
-    formula: "duxdz − duzdx",
-    expression: "w.y",
-    ...GRADIENT,
-    measure: "rate",
-    of: CURL[1],
-  },
-  {
-    name: "wz",
-    title: "Vorticity z",
-    formula: "duydx − duxdy",
-    expression: "w.z",
-    ...GRADIENT,
-    measure: "rate",
-    of: CURL[2],
-  },
-  {
-    name: "enstrophy",
-    title: "Enstrophy",
-    formula: "|ω|² / 2",
-    expression: "dot(w, w) / 2",
-    ...GRADIENT,
-    measure: "rateSquared",
-    of: enstrophy,
-  },
-  {
-    name: "strain",
-    title: "Strain rate |S|",
-    formula: "√(2 Sij Sij), Sij = (duidxj + dujdxi) / 2",
-    expression: "sqrt(2 * ddot(S, S))",
-    ...GRADIENT,
-    measure: "rate",
-    of: strainRate,
-  },
+  { name: "ux", title: "Velocity x", expression: "u.x", ...VELOCITY },
+  { name: "uy", title: "Velocity y", expression: "u.y", ...VELOCITY },
+  { name: "uz", title: "Velocity z", expression: "u.z", ...VELOCITY },
+  { name: "p", title: "Pressure", expression: "p", ...PRESSURE },
+  { name: "speed", title: "Speed |u|", expression: "norm(u)", ...VELOCITY },
+  { name: "vorticity", title: "Vorticity magnitude", expression: "norm(w)", ...GRADIENT, measure: "rate" },
+  { name: "wx", title: "Vorticity x", expression: "w.x", ...GRADIENT, measure: "rate" },
+  { name: "wy", title: "Vorticity y", expression: "w.y", ...GRADIENT, measure: "rate" },
+  { name: "wz", title: "Vorticity z", expression: "w.z", ...GRADIENT, measure: "rate" },
+  { name: "enstrophy", title: "Enstrophy", expression: "dot(w, w) / 2", ...GRADIENT, measure: "rateSquared" },
+  { name: "strain", title: "Strain rate |S|", expression: "sqrt(2 * ddot(S, S))", ...GRADIENT, measure: "rate" },
   {
     name: "epsilon",
     title: "Dissipation",
-    formula: "ε = 2 ν Sij Sij, Sij = (duidxj + dujdxi) / 2",
     expression: "2 * nu * ddot(S, S)",
     ...GRADIENT,
     measure: "dissipation",
     needsViscosity: true,
-    of: dissipation,
   },
-  {
-    name: "Q",
-    title: "Second invariant Q",
-    formula: "−duidxj dujdxi / 2",
-    expression: "-tr(A * A) / 2",
-    ...GRADIENT,
-    measure: "rateSquared",
-    of: secondInvariant,
-  },
-  {
-    name: "R",
-    title: "Third invariant R",
-    formula: "−det(duidxj)",
-    expression: "-det(A)",
-    ...GRADIENT,
-    measure: "rateCubed",
-    of: thirdInvariant,
-  },
-  {
-    name: "divergence",
-    title: "Divergence",
-    formula: "duxdx + duydy + duzdz",
-    expression: "tr(A)",
-    ...GRADIENT,
-    measure: "rate",
-    of: divergence,
-  },
+  { name: "Q", title: "Second invariant Q", expression: "-tr(A * A) / 2", ...GRADIENT, measure: "rateSquared" },
+  { name: "R", title: "Third invariant R", expression: "-det(A)", ...GRADIENT, measure: "rateCubed" },
+  { name: "divergence", title: "Divergence", expression: "tr(A)", ...GRADIENT, measure: "rate" },
   {
     name: "gradpressure",
     title: "Pressure gradient |∇p|",
-    formula: "√(dpdx² + dpdy² + dpdz²)",
     expression: "norm(gradp)",
     ...DERIVATIVE,
     operation: "GetPressureGradient",
     measure: "pressureGradient",
-    of: magnitude,
   },
   {
     name: "lapp",
     title: "Laplacian of pressure",
-    formula: "d2pdxdx + d2pdydy + d2pdzdz",
     expression: "tr(H_p)",
     ...DERIVATIVE,
     operation: "GetPressureHessian",
     measure: "pressureLaplacian",
-    of: hessianTrace,
   },
-  {
-    name: "lapux",
-    title: "Laplacian of velocity x",
-    formula: "∇²ux",
-    expression: "lapu.x",
-    ...LAPLACIAN,
-    of: component(0),
-  },
-  {
-    name: "lapuy",
-    title: "Laplacian of velocity y",
-    formula: "∇²uy",
-    expression: "lapu.y",
-    ...LAPLACIAN,
-    of: component(1),
-  },
-  {
-    name: "lapuz",
-    title: "Laplacian of velocity z",
-    formula: "∇²uz",
-    expression: "lapu.z",
-    ...LAPLACIAN,
-    of: component(2),
-  },
-  { name: "fx", title: "Force x", formula: "fx", expression: "force.x", ...FORCE, of: component(0) },
-  { name: "fy", title: "Force y", formula: "fy", expression: "force.y", ...FORCE, of: component(1) },
-  { name: "fz", title: "Force z", formula: "fz", expression: "force.z", ...FORCE, of: component(2) },
-  {
-    name: "bx",
-    title: "Magnetic field x",
-    formula: "bx",
-    expression: "magnetic.x",
-    ...MAGNETIC,
-    of: component(0),
-  },
-  {
-    name: "by",
-    title: "Magnetic field y",
-    formula: "by",
-    expression: "magnetic.y",
-    ...MAGNETIC,
-    of: component(1),
-  },
-  {
-    name: "bz",
-    title: "Magnetic field z",
-    formula: "bz",
-    expression: "magnetic.z",
-    ...MAGNETIC,
-    of: component(2),
-  },
-  {
-    name: "b",
-    title: "Magnetic field |b|",
-    formula: "√(bx² + by² + bz²)",
-    expression: "norm(magnetic)",
-    ...MAGNETIC,
-    of: magnitude,
-  },
+  { name: "lapux", title: "Laplacian of velocity x", expression: "lapu.x", ...LAPLACIAN },
+  { name: "lapuy", title: "Laplacian of velocity y", expression: "lapu.y", ...LAPLACIAN },
+  { name: "lapuz", title: "Laplacian of velocity z", expression: "lapu.z", ...LAPLACIAN },
+  { name: "fx", title: "Force x", expression: "force.x", ...FORCE },
+  { name: "fy", title: "Force y", expression: "force.y", ...FORCE },
+  { name: "fz", title: "Force z", expression: "force.z", ...FORCE },
+  { name: "bx", title: "Magnetic field x", expression: "magnetic.x", ...MAGNETIC },
+  { name: "by", title: "Magnetic field y", expression: "magnetic.y", ...MAGNETIC },
+  { name: "bz", title: "Magnetic field z", expression: "magnetic.z", ...MAGNETIC },
+  { name: "b", title: "Magnetic field |b|", expression: "norm(magnetic)", ...MAGNETIC },
   {
     name: "current",
     title: "Current density |∇×b|",
-    formula: "|(dbzdy − dbydz, dbxdz − dbzdx, dbydx − dbxdy)|",
-    expression: "sqrt(ddot(grad_magnetic, grad_magnetic) - ddot(grad_magnetic, transpose(grad_magnetic)))",
+    expression: `norm(${curlOf("magnetic")})`,
     ...GRADIENT,
     operation: "GetMagneticFieldGradient",
     measure: "current",
-    of: vorticity,
   },
-  {
-    name: "ax",
-    title: "Vector potential x",
-    formula: "ax",
-    expression: "potential.x",
-    ...POTENTIAL,
-    of: component(0),
-  },
-  {
-    name: "ay",
-    title: "Vector potential y",
-    formula: "ay",
-    expression: "potential.y",
-    ...POTENTIAL,
-    of: component(1),
-  },
-  {
-    name: "az",
-    title: "Vector potential z",
-    formula: "az",
-    expression: "potential.z",
-    ...POTENTIAL,
-    of: component(2),
-  },
-  {
-    name: "density",
-    title: "Density",
-    formula: "ρ",
-    expression: "density",
-    ...VALUE,
-    operation: "GetDensity",
-    measure: "density",
-    of: component(0),
-  },
+  { name: "ax", title: "Vector potential x", expression: "potential.x", ...POTENTIAL },
+  { name: "ay", title: "Vector potential y", expression: "potential.y", ...POTENTIAL },
+  { name: "az", title: "Vector potential z", expression: "potential.z", ...POTENTIAL },
+  { name: "density", title: "Density", expression: "density", ...VALUE, operation: "GetDensity", measure: "density" },
   {
     name: "graddensity",
     title: "Density gradient |∇ρ|",
-    formula: "√(dρdx² + dρdy² + dρdz²)",
     expression: "norm(grad_density)",
     ...GRADIENT,
     operation: "GetDensityGradient",
     measure: "densityGradient",
-    of: magnitude,
   },
   {
     name: "temperature",
     title: "Temperature",
-    formula: "T",
     expression: "temperature",
     ...VALUE,
     operation: "GetTemperature",
     measure: "temperature",
-    of: component(0),
   },
   {
     name: "gradtemperature",
     title: "Temperature gradient |∇T|",
-    formula: "√(dTdx² + dTdy² + dTdz²)",
     expression: "norm(grad_temperature)",
     ...GRADIENT,
     operation: "GetTemperatureGradient",
     measure: "temperatureGradient",
-    of: magnitude,
   },
-  {
-    name: "boxux",
-    title: "Filtered velocity x",
-    formula: "mean of ux over the box",
-    expression: null,
-    ...BOX_VELOCITY,
-    of: component(0),
-  },
-  {
-    name: "boxuy",
-    title: "Filtered velocity y",
-    formula: "mean of uy over the box",
-    expression: null,
-    ...BOX_VELOCITY,
-    of: component(1),
-  },
-  {
-    name: "boxuz",
-    title: "Filtered velocity z",
-    formula: "mean of uz over the box",
-    expression: null,
-    ...BOX_VELOCITY,
-    of: component(2),
-  },
-  {
-    name: "boxspeed",
-    title: "Filtered speed",
-    formula: "magnitude of the mean velocity over the box",
-    expression: null,
-    ...BOX_VELOCITY,
-    of: magnitude,
-  },
+  { name: "boxux", title: "Filtered velocity x", expression: "u.x", ...BOX_VELOCITY },
+  { name: "boxuy", title: "Filtered velocity y", expression: "u.y", ...BOX_VELOCITY },
+  { name: "boxuz", title: "Filtered velocity z", expression: "u.z", ...BOX_VELOCITY },
+  { name: "boxspeed", title: "Filtered speed", expression: "norm(u)", ...BOX_VELOCITY },
   {
     name: "boxp",
     title: "Filtered pressure",
-    formula: "mean of p over the box",
-    expression: null,
+    expression: "p",
     ...FILTERED,
     operation: "GetBoxFilterPressure",
     measure: "pressure",
-    of: component(0),
   },
-  {
-    name: "sgsenergy",
-    title: "Subgrid energy",
-    formula: "(τxx + τyy + τzz) / 2, τij = mean(ui uj) − mean(ui) mean(uj)",
-    expression: null,
-    ...BOX_STRESS,
-    of: subgridEnergy,
-  },
-  {
-    name: "sgsxx",
-    title: "SGS stress xx",
-    formula: "mean(ux ux) − mean(ux) mean(ux)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(0),
-  },
-  {
-    name: "sgsyy",
-    title: "SGS stress yy",
-    formula: "mean(uy uy) − mean(uy) mean(uy)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(1),
-  },
-  {
-    name: "sgszz",
-    title: "SGS stress zz",
-    formula: "mean(uz uz) − mean(uz) mean(uz)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(2),
-  },
-  {
-    name: "sgsxy",
-    title: "SGS stress xy",
-    formula: "mean(ux uy) − mean(ux) mean(uy)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(3),
-  },
-  {
-    name: "sgsxz",
-    title: "SGS stress xz",
-    formula: "mean(ux uz) − mean(ux) mean(uz)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(4),
-  },
-  {
-    name: "sgsyz",
-    title: "SGS stress yz",
-    formula: "mean(uy uz) − mean(uy) mean(uz)",
-    expression: null,
-    ...BOX_STRESS,
-    of: component(5),
-  },
+  { name: "sgsenergy", title: "Subgrid energy", expression: "(xx + yy + zz) / 2", ...BOX_STRESS },
+  { name: "sgsxx", title: "SGS stress xx", expression: "xx", ...BOX_STRESS },
+  { name: "sgsyy", title: "SGS stress yy", expression: "yy", ...BOX_STRESS },
+  { name: "sgszz", title: "SGS stress zz", expression: "zz", ...BOX_STRESS },
+  { name: "sgsxy", title: "SGS stress xy", expression: "xy", ...BOX_STRESS },
+  { name: "sgsxz", title: "SGS stress xz", expression: "xz", ...BOX_STRESS },
+  { name: "sgsyz", title: "SGS stress yz", expression: "yz", ...BOX_STRESS },
 ] as const satisfies readonly Quantity[];

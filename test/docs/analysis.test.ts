@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { MEASURES, QUANTITIES } from "../../src/shared/quantities.js";
+import { formulaText, MEASURES, QUANTITIES, type Quantity } from "../../src/shared/quantities.js";
 import { withTables } from "../support/measured.js";
 
 const DOCUMENT = fileURLToPath(new URL("../../docs/analysis.md", import.meta.url));
@@ -11,9 +11,10 @@ const DOCUMENT = fileURLToPath(new URL("../../docs/analysis.md", import.meta.url
 const plain = (text: string): string => text.replaceAll("|", "\\|");
 
 it("lists every quantity with its expression, its formula and its unit", async () => {
-  const rows = QUANTITIES.map(({ name, title, expression, formula, measure }) => {
+  const rows = QUANTITIES.map((quantity: Quantity) => {
+    const { name, title, expression, method, measure } = quantity;
     const unit = Object.entries(MEASURES[measure]).map(([base, power]) => (power === 1 ? base : `${base}^${power}`));
-    return `| \`${name}\` | ${plain(title)} | ${expression === null ? "" : `\`${expression}\``} | ${plain(formula)} | ${unit.join(" ")} |\n`;
+    return `| \`${name}\` | ${plain(title)} | ${method === null ? "" : `\`${expression}\``} | ${plain(formulaText(quantity))} | ${unit.join(" ")} |\n`;
   });
   const head = "| Name | Quantity | Expression | Formula | Unit |\n|---|---|---|---|---|\n";
   const tables = new Map([["quantities", `${head}${rows.join("")}`]]);

@@ -1,14 +1,19 @@
-/** Quantities against their definitions by tensors, on random records. */
+/** Quantities against their definitions by tensors, on random records, and as printed formulas. */
 import { describe, expect, it } from "vitest";
-import { findOperation, RECORDS } from "../../src/shared/operations.js";
-import { MEASURES, QUANTITIES, type Quantity, unitFactors } from "../../src/shared/quantities.js";
+import { recordQuantity } from "../../src/analysis/record-quantity.js";
+import { operationOf, RECORDS } from "../../src/shared/operations.js";
+import { formulaText, MEASURES, QUANTITIES, type Quantity, unitFactors } from "../../src/shared/quantities.js";
 import { fc } from "../support/property.js";
 
 type QuantityName = (typeof QUANTITIES)[number]["name"];
 
 const gradient = fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: 9, maxLength: 9 });
 const quantityOf = (name: QuantityName) => QUANTITIES.find((row) => row.name === name) as Quantity;
-const of = (name: QuantityName, values: number[]) => quantityOf(name).of([Number.NaN, ...values], 1, 0.5);
+/** The quantity of a record that follows another one. */
+const of = (name: QuantityName, values: number[]) => {
+  const records = [...values.map(() => Number.NaN), ...values];
+  return recordQuantity(quantityOf(name), 0.5)(records, values.length, 1, 1)[0] as number;
+};
 const close = (got: number, wanted: number, scale: number) =>
   expect(Math.abs(got - wanted)).toBeLessThanOrEqual(1e-12 * (1 + scale));
 
@@ -62,6 +67,9 @@ describe("invariants of the velocity gradient", () => {
 describe("traces and magnitudes", () => {
   it("sum the diagonal of a Hessian and of a stress", () => {
     expect(of("lapp", [1, 20, 30, 4, 50, 16])).toBe(21);
+    expect(of("p", [20, 30, 40, 1])).toBe(1);
+    expect(of("boxp", [1])).toBe(1);
+    expect(of("sgsxz", [10, 20, 30, 40, 5, 60])).toBe(5);
     expect(of("sgsenergy", [1, 2, 3, 40, 50, 60])).toBe(3);
   });
 
@@ -76,20 +84,34 @@ describe("traces and magnitudes", () => {
   });
 });
 
-it("reads only components that its operation has, and names one formula each", () => {
-  for (const { name, operation, of: formula, formula: text, measure } of QUANTITIES) {
-    const row = findOperation(operation);
-    const size = RECORDS[row?.result ?? "float"].length;
-    const value = formula(
-      Array.from({ length: size }, (_, i) => i + 1),
-      0,
-      0.5,
-    );
-    expect([name, Number.isFinite(value)]).toEqual([name, true]);
-    expect(text).not.toBe("");
+it("is finite for every quantity, of a record of its operation, and NaN without a viscosity that it needs", () => {
+  for (const quantity of QUANTITIES as readonly Quantity[]) {
+    const { name, operation, measure, needsViscosity = false } = quantity;
+    const size = RECORDS[operationOf(operation).result].length;
+    const records = Array.from({ length: 3 * size }, (_, i) => i + 1);
+    const values = recordQuantity(quantity, 0.5)(records, size, 1, 2);
+    expect([name, Array.from(values, Number.isFinite)]).toEqual([name, [true, true]]);
+    const [value] = Array.from(recordQuantity(quantity, null)(records, size, 0, 1));
+    expect([name, Number.isNaN(value)]).toEqual([name, needsViscosity]);
     expect(MEASURES[measure]).toBeDefined();
   }
   expect(new Set(QUANTITIES.map(({ name }) => name)).size).toBe(QUANTITIES.length);
+});
+
+it.each([
+  ["ux", "ux"],
+  ["wz", "ωz, ω = ∇×u"],
+  ["enstrophy", "ω · ω / 2, ω = ∇×u"],
+  ["epsilon", "2 ν S : S, S = (∇u + ∇uᵀ) / 2"],
+  ["Q", "−tr(∇u ∇u) / 2"],
+  ["lapuy", "∇²uy"],
+  ["lapp", "tr(∇∇p)"],
+  ["current", "|∇×b|"],
+  ["graddensity", "|∇ρ|"],
+  ["boxspeed", "|u|, means over the box"],
+  ["sgsenergy", "(τxx + τyy + τzz) / 2, τij = mean(ui uj) − mean(ui) mean(uj)"],
+] as const)("prints %s as %s", (name, formula) => {
+  expect(formulaText(quantityOf(name))).toBe(formula);
 });
 
 describe("units", () => {

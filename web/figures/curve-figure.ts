@@ -10,7 +10,7 @@ import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
 import type { NamedQuery } from "../state/queries.js";
 import { questionKey } from "../state/question-key.js";
-import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { quantityOf, quantityValues, unitOfQuantity } from "../state/shown-quantity.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
@@ -78,13 +78,12 @@ export class CurveFigure {
 
   #assemble(state: ViewState, named: readonly NamedQuery[], results: readonly BatchResult[]): ShownCurves {
     const { viscosity } = this.#store.facts;
-    const quantity = quantityOf(state.field);
     const x = this.source.places(state, named[0].query);
     const curves = named.flatMap(({ name }, i) => {
       const values = valuesOf(results[i]);
       if (values === null) return [];
-      const size = values.length / x.length;
-      return [{ name, y: x.map((_, k) => Math.fround(quantity.of(values, k * size, viscosity))) }];
+      const found = quantityValues(state.field, values, values.length / x.length, viscosity);
+      return [{ name, y: x.map((_, k) => Math.fround(found[k])) }];
     });
     const refusals = named.flatMap(({ name }, i) => {
       const result = results[i];

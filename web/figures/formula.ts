@@ -1,39 +1,24 @@
-/** This file sets formulas in the names of components as mathematics: duxdy as a derivative, ux with its index. */
+/** Formulas of quantities as MathML: ux with its index, uᵀ with its exponent. */
 import { html, mathml, type TemplateResult } from "lit-html";
 
 /** What a part of a formula is set as. */
 type FormulaPart = TemplateResult<3> | string;
 
-const SYMBOLS: Readonly<Record<string, string>> = { w: "ω", b: "B", a: "A" };
+const SYMBOLS: Readonly<Record<string, string>> = { b: "B", a: "A" };
 /** Operators and brackets that have their own spacing. */
-const OPERATORS = /^[-+−=·*/|,()∇]$/;
+const OPERATORS = /^[-+−=·×:*/|,()∇]$/;
 
 /** Operators after which a line may break. */
 const BREAKS: readonly string[] = ["=", ",", "+", "−"];
 
-/** A name with its index: ux, wz, tauxy; words stay upright. */
+/** A name with its index: ux, ωz, τxy; words stay upright. */
 function nameOf(text: string): FormulaPart {
-  const [, stem = "", index = ""] = /^(u|w|b|a|f|τ|S)([xyzij]{1,2})$/.exec(text) ?? [];
+  const [, stem = "", index = ""] = /^(u|ω|b|a|f|τ)([xyzij]{1,2})$/.exec(text) ?? [];
   if (stem !== "") return mathml`<msub><mi>${SYMBOLS[stem] ?? stem}</mi><mi>${index}</mi></msub>`;
-  return text.length > 1 && text !== "det" ? mathml`<mtext>${text}\u00a0</mtext>` : mathml`<mi>${text}</mi>`;
-}
-
-/** A derivative: duxdy, duidxj, dpdx, d2pdxdy, d2uxdxdx. */
-function derivativeOf(text: string): FormulaPart | null {
-  const [, order = "", of = "", first = "", index = "", second = ""] =
-    /^d(2?)(.+?)d([xyz])([ij]?)(?:d([xyz]))?$/.exec(text) ?? [];
-  if (of === "") return null;
-  if (index !== "") {
-    const below = mathml`<mi>∂</mi><msub><mi>${first}</mi><mi>${index}</mi></msub>`;
-    return mathml`<mfrac><mrow><mi>∂</mi>${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
-  }
-  const over = second === "" ? [first] : [first, second];
-  const below =
-    over.length === 2 && first === second
-      ? mathml`<mi>∂</mi><msup><mi>${first}</mi><mn>2</mn></msup>`
-      : over.map((axis) => mathml`<mi>∂</mi><mi>${axis}</mi>`);
-  const sign = order === "" ? mathml`<mi>∂</mi>` : mathml`<msup><mi>∂</mi><mn>2</mn></msup>`;
-  return mathml`<mfrac><mrow>${sign}${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
+  if (text.endsWith("ᵀ")) return mathml`<msup><mi>${text.slice(0, -1)}</mi><mo>T</mo></msup>`;
+  return text.length > 1 && text !== "det" && text !== "tr"
+    ? mathml`<mtext>${text}\u00a0</mtext>`
+    : mathml`<mi>${text}</mi>`;
 }
 
 /** A formula as MathML, in runs between which lines may break. */
@@ -51,7 +36,7 @@ function partOf(part: string): FormulaPart {
   if (/^[²³⁴]$/.test(part)) return mathml`<mo lspace="0" rspace="0">${part}</mo>`;
   if (/^[\d.]/.test(part)) return mathml`<mn>${part}</mn>`;
   if (OPERATORS.test(part)) return mathml`<mo>${part}</mo>`;
-  return derivativeOf(part) ?? nameOf(part);
+  return nameOf(part);
 }
 
 /** A title with signs in place of letters and digits: ² for ^2. */

@@ -293,7 +293,7 @@ function stepControls(state: ViewState, facts: DatasetFacts, set: (patch: Partia
 
 /** The quantities that can colour paths: those of single points. */
 function colourChoices(facts: DatasetFacts) {
-  const quantities = quantitiesOf(facts).filter(({ expression }) => expression !== null);
+  const quantities = quantitiesOf(facts).filter(({ method }) => method !== null);
   return [
     { value: "none" as const, text: "particle" },
     ...quantities.map((quantity) => ({ value: quantity.name, text: listedTitle(facts, quantity) })),

@@ -22,7 +22,7 @@ import {
   showsStretching,
 } from "../state/queries.js";
 import { questionKey } from "../state/question-key.js";
-import { conditionTitle, quantityOf, type ValueRange } from "../state/shown-quantity.js";
+import { conditionTitle, quantityValues, type ValueRange } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -353,8 +353,8 @@ export class SliceFigure {
         if (this.#probed === key) this.#probed = "";
         throw error;
       });
-      const { of } = quantityOf(state.field);
-      return { key, value: Math.fround(of(valuesOf(result) ?? [], 0, facts.viscosity)) };
+      const record = valuesOf(result) ?? [];
+      return { key, value: Math.fround(quantityValues(state.field, record, record.length, facts.viscosity)[0]) };
     });
   }
 

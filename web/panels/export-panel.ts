@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../../src/float32/format.js";
 import { npyHeader } from "../../src/float32/npy.js";
 import { operationOf, RECORDS } from "../../src/shared/operations.js";
-import { QUANTITIES, unitOf } from "../../src/shared/quantities.js";
+import { formulaText, QUANTITIES, unitOf } from "../../src/shared/quantities.js";
 import { chartPart } from "../figures/chart-part.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
 import {
@@ -45,7 +45,7 @@ import {
   slicePathOf,
   stretchingOf,
 } from "../state/queries.js";
-import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { quantityOf, quantityValues, unitOfQuantity } from "../state/shown-quantity.js";
 import { LANGUAGES, SPEEDS, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
@@ -559,15 +559,16 @@ function probeTable({ found, state }: ShownProbe, facts: DatasetFacts): ValueTab
       for (const [i, name] of probeComponents(call, values.length).entries()) {
         rows.push([call, method, name, values[i], "", ...place, name, facts.digest]);
       }
-      for (const { name, measure, formula, of } of derived) {
+      for (const quantity of derived) {
+        const { name, measure } = quantity;
         rows.push([
           call,
           method,
           name,
-          Math.fround(of(values, 0)),
+          Math.fround(quantityValues(name, values, values.length)[0]),
           unitOf(facts, measure),
           ...place,
-          formula,
+          formulaText(quantity),
           facts.digest,
         ]);
       }

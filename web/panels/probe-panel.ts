@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../src/float32/format.js";
-import { QUANTITIES, type Quantity, unitOf } from "../../src/shared/quantities.js";
+import { formulaText, QUANTITIES, type Quantity, unitOf } from "../../src/shared/quantities.js";
 import { valueText } from "../figures/data-table.js";
 import { number } from "../figures/inputs.js";
 import { statusBar } from "../figures/status-bar.js";
@@ -12,6 +12,7 @@ import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { methodOf, pinName, probeComponents, probeOperations, probeQuery } from "../state/queries.js";
 import { questionKey } from "../state/question-key.js";
+import { quantityValues } from "../state/shown-quantity.js";
 import { MOST_PINS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
@@ -149,13 +150,15 @@ export class ProbePanel {
       const method = methodOf({ ...state, field: quantity.name });
       const values = method === null ? undefined : found.get(quantity.operation)?.get(method);
       if (values === undefined || typeof values === "string") return [];
-      return [{ quantity, method, value: Math.fround(quantity.of(values, 0, viscosity)) }];
+      return [
+        { quantity, method, value: Math.fround(quantityValues(quantity.name, values, values.length, viscosity)[0]) },
+      ];
     }).filter(({ quantity }) => !STORED.includes(quantity.name));
     return html`
       <dl class="derived">
         ${rows.map(
           ({ quantity, method, value }) => html`
-            <div title=${quantity.formula}>
+            <div title=${formulaText(quantity)}>
               <dt>${quantity.title} <small>${method}</small></dt>
               <dd data-probe=${quantity.name}>${valueText(value)} ${Number.isNaN(value) ? nothing : unitOf(this.#store.facts, quantity.measure)}</dd>
             </div>

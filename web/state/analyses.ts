@@ -164,8 +164,8 @@ function hasGradient(facts: DatasetFacts): boolean {
 
 /** Whether a quantity has values at nodes: filtered ones have none, nor has a force that is not stored. */
 function hasNodeValues(field: string, facts: DatasetFacts): boolean {
-  const { expression, operation } = quantityOf(field);
-  return expression !== null && (operation !== "GetForce" || facts.fields.some(({ name }) => name === "force"));
+  const { method, operation } = quantityOf(field);
+  return method !== null && (operation !== "GetForce" || facts.fields.some(({ name }) => name === "force"));
 }
 
 /** Axes along which whole frames cannot be transformed. */

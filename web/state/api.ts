@@ -4,7 +4,7 @@ import type { AnalysisCall, ShownAnswer } from "./analyses.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { AXES, coordinateOf, extremesOf, type SampleAxis, sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
-import { quantityOf } from "./shown-quantity.js";
+import { quantityValues } from "./shown-quantity.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
 export class ApiError extends Error {
@@ -221,10 +221,7 @@ export function planePoints({
 
 /** A plane out of the records at its points. */
 function planeOf({ columns, rows, field, viscosity }: NodePlane, { components, values: records }: PointRecords): Slice {
-  const { of } = quantityOf(field);
-  const values = Float32Array.from({ length: columns.count * rows.count }, (_, i) =>
-    of(records, i * components.length, viscosity),
-  );
+  const values = Float32Array.from(quantityValues(field, records, components.length, viscosity));
   return { columns, rows, values, ...extremesOf(values) };
 }
 

@@ -2,8 +2,9 @@
  * Finds what can be drawn of a dataset by its name: a quantity of the table, or a field under a name of its own, whose
  * names are expressions of the service.
  */
+import { recordQuantity } from "../../src/analysis/record-quantity.js";
 import { FIELDS, type OperationName, VALUES } from "../../src/shared/operations.js";
-import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../src/shared/quantities.js";
+import { formulaText, type Measure, QUANTITIES, type Quantity, unitOf } from "../../src/shared/quantities.js";
 import { type DatasetFacts, type FieldFacts, offers } from "./facts.js";
 import { AXES } from "./plane-geometry.js";
 
@@ -14,6 +15,7 @@ export type ValueRange = readonly [number, number];
 export interface ShownQuantity extends Omit<Quantity, "measure"> {
   /** Physical dimension, from which the unit follows; null if the field states its unit. */
   readonly measure: Measure | null;
+  readonly formula: string;
   /** The field that the operation is asked for by name. */
   readonly field?: string;
 }
@@ -32,7 +34,7 @@ const BY_NAME = {
   method: "Lag6",
   measure: null,
 } as const;
-const COMPONENTS: readonly (string | undefined)[] = ["x", "y", "z"];
+const COMPONENTS = ["x", "y", "z"];
 
 /** Whether a name of a field is also that of a quantity of the table; brackets then tell the field. */
 function isTaken(name: string): boolean {
@@ -53,14 +55,21 @@ export function isNamed({ name }: Pick<FieldFacts, "name">): boolean {
 /** The quantity of a name, which `quantitiesOf` offers for some dataset. */
 export function quantityOf(name: string): ShownQuantity {
   const row = QUANTITIES.find((one) => one.name === name);
-  if (row !== undefined) return row;
-  const [, size, scalar, vector = "", axis] = /^(?:norm\((\w+)\)|\(?(\w+?)\)?|(\w+)\.([xyz]))$/.exec(name) ?? [];
-  const index = COMPONENTS.indexOf(axis);
-  const of: Quantity["of"] =
-    size === undefined
-      ? (values, at) => values[at + Math.max(0, index)]
-      : (values, at) => Math.hypot(values[at], values[at + 1], values[at + 2]);
-  return { ...BY_NAME, name, title: name, formula: name, expression: name, of, field: size ?? scalar ?? vector };
+  if (row !== undefined) return { ...row, formula: formulaText(row) };
+  const [, size, scalar, vector] = /^(?:norm\((\w+)\)|\(?(\w+?)\)?|(\w+)\.[xyz])$/.exec(name) ?? [];
+  return { ...BY_NAME, name, title: name, formula: name, expression: name, field: size ?? scalar ?? vector ?? "" };
+}
+
+/** The values of a quantity from records of its operation, of `width` numbers each. */
+export function quantityValues(
+  name: string,
+  records: ArrayLike<number>,
+  width: number,
+  viscosity?: number | null,
+): ArrayLike<number> {
+  const quantity = quantityOf(name);
+  const field = quantity.field === undefined ? {} : { [quantity.field]: width };
+  return recordQuantity(quantity, viscosity, field)(records, width, 0, records.length / width);
 }
 
 /** The quantities that a dataset has. */
@@ -69,7 +78,7 @@ export function quantitiesOf(facts: DatasetFacts): readonly ShownQuantity[] {
   const known = QUANTITIES.filter(({ name, operation, needsViscosity }: Quantity) => {
     if (needsViscosity === true && facts.viscosity == null) return false;
     return offers(facts, operation) && !named.some((field) => field.name === name);
-  });
+  }).map(({ name }) => quantityOf(name));
   if (!offers(facts, BY_NAME.operation)) return known;
   return [...known, ...named.flatMap(namesOf).map(quantityOf)];
 }

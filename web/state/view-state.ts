@@ -524,8 +524,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   every: wholeIn(1, 10_000),
   integrator: oneOf(INTEGRATORS),
   release: notNegative,
-  along: (text, facts) =>
-    quantitiesOf(facts).find(({ name, expression }) => name === text && expression !== null)?.name,
+  along: (text, facts) => quantitiesOf(facts).find(({ name, method }) => name === text && method !== null)?.name,
   tp: notNegative,
   launched: (text) => (text === "true" ? true : undefined),
   camera: (text) => numbers(text, 3) as [number, number, number] | undefined,

@@ -4,6 +4,7 @@ import type { PathPart } from "../../analysis/dispersion.js";
 import { compileExpression, type Expression } from "../../analysis/expression.js";
 import type { InputKey, PlainKind } from "../../analysis/names.js";
 import { namesFor } from "../../analysis/names.js";
+import { symmetric } from "../../analysis/record-quantity.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
 import { withoutNoise } from "../../float32/format.js";
@@ -122,11 +123,6 @@ function known<V>(answers: ReadonlyMap<InputKey, V>, key: InputKey): V {
   const answer = answers.get(key);
   if (answer === undefined) throw new Error(`${key} was not asked`);
   return answer;
-}
-
-/** The number of component `c` of a symmetric tensor among xx, xy, xz, yy, yz, zz. */
-export function symmetric(c: number): number {
-  return [0, 1, 2, 1, 3, 4, 2, 4, 5][c] as number;
 }
 
 function componentsOf(text: string, width: number): readonly string[] {

@@ -9,7 +9,7 @@ import {
 } from "../../engine/contract/dataset.js";
 import { version } from "../../shared/build.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
-import { QUANTITIES, type Quantity } from "../../shared/quantities.js";
+import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
 import { about, aboutField, assumedOf, timesOf } from "../rest/describe.js";
 
 /** Nodes along an axis of a chunk, about: whole bricks, so that a chunk reads each brick once. */
@@ -72,7 +72,7 @@ function makeView(dataset: Dataset): ZarrView {
   for (const quantity of QUANTITIES) {
     const method = methodAtNodes(quantity, dataset);
     if (method === undefined) continue;
-    const attributes = { ...about(dataset, quantity.title, quantity.measure), formula: quantity.formula, method };
+    const attributes = { ...about(dataset, quantity.title, quantity.measure), formula: formulaText(quantity), method };
     arrays.set(`${DERIVED}/${quantity.name}`, {
       ...grid([]),
       attributes,

@@ -2,7 +2,14 @@
 import { expect, it } from "vitest";
 import { QUANTITIES } from "../../../src/shared/quantities.js";
 import type { DatasetFacts } from "../../state/facts.js";
-import { listedTitle, outwards, quantitiesOf, quantityOf, unitOfQuantity } from "../../state/shown-quantity.js";
+import {
+  listedTitle,
+  outwards,
+  quantitiesOf,
+  quantityOf,
+  quantityValues,
+  unitOfQuantity,
+} from "../../state/shown-quantity.js";
 
 const stencil = { spatialInterpolation: ["Lag4"], components: [] };
 const FACTS = {
@@ -33,7 +40,9 @@ it.each([
 ] as const)("%s is read from the record of %s", (name, field, value, unit) => {
   const quantity = quantityOf(name);
   expect(quantity).toMatchObject({ name, field, expression: name, operation: "GetField" });
-  expect(quantity.of([Number.NaN, 3, 4, 12], 1)).toBe(value);
+  const isVector = /^norm|\.[xyz]$/.test(name);
+  const records = isVector ? [3, 4, 12, 6, 8, 24] : [3, 6];
+  expect(Array.from(quantityValues(name, records, isVector ? 3 : 1))).toEqual([value, 2 * value]);
   expect(unitOfQuantity(FACTS, name)).toBe(unit);
 });
 

@@ -3,6 +3,7 @@
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";
 import { type InputKey, namesFor } from "../../../analysis/names.js";
+import { symmetric } from "../../../analysis/record-quantity.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import { type FieldName, spatialOf } from "../../../shared/operations.js";
@@ -11,7 +12,7 @@ import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { refuse } from "../parameters.js";
 import { TripleWriter } from "../triple-writer.js";
-import { operationOfInput, symmetric } from "../values-along.js";
+import { operationOfInput } from "../values-along.js";
 import { derivedFor } from "./analysis-request.js";
 
 /** How values and derivatives are interpolated, and when. */

@@ -7,6 +7,7 @@ import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
+import { recordQuantity } from "../../../analysis/record-quantity.js";
 import { AXIS_NAMES, type Dataset, fieldOf } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import type { CutoutThread, SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
@@ -141,6 +142,7 @@ export async function reduce(
   viscosity: number | undefined,
 ): Promise<Sampled> {
   const { components } = result;
+  const valuesOf = recordQuantity(field, viscosity);
   const values = life.floats(result.items);
   const range = new Range();
   let filled = 0;
@@ -148,7 +150,7 @@ export async function reduce(
     const before = filled;
     const count = records.length / components;
     await life.slices.each(count, (from, to) => {
-      for (let i = from; i < to; i++) values[before + i] = field.of(records, i * components, viscosity);
+      values.set(valuesOf(records, components, from, to - from), before + from);
       range.add(values.subarray(before + from, before + to));
     });
     filled += count;

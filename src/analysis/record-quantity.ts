@@ -1,0 +1,50 @@
+/** Values of a quantity from the records of its operation. */
+import { FIELDS, operationOf, RECORDS } from "../shared/operations.js";
+import type { Quantity } from "../shared/quantities.js";
+import { compileScalar } from "./expression.js";
+import type { InputKey } from "./names.js";
+
+/** Computes the quantity of `count` records of `width` numbers, the first of which is record `first`. */
+export type RecordQuantity = (
+  records: ArrayLike<number>,
+  width: number,
+  first: number,
+  count: number,
+) => ArrayLike<number>;
+
+/** Names of components that mean coordinates in expressions. */
+const COORDINATES: readonly string[] = ["x", "y", "z"];
+
+/**
+ * Compiles a quantity.
+ *
+ * @param field     the field that the operation is asked for by name, and its numbers at a node
+ * @param viscosity absent: quantities that need it are NaN
+ */
+export function recordQuantity(
+  { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
+  viscosity: number | null | undefined,
+  field: Readonly<Record<string, number>> = {},
+): RecordQuantity {
+  if (needsViscosity && viscosity == null)
+    return (_records, _width, _first, count) => new Float64Array(count).fill(Number.NaN);
+  const components: readonly string[] = RECORDS[operationOf(operation).result];
+  const scalars = components.filter((name) => !COORDINATES.includes(name)).map((name) => [name, 1] as const);
+  const names = { fields: { ...FIELDS, ...field, ...Object.fromEntries(scalars) }, units: null };
+  const { evaluate } = compileScalar(expression, { ...names, viscosity: viscosity ?? undefined });
+  return (records, width, first, count) => {
+    const input = (key: InputKey, c: number): Float64Array => {
+      const [kind, name = ""] = key.split(":");
+      const component = kind === "hessian" ? symmetric(c) : c;
+      const at = first * width + Math.max(0, components.indexOf(name)) + component;
+      return Float64Array.from({ length: count }, (_, i) => records[at + i * width]);
+    };
+    const [values] = evaluate({ count, input, scratch: () => new Float64Array(count), computed: new Map() });
+    return values;
+  };
+}
+
+/** The number of component `c` of a symmetric tensor among xx, xy, xz, yy, yz, zz. */
+export function symmetric(c: number): number {
+  return [0, 1, 2, 1, 3, 4, 2, 4, 5][c];
+}
