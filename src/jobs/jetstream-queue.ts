@@ -1,7 +1,6 @@
 /**
- * `openSharedQueue` keeps the queue of jobs in JetStream, for all processes of a cluster. Jobs are entries of a bucket,
- * changed only from the revision that was read. Their tasks are messages of a work queue in files, on a subject for
- * each job and generation: one process has a task at a time, and if it falls silent, another one gets it.
+ * Queue of jobs in JetStream, for all processes of a cluster. Jobs are entries of a bucket, changed only from the
+ * revision that was read. Tasks are messages of a work queue: those of a process that falls silent go to others.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,6 +30,8 @@ const ANSWER_MS = 5_000;
 /** Seconds after which a caller should try again while the queue cannot be reached. */
 const RETRY_S = 5;
 const NANOS = 1e6;
+/** The server's code for a change of a revision that is not the last. */
+const WRONG_LAST_SEQUENCE = 10071;
 /** Messages that are sent before their receipt is awaited. */
 const MOST_SENT = 256;
 
@@ -63,7 +64,6 @@ interface OpenQueue {
   addConsumer(job: JobOfGeneration): Promise<unknown>;
   end(job: JobOfGeneration): Promise<void>;
   pending(job: JobOfGeneration): Promise<number>;
-  /** Forgets all outputs of a job. */
   forget(id: string): Promise<unknown>;
 }
 
@@ -274,7 +274,7 @@ class JetStreamQueue implements JobQueue {
         this.#note(id, { ...changed, revision });
         return { ...changed, revision };
       } catch (error) {
-        if (!/wrong last sequence/.test((error as Error).message)) throw error;
+        if ((error as { code?: number }).code !== WRONG_LAST_SEQUENCE) throw error;
       }
     }
   }
