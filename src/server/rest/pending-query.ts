@@ -3,6 +3,7 @@
  * known.
  */
 
+import { AXIS_NAMES } from "../../engine/contract/dataset.js";
 import type { Evaluation, Query, Result, TripleSink } from "../../engine/contract/query.js";
 import type { Limits } from "../../shared/config.js";
 import { tooManyPoints } from "../../shared/errors.js";
@@ -55,6 +56,8 @@ export class PendingQuery {
   #evaluation: Evaluation | null = null;
   #points: TripleWriter | null = null;
   #admitted = 0;
+  /** How many nodes further the region of a search lies than its corners: whole periods. */
+  #ahead: readonly number[] = [0, 0, 0];
 
   constructor(life: RequestLife, limits: Limits, question: AskedQuery, texts: TextMembers) {
     this.#life = life;
@@ -102,11 +105,36 @@ export class PendingQuery {
   #placeRegion(operation: Operation, dataset: string | null): void {
     if (dataset === null || operation.family !== "search") return;
     const region = takeRegion(this.texts);
-    if (region !== undefined) addCorners(this.texts, region, operation, this.#life.dataset(dataset));
+    if (region !== undefined) this.#ahead = addCorners(this.texts, region, operation, this.#life.dataset(dataset));
+  }
+
+  /** Numbers the nodes of a search as its region does. */
+  #numbered({ request, result }: QueryResult): QueryResult {
+    const ahead = this.#ahead;
+    if (ahead.every((nodes) => nodes === 0)) return { request, result };
+    const { values, stream, components } = result;
+    const number = (records: Float32Array): Float32Array => {
+      for (let at = 0; at < records.length; at += components)
+        for (let a = 0; a < 3; a++) records[at + a] += ahead[a] as number;
+      return records;
+    };
+    const corners = AXIS_NAMES.flatMap((letter, a) =>
+      [`${letter}_start`, `${letter}_end`].map((name) => [
+        name,
+        (request.options[name] as number) + (ahead[a] as number),
+      ]),
+    );
+    const options = { ...request.options, ...Object.fromEntries(corners) };
+    const numbered = { ...result, values: values.map(number), ...(stream && { stream: mapped(stream, number) }) };
+    return { request: { ...request, options }, result: numbered };
   }
 
   /** Ends the input, waits for a slot and then for the result, or for the first part of a large streamed one. */
   async answer(): Promise<QueryResult> {
+    return this.#numbered(await this.#answer());
+  }
+
+  async #answer(): Promise<QueryResult> {
     const own = ownTimesOf(this.#question.operation);
     if (own !== null && this.texts.has(own.list)) return this.#answerEach(own);
     const times = this.texts.get("time") ?? [];
@@ -287,7 +315,6 @@ export class PendingQuery {
     if (count > points) throw tooManyPoints(name, count, points, tracking);
   }
 
-  /** Answers points that have times of their own. */
   async #answerEach({ member, list }: OwnTimes): Promise<QueryResult> {
     const given = this.texts.get(list) ?? [];
     checkOwnTimes({ member, list }, given.length, this.#points?.count ?? 0, !this.texts.has(member));
@@ -308,6 +335,10 @@ export class PendingQuery {
     const understood = { ...request, query, options: { ...others, pairing: "each" }, times: [], ...starts };
     return { request: understood, result: answered };
   }
+}
+
+async function* mapped<T>(items: AsyncIterable<T>, map: (item: T) => T): AsyncGenerator<T, undefined> {
+  for await (const item of items) yield map(item);
 }
 
 /** The parts of a result in their order; each may be read until the next is asked for. */

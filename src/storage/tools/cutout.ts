@@ -51,6 +51,7 @@ export async function writeCutout(
   progress: (fraction: number) => void,
 ): Promise<void> {
   const { fields, frames, box } = selection;
+  const first = firstOf(selection);
   const source = openDataset(dataset);
   const writer = await Hdf5Writer.create(path);
   try {
@@ -58,7 +59,7 @@ export async function writeCutout(
     const [field = ""] = fields;
     const axes = axesOfField(dataset, field);
     for (const [index, axis] of AXIS_NAMES.entries()) {
-      const values = coordinates(axes[index], box.first[index], box.count[index]);
+      const values = coordinates(axes[index], first[index] as number, box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
@@ -78,14 +79,20 @@ export async function writeCutout(
   }
 }
 
+/** The numbers of the first nodes, from 0, as they were requested. */
+function firstOf({ box, ahead = [0, 0, 0] }: Selection): number[] {
+  return box.first.map((node, a) => node + (ahead[a] as number));
+}
+
 /** Numbers count from 1 and are inclusive. */
-function writeAttributes(writer: Hdf5Writer, dataset: Dataset, { frames, box }: Selection): void {
+function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Selection): void {
+  const { frames, box } = selection;
   writer.attribute("dataset", dataset.name);
   writer.attribute("t_start", frames.first + 1);
   writer.attribute("t_end", frames.first + frames.count);
   writer.attribute("t_step", 1);
   for (const [index, axis] of AXIS_NAMES.entries()) {
-    const [first, count] = [box.first[index], box.count[index]];
+    const [first, count] = [firstOf(selection)[index] as number, box.count[index]];
     writer.attribute(`${axis}_start`, first + 1);
     writer.attribute(`${axis}_end`, first + count);
     writer.attribute(`${axis}_step`, 1);

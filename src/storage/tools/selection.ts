@@ -7,6 +7,8 @@ export interface Selection {
   readonly fields: readonly FieldName[];
   readonly frames: { readonly first: number; readonly count: number };
   readonly box: NodeBox;
+  /** Nodes that numbers and coordinates lie further than the box: whole periods. */
+  readonly ahead?: readonly [number, number, number];
 }
 
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */

@@ -222,6 +222,41 @@ describe.each(CALLS)("$call", ({ get, want = (values) => values, strides = false
   });
 });
 
+describe("a region below the first node keeps its numbers and coordinates", () => {
+  const BELOW = { start: [-3, 0, 29], end: [3, 8, 32] } as const;
+
+  it.each([false, true])("in hits, stated by lengths: %s", async (byLengths) => {
+    const search = async (region: Region) => {
+      const asked = { field: "pressure", time: 0.6, threshold: 0, spatialInterpolation: "None", region };
+      const { options, values } = (await json("GetThreshold", asked)) as { options: object; values: number[][] };
+      return { options, hits: values.map((hit) => hit.join()).toSorted() };
+    };
+    const all = await search({ start: [0, 0, 0] });
+    // Nodes -3 to 2 along x have the numbers -2 to 3.
+    const wanted = all.hits.flatMap((hit) => {
+      const [x = 0, y = 0, z = 0, value] = hit.split(",").map(Number);
+      const number = x > 29 ? x - N : x;
+      return number <= 3 && y <= 8 && z > 29 ? [[number, y, z, value].join()] : [];
+    });
+    expect(wanted).toHaveLength(6 * 8 * 3);
+    const { hits, options } = await search(byLengths ? lengthsOf(BELOW) : BELOW);
+    expect(hits).toEqual(wanted.toSorted());
+    expect(options).toMatchObject({ x_start: -2, x_end: 3, y_start: 1, y_end: 8, z_start: 30, z_end: 32 });
+  });
+
+  it("in cutout.h5", async () => {
+    const path = join(folder, "below.h5");
+    const answer = await ask(`cutout.h5?fields=pressure&frames=${STORED},${STORED}&${query(BELOW)}`);
+    expect(answer.headers.get("accept-ranges")).toBe("none");
+    writeFileSync(path, Buffer.from(await answer.arrayBuffer()));
+    const file = new File(path, "r");
+    const { value } = file.get("xcoor") as unknown as { value: Float64Array };
+    expect([...value]).toEqual([-3, -2, -1, 0, 1, 2].map((node) => node * SPACING));
+    expect([file.attrs.x_start?.value, file.attrs.x_end?.value]).toEqual([-2, 3]);
+    file.close();
+  });
+});
+
 describe("the ends of a region by lengths", () => {
   const axis = (origin: number): Axis => ({ nodes: 1000, spacing: 1e-3, origin, periodic: false, coordinates: null });
   const along = (origin: number, from: number, extent: number) => {

@@ -21,7 +21,8 @@ export async function sendWritten(
   const path = join(folder, name);
   const { size } = await stat(path);
   life.stream();
-  reply.header("content-length", String(size));
+  // Each request makes a file of its own; the result of a job is one that ranges can be read of.
+  reply.header("content-length", String(size)).header("accept-ranges", "none");
   await sendBytes(reply, reply.server.fileParts.read(path, 0, size - 1), life, life.reader);
   return reply;
 }

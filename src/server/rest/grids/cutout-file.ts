@@ -58,7 +58,11 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
 }
 
 /** Reads the box, by its region or by its first and last nodes, which count from 1. @throws RequestError */
-function readBox(dataset: Dataset, fields: readonly FieldName[], query: CutoutFileQuery): Selection["box"] {
+function readBox(
+  dataset: Dataset,
+  fields: readonly FieldName[],
+  query: CutoutFileQuery,
+): Pick<Selection, "box" | "ahead"> {
   // All fields of a file have the same nodes.
   const axes = axesOfField(dataset, fields[0] as FieldName);
   const region = readRegion(query, 3);
@@ -68,7 +72,10 @@ function readBox(dataset: Dataset, fields: readonly FieldName[], query: CutoutFi
     const runs = nodesIn(region, dataset, axes);
     if (runs.some(({ step }) => step !== 1))
       throw refuse("region", "region: files have every node, so step must be 1.");
-    return { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) };
+    return {
+      box: { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) },
+      ahead: triple(runs.map(({ first, from }) => from - first)),
+    };
   }
   const start = readNumbers("start", query.start, [1, 1, 1]);
   const end = readNumbers(
@@ -77,7 +84,8 @@ function readBox(dataset: Dataset, fields: readonly FieldName[], query: CutoutFi
     axes.map((axis) => axis.nodes),
   );
   if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
-  return { first: triple(start.map((node) => node - 1)), count: triple(end.map((last, i) => last - start[i] + 1)) };
+  const count = triple(end.map((last, i) => last - start[i] + 1));
+  return { box: { first: triple(start.map((node) => node - 1)), count } };
 }
 
 const triple = (list: readonly number[]) => list as readonly [number, number, number];
@@ -90,7 +98,7 @@ async function readSelection(thread: CutoutThread, dataset: Dataset, query: Cuto
   const selection: Selection = {
     fields,
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
-    box: readBox(dataset, fields, query),
+    ...readBox(dataset, fields, query),
   };
   const problem = thread.problem(dataset, selection);
   if (problem !== null) {
@@ -105,8 +113,9 @@ function countOf({ fields, frames, box }: Selection): number {
 }
 
 /** The name of the file: dataset, box and frames. */
-function nameOf(dataset: Dataset, { frames, box }: Selection): string {
-  const sides = box.first.map((first, i) => `${first + 1}-${first + box.count[i]}`);
+function nameOf(dataset: Dataset, { frames, box, ahead = [0, 0, 0] }: Selection): string {
+  const firsts = box.first.map((first, i) => first + (ahead[i] as number));
+  const sides = firsts.map((first, i) => `${first + 1}-${first + (box.count[i] as number)}`);
   return `${dataset.name}-${sides.join("_")}-t${frames.first + 1}-${frames.first + frames.count}`;
 }
 
