@@ -198,11 +198,16 @@ async function findRanges(
   const reductions = wanted.map((of) => ({ kind: "moments", of, order: 1 }) as const);
   const base = { ...places.base, kept: [false, false, false, false] as const };
   const merged = await reduce(reductionOf({ ...places, base }, { columns: texts, reductions }), places);
-  return new Map(wanted.map((column, i) => [column, rangeIn(merged.states(i)[0] as Moments)]));
+  return new Map(
+    wanted.map((column, i) => {
+      const moments = merged.states(i)[0] as Moments;
+      if (moments.count === 0) throw refuse("range", `range: ${texts[column]} has no value here, and so no range.`);
+      return [column, rangeIn(moments)];
+    }),
+  );
 }
 
-function rangeIn({ min, max, count }: Moments): BinRange {
-  if (count === 0) return [0, 1];
+function rangeIn({ min, max }: Moments): BinRange {
   return min < max ? [min, max] : [min - 0.5, max + 0.5];
 }
 
