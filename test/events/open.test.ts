@@ -390,6 +390,22 @@ describe("the command line", () => {
     expect(run("export").status).toBe(2);
   });
 
+  it("takes --db as version 1.0 did, and leaves its databases alone", () => {
+    const named = join(folder.path, "named.db");
+    expect(run("import", EXAMPLE, "--db", named).stdout).toMatch(/: 2 events\n$/);
+    expect(run("list", "--db", named).stdout).toBe(run("list", "--file", named).stdout);
+    expect(openCalendar({ file: join(folder.path, "none.json"), db: named }).events.size).toBe(2);
+    expect(run("list", "--db", named, "--file", named).status).toBe(2);
+    const old = join(folder.path, "old.db");
+    copyFileSync(DATABASE, old);
+    const { status, stderr } = run("import", EXAMPLE, "--db", old);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining("old.db is a database of version 1.0, which is only read"),
+    ]);
+    expect(readFileSync(old)).toEqual(readFileSync(DATABASE));
+  });
+
   it("imports the files that are good, names those that are not, and drops what there was for a good one only", () => {
     const bad = folder.file("bad.json", { events: [{ id: 1, name: "A", start: { date: "x" } }] });
     const none = join(folder.path, "none.ics");

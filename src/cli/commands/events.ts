@@ -1,7 +1,7 @@
 /** `fieldprobe events` imports files into the calendar of the events interface, or lists its events. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
 import { ImportError } from "../../events/model/calendar.js";
@@ -14,10 +14,11 @@ import { counted } from "../output/progress.js";
 
 interface CalendarOptions {
   readonly file?: string;
+  readonly db?: string;
 }
 
-/** The calendar that `--file`, or else the configuration, names, and the operator's settings. */
-function placeFor({ file }: CalendarOptions) {
+/** The calendar that `--file` or `--db`, or else the configuration, names, and the operator's settings. */
+function placeFor({ db, file = db }: CalendarOptions) {
   const config = loadConfig();
   const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
   const named = file === undefined ? null : resolve(file);
@@ -59,6 +60,9 @@ function list(options: CalendarOptions): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
+/** The option `--file` as version 1.0 names it. */
+const DB = () => new Option("--db <file>", "the same as --file").conflicts("file");
+
 export function eventsCommand(): Command {
   const command = new Command("events");
   command
@@ -67,12 +71,14 @@ export function eventsCommand(): Command {
     .argument("<file...>", "files to load")
     .option("--replace", "drop the events there are first")
     .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
+    .addOption(DB())
     .exitOverride()
     .action(importFiles);
   command
     .command("list")
     .description("print the stored events: id, next or last start, number of instances, name")
     .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
+    .addOption(DB())
     .exitOverride()
     .action(list);
   return command;

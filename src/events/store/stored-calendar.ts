@@ -25,11 +25,18 @@ export interface CalendarPlace {
 const EMPTY: StoredCalendar = { settings: {}, terms: new Map(), events: new Map(), uids: new Map() };
 
 const VERSION = 1;
+const SQLITE = "SQLite format 3\0";
 
 /** The calendar at a place; empty if there is none. @throws DataError in one line that names the file */
 export function openCalendar({ file, db }: CalendarPlace): StoredCalendar {
-  if (existsSync(file)) return readCalendar(file);
-  return existsSync(db) ? readDatabase(db) : EMPTY;
+  const found = existsSync(file) ? file : existsSync(db) ? db : null;
+  if (found === null) return EMPTY;
+  return isDatabase(found) ? readDatabase(found) : readCalendar(found);
+}
+
+/** Whether a file is a database of version 1.0. Source: SQLite, "Database File Format", section 1.3. */
+function isDatabase(path: string): boolean {
+  return readFileSync(path).toString("latin1", 0, SQLITE.length) === SQLITE;
 }
 
 /** @throws DataError in one line that names the file */
@@ -61,6 +68,8 @@ export function changeCalendar(place: CalendarPlace, change: (stored: StoredCale
     throw new DataError(`events: ${place.file} cannot be written: ${reasonOf(error)}`, error);
   }
   withLock(place.file, () => {
+    if (existsSync(place.file) && isDatabase(place.file))
+      throw new DataError(`events: ${place.file} is a database of version 1.0, which is only read; name another file`);
     const before = openCalendar(place);
     const after = change(before);
     if (after !== before || !existsSync(place.file)) writeCalendar(place.file, after);
