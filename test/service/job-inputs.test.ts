@@ -1,7 +1,9 @@
 /** Points of jobs, uploaded in parts or generated, and what a token may have. */
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -461,4 +463,23 @@ describe("a file that becomes longer than the disk takes", () => {
     expect((await submit('{"points": [[1, 2')).status).toBe(400);
     expect(held()).toEqual([]);
   });
+});
+
+it.each([
+  ["the description of an input that is too long", "POST", "/api/inputs", 413],
+  ["an upload to an input that there is not", "PUT", "/api/inputs/none", 404],
+])("%s is answered to a client that reads nothing before it has sent all", async (_case, method, path, status) => {
+  const url = await serve();
+  const part = Buffer.alloc(64 * 1024, "x");
+  const parts = 320;
+  const socket = connect(Number(new URL(url).port), "127.0.0.1").pause();
+  const type = method === "POST" ? "application/json" : OCTETS;
+  const length = parts * part.length;
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`,
+  );
+  for (let i = 0; i < parts; i++) if (!socket.write(part)) await once(socket, "drain");
+  const received: Buffer[] = [];
+  for await (const bytes of socket) received.push(bytes as Buffer);
+  expect(Buffer.concat(received).toString("latin1")).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });

@@ -1,6 +1,8 @@
 /** Jobs from the call to the file, on a socket and with real threads. */
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { unzipSync } from "fflate";
@@ -339,6 +341,33 @@ describe("a job", () => {
     expect(
       (await bytesOf(await fetch(`${again}${location}/result`))).equals(await valuesOf(again, VELOCITY, points)),
     ).toBe(true);
+  });
+
+  it("cuts off who does not read its result", async () => {
+    const url = await serve({
+      QUERY_POINTS: "1000000",
+      HTTP_READER_GRACE_MS: "200",
+      HTTP_READER_BYTES_PER_SECOND: "1000000000",
+    });
+    // More than the buffers of a connection take.
+    const location = await started(await post(`${url}/api/NullOp`, pointsOf(1_000_000), ASYNC));
+    expect(await ended(url, location)).toMatchObject({ state: "done", result: { bytes: 12_000_128 } });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    let isCut = false;
+    socket.on("error", () => {
+      isCut = true;
+    });
+    socket.write(`GET ${location}/result HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    const [head] = await once(socket, "data");
+    expect(String(head)).toMatch(/^HTTP\/1.1 200 /);
+    socket.pause();
+    // Only who writes to a connection that it does not read learns that it is closed.
+    const probe = () => {
+      socket.write("\n");
+      return isCut;
+    };
+    await expect.poll(probe, { timeout: 20_000 }).toBe(true);
+    socket.destroy();
   });
 
   it("makes no file before the first job", async () => {
