@@ -16,11 +16,7 @@ function ianaZone(tzid: string, locations: ReadonlyMap<string, string>): string 
   return candidates.find((name) => name !== "" && isZone(name)) ?? null;
 }
 
-/**
- * All times of a property.
- *
- * @throws Error with a reason fit for the person who imports
- */
+/** All times of a property. @throws Error with a reason fit for the person who imports */
 export function timesOf(property: ICAL.Property, floating: string, locations: ReadonlyMap<string, string>): IcsTime[] {
   const tzid = property.getFirstParameter("tzid");
   const zone = tzid ? ianaZone(tzid, locations) : floating;

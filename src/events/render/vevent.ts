@@ -120,7 +120,6 @@ function time(name: string, wall: string, { zone }: StoredEvent): Property {
   return zone === "UTC" ? [name, {}, "date-time", `${wall}Z`] : [name, { tzid: zone }, "date-time", wall];
 }
 
-/** A stored time text on the wall of its event. */
 function wallOf(text: string, event: StoredEvent): string {
   return isDay(text) ? text : wallAt(epochSeconds(momentOf(text, event.zone)), event.zone);
 }

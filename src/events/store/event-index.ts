@@ -51,7 +51,6 @@ export class EventIndex {
     return [...this.#seriesOf(this.#places.get(id) as number)].map((at) => this.#instance(at));
   }
 
-  /** The number of them. */
   instanceCount(id: number): number {
     return this.#seriesOf(this.#places.get(id) as number).length;
   }

@@ -7,11 +7,7 @@ export type Clock = () => number;
 /** The clock of the machine. */
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);
 
-/**
- * A stopped clock, for reproducible demonstrations.
- *
- * @param instant ISO 8601 with offset
- */
+/** A stopped clock, for reproducible demonstrations. @param instant ISO 8601 with offset */
 export function fixedClock(instant: string): Clock {
   const seconds = Math.floor(Date.parse(instant) / 1000);
   return () => seconds;
