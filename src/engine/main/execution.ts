@@ -69,9 +69,7 @@ export class Execution implements Evaluation {
   /** Null if the caller takes the result as a whole only. */
   readonly #stream: Stream | null;
 
-  /**
-   * @param checked the checked query, or the error that `finish` reports once the input has been read
-   */
+  /** @param checked the checked query, or the error that `finish` reports once the input has been read */
   constructor(
     context: QueryContext,
     checked: CheckedQuery | FieldprobeError,

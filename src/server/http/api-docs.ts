@@ -68,9 +68,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   return { document: async () => (await made()).swagger() };
 }
 
-/**
- * An instance that listens nowhere and has the same routes without handlers, with the document made of them.
- */
+/** An instance that listens nowhere and has the same routes without handlers, with the document made of them. */
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,

@@ -75,7 +75,6 @@ function commandOf(method: string, { address, accept, body }: ApiExample): strin
   return [...words, `'http://127.0.0.1:8080${address}'`].join(" ");
 }
 
-/** One operation as an article. */
 function article(document: Node, method: string, address: string, operation: Node, example?: ApiExample): string {
   const rows = memberRows(document, operation);
   const responses = Object.entries(node(operation.responses));

@@ -140,11 +140,7 @@ function everyVariable(datasets: readonly Dataset[]): readonly Variable[] {
   return [...new Map(all.map((variable) => [variable.code, variable])).values()];
 }
 
-/**
- * The metadata of the datasets served.
- *
- * @param limits points that a request may have, and numbers of a cutout
- */
+/** The metadata of the datasets served. @param limits points that a request may have, and numbers of a cutout */
 export function describeForClients(
   datasets: readonly Dataset[],
   answers: OptionsOf,

@@ -46,7 +46,6 @@ function hasRegion({ family }: Operation): boolean {
   return family === "search" || family === "cutout";
 }
 
-/** Whether a name of a query string belongs to a region. */
 function isOfRegion(name: string): boolean {
   return REGION_MEMBERS.some((member) => name === `region.${member}`);
 }

@@ -193,7 +193,6 @@ export function nodesIn(
 
 type OneSide = Readonly<Partial<Record<RegionMember, number>>>;
 
-/** The numbers of a region along one side. */
 function numbersOf(region: AskedRegion = {}, side: number): OneSide {
   return Object.fromEntries(
     REGION_MEMBERS.flatMap((name) => (region[name] === undefined ? [] : [[name, region[name][side]]])),

@@ -90,7 +90,6 @@ async function answer(
   return reply;
 }
 
-/** The records of paths, with their columns. */
 function recordsIn(answer: UnwrittenAnswer): PathRecords {
   const { result, components: columns, times } = answer;
   const records = result.itemsPerPoint;

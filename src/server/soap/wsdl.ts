@@ -27,7 +27,6 @@ const OTHER: Readonly<Record<Dialect, readonly [Dialect, string]>> = {
   later: ["older", "The older one, with other filters and particles, takes requests at the same address:"],
 };
 
-/** Name of the array type that holds records of that name. */
 function arrayOf(record: RecordName): string {
   return `ArrayOf${record === "float" ? "Float" : record}`;
 }

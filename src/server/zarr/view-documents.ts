@@ -55,7 +55,6 @@ const groupV3 = (attributes: Document): Document => ({ zarr_format: 3, node_type
 
 const join = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 
-/** Whether a path is below a group, and not the group itself. */
 const isBelow = (path: string, group: string): boolean =>
   path !== group && (group === "" || path.startsWith(`${group}/`));
 

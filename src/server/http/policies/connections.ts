@@ -192,9 +192,7 @@ export class Connections {
     return this.#accepted.size > most * CROWDED_PART;
   }
 
-  /**
-   * Ends one connection for others: the oldest event stream, else the slowest sender, else the oldest idle one.
-   */
+  /** Ends one connection for others: the oldest event stream, else the slowest sender, else the oldest idle one. */
   #endLeast(server: PlainServer | TlsServer): boolean {
     if (this.streams.endOldest()) return true;
     let idle: Socket | null = null;

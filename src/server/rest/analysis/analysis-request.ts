@@ -396,7 +396,6 @@ export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boo
   });
 }
 
-/** Numbers of the frames, from 1. */
 function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): readonly number[] {
   const stored = timesOf(dataset.time);
   if ([time, times, frames].filter((member) => member !== undefined).length > 1)

@@ -163,7 +163,6 @@ interface Column {
   readonly values: Float32Array;
 }
 
-/** The numbers of a quantity of all seeds. */
 function columnsOf(quantity: FlowMapQuantity, parts: readonly Float32Array[], points: number): Column {
   const [first, width] = NUMBERS[quantity];
   const values = new Float32Array(width * points);

@@ -317,7 +317,6 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
   }
 }
 
-/** Coordinates of the groups along the axes that are kept. */
 function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
   // In the order of the lists: time first, then z, y, x.
   const axes = ["x", "y", "z", "t"].flatMap((name, a) =>

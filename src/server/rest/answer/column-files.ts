@@ -65,7 +65,6 @@ export function parquetOf(
   return writeParquet(columns, columnsIn(), Object.entries(about));
 }
 
-/** Records as columns. */
 function columnsOf(names: readonly string[], records: Float32Array): readonly NamedColumn[] {
   const width = names.length;
   return names.map((name, c) => {

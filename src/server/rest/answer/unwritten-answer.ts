@@ -8,9 +8,7 @@ export interface UnwrittenAnswer {
   readonly result: Result;
   /** Times asked for, at least 1. */
   readonly timeCount: number;
-  /**
-   * The times asked for, or that of each record with `recordTimes`, as written; none if the operation has no time.
-   */
+  /** The times asked for, or that of each record with `recordTimes`, as written; none if the operation has no time. */
   readonly times: readonly number[];
   /** Names of the components of a record. */
   readonly components: readonly string[];

@@ -106,7 +106,6 @@ function quantityOf(
   };
 }
 
-/** A field on the nodes of the dataset, at which quantities are computed. */
 function fieldAtNodes(dataset: Dataset): string {
   const names = Object.keys(dataset.fields);
   return names.find((name) => !isStaggered(dataset, name)) ?? (names[0] as string);

@@ -288,7 +288,6 @@ function bytesOf(values: Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Sends samples as numbers. */
 async function sendSamples(
   form: Exclude<(typeof SLICE_FORMS)[number], "image/png">,
   sampled: SampledAnswer,

@@ -39,7 +39,6 @@ const MOST_POINTS = 1 << 20;
  */
 const PART = { cheap: 2, costly: 16 } as const;
 
-/** Whether a request asks for a job. */
 function asksForJob({ headers: { prefer } }: FastifyRequest): boolean {
   return /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
 }

@@ -269,7 +269,6 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
   );
 }
 
-/** Reads the description of an input. */
 async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
   refuseEncoded(request.headers["content-encoding"]);
   // A loop that is left destroys the request, whose sender could not read the answer.
