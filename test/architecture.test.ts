@@ -202,20 +202,20 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 5_000,
-  "src/cli": 3_477,
+  "src/cli": 3_447,
   "src/client": 1_496,
   "src/cluster": 1_793,
-  "src/engine": 9_280,
-  "src/events": 4_655,
+  "src/engine": 9_276,
+  "src/events": 4_651,
   "src/float32": 390,
-  "src/jobs": 2_833,
+  "src/jobs": 2_832,
   "src/kernels": 9_300,
-  "src/server": 17_065,
-  "src/storage": 22_993,
+  "src/server": 17_086,
+  "src/storage": 22_996,
   "src/text": 1_275,
-  web: 16_051,
+  web: 16_044,
   bench: 4_500,
-  test: 77_100,
+  test: 73_900,
 };
 
 describe("the source", () => {
