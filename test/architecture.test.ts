@@ -206,7 +206,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/client": 1_496,
   "src/cluster": 1_793,
   "src/engine": 9_276,
-  "src/events": 4_651,
+  "src/events": 4_655,
   "src/float32": 390,
   "src/jobs": 2_832,
   "src/kernels": 9_300,

@@ -23,20 +23,23 @@ export interface CalendarPlace {
 }
 
 const EMPTY: StoredCalendar = { settings: {}, terms: new Map(), events: new Map(), uids: new Map() };
-
 const VERSION = 1;
 const SQLITE = "SQLite format 3\0";
 
 /** The calendar at a place; empty if there is none. @throws DataError in one line that names the file */
 export function openCalendar({ file, db }: CalendarPlace): StoredCalendar {
-  const found = existsSync(file) ? file : existsSync(db) ? db : null;
-  if (found === null) return EMPTY;
+  const found = [file, db].find((path) => existsSync(path));
+  if (found === undefined) return EMPTY;
   return isDatabase(found) ? readDatabase(found) : readCalendar(found);
 }
 
-/** Whether a file is a database of version 1.0. Source: SQLite, "Database File Format", section 1.3. */
+/** Whether a file can be read and is a database of version 1.0 (SQLite, "Database File Format", section 1.3). */
 function isDatabase(path: string): boolean {
-  return readFileSync(path).toString("latin1", 0, SQLITE.length) === SQLITE;
+  try {
+    return readFileSync(path).toString("latin1", 0, SQLITE.length) === SQLITE;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws DataError in one line that names the file */
@@ -90,7 +93,6 @@ function writeCalendar(file: string, { settings, terms, events, uids }: StoredCa
   }
 }
 
-/** Terms or events in ascending order of ids. */
 export function sorted<T extends { readonly id: number }>(values: ReadonlyMap<number, T>): T[] {
   return [...values.values()].sort((a, b) => a.id - b.id);
 }
