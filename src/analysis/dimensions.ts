@@ -11,7 +11,7 @@ export type Units = Readonly<Record<string, string>>;
 /** Powers of the unit of length that derivatives divide by. */
 const LENGTHS: Readonly<Record<InputKind, number>> = {
   ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
-  ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0 },
+  ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0, filteredStress: 0, laplacianOfGradient: 3 },
 };
 
 /** The dimension of a product of powers of a dataset's units. */
@@ -42,7 +42,7 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
           ["time", -1],
         ] as const)
       : ([[field, 1]] as const);
-  const squares = kind === "filteredProducts" ? of : [];
+  const squares = kind === "filteredProducts" || kind === "filteredStress" ? of : [];
   return measured(units, [...of, ...squares, ["length", -LENGTHS[kind]]]);
 }
 

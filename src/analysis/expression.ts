@@ -32,7 +32,18 @@ import {
   type UnitPowers,
   unitIn,
 } from "./dimensions.js";
-import { formulaOf, type InputKey, inputNamed, type Names, nameList, replacementOf } from "./names.js";
+import {
+  FILTERED_FORMULAS,
+  fieldOfName,
+  formulaOf,
+  type InputKey,
+  inputNamed,
+  type Names,
+  nameList,
+  nearestName,
+  presentName,
+  replacementOf,
+} from "./names.js";
 
 const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
@@ -115,9 +126,10 @@ jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
  * @throws RequestError that names the column, if the text is not an expression or its parts do not fit together
  */
 export function compileExpression(text: string, names: Names, member = "expression"): Expression {
-  const refuse = (message: string, index?: number): RequestError => {
+  const refuse = (message: string, index?: number, nearest?: string): RequestError => {
     const column = index === undefined ? "" : ` (column ${index + 1})`;
-    return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, { member });
+    const context = nearest === undefined ? { member } : { member, nearest };
+    return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
   const inputs = new Set<InputKey>();
   const compiler = new ExpressionCompiler(names, inputs, refuse, text);
@@ -138,12 +150,12 @@ export function compileScalar(text: string, names: Names, member = "expression")
 /** The components of a quantity as expressions; a tensor has them by rows. */
 export function componentsIn(text: string, shape: Shape): readonly string[] {
   if (shape === "scalar") return [text];
-  const whole = /^\s*\w+\s*$/.test(text) ? text.trim() : `(${text})`;
+  const whole = /^\s*\w+(\([^()]*\)|\.\w|\[\d\])*\s*$/.test(text) ? text.trim() : `(${text})`;
   if (shape === "vector") return ["x", "y", "z"].map((letter) => `${whole}.${letter}`);
   return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${whole}[${i}][${j}]`));
 }
 
-type Refuse = (message: string, index?: number) => RequestError;
+type Refuse = (message: string, index?: number, nearest?: string) => RequestError;
 
 function parse(text: string, refuse: Refuse): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
@@ -213,7 +225,7 @@ class ExpressionCompiler {
       case "ArrayExpression":
         return this.#array((tree.elements as (SyntaxTree | null)[]).map((one) => this.#element(one, depth)));
       case "MemberExpression":
-        return this.#member(tree, part("object"));
+        return this.#rowOfHessian(tree) ?? this.#member(tree, part("object"));
       default:
         throw this.#refuse(this.#text.trim() === "" ? "it is empty" : "an operator is missing");
     }
@@ -246,25 +258,110 @@ class ExpressionCompiler {
   #name(name: string): Subexpression {
     const column = this.#columnOf(name);
     if (name === "pi") return this.#literal(Math.PI);
-    const { viscosity } = this.#names;
+    const { viscosity, refusesEarlier } = this.#names;
     const units = this.#names.units ?? {};
+    const present = refusesEarlier === true && !Object.hasOwn(this.#names.fields, name) ? presentName(name) : undefined;
+    if (present !== undefined)
+      throw this.#refuse(`nothing has the name ${excerpt(name)}; write ${present}`, column, present);
+    if (name === "tau" && this.#names.isFiltered === "box") return this.#input("filteredStress", "velocity", "tensor");
     if (name === "nu" && viscosity !== undefined)
       return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
     const input = inputNamed(name, this.#names);
     if (input === undefined) {
       const formula = formulaOf(name, this.#names);
       if (formula === undefined) throw this.#unknown(name, column);
-      // Errors of a formula are those of its fields, at the column of its name.
-      const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
-      return new ExpressionCompiler(this.#names, this.#inputs, refuse, formula).compile(parse(formula, refuse));
+      return this.#formula(formula, name, column);
     }
     const field = input.key.split(":")[1];
     if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
       throw this.#refuse(`the dataset has no ${field}`, column);
-    if (input.key.startsWith("filtered") && this.#names.isFiltered !== true)
+    if (input.key.startsWith("filtered") && !this.#names.isFiltered)
       throw this.#refuse(`${name} needs a filter`, column);
     this.#inputs.add(input.key);
     return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
+  }
+
+  /** A formula of names; its errors are those of its fields, at the column of its name. */
+  #formula(formula: string, name: string, column: number): Subexpression {
+    const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
+    const names = { ...this.#names, refusesEarlier: false };
+    return new ExpressionCompiler(names, this.#inputs, refuse, formula).compile(parse(formula, refuse));
+  }
+
+  /** An input of a field, or its components from number `from` on. */
+  #input(kind: string, field: string, shape: Shape, from = 0): Subexpression {
+    const key = `${kind}:${field}` as InputKey;
+    this.#inputs.add(key);
+    return inputPart(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}));
+  }
+
+  /** Derivatives and means of fields: `grad(p)`, `hess(u)[0]`, `lap(A)`, `filter(u)`; null for other functions. */
+  #ofField(name: string, tree: SyntaxTree): Subexpression | null {
+    if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
+    const [argument, ...more] = tree.arguments as (SyntaxTree | null)[];
+    const column = this.#columnOf(name);
+    if (argument == null || more.length > 0) throw this.#refuse(`${name} takes one quantity`, column);
+    const wanted = argument.type === "Identifier" ? (argument.name as string) : "";
+    const field = fieldOfName(wanted, this.#names);
+    if (field === undefined && /^[up]$/.test(wanted))
+      throw this.#refuse(`the dataset has no ${wanted === "u" ? "velocity" : "pressure"}`, column);
+    if (name === "filter") return this.#filtered(argument, wanted, field, column);
+    if (name === "lap" && wanted === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
+    const part = this.#componentOf(argument);
+    if (name === "hess" && part !== null) return this.#input("hessian", part.field, "tensor", 9 * part.index);
+    if (field === undefined)
+      throw this.#refuse(`${name} takes a field${name === "lap" ? ", or A" : ""}, not an expression`, column);
+    const isVector = this.#names.fields[field] === 3;
+    if (name === "grad") return this.#input("gradient", field, isVector ? "tensor" : "vector");
+    if (name === "lap")
+      return isVector ? this.#input("laplacian", field, "vector") : this.#formula(`tr(H_${field})`, "lap", column);
+    if (!isVector) return this.#input("hessian", field, "tensor");
+    throw this.#refuse(
+      `hess(${wanted}) has three tensors: hess(${wanted})[0], hess(${wanted})[1], hess(${wanted})[2]`,
+      column,
+    );
+  }
+
+  /** The component `u.x` or `u[0]` of a vector field; null for anything else. */
+  #componentOf({
+    type,
+    object,
+    property,
+    computed,
+  }: SyntaxTree): { readonly field: string; readonly index: number } | null {
+    if (type !== "MemberExpression" || (object as SyntaxTree).type !== "Identifier") return null;
+    const field = fieldOfName((object as SyntaxTree).name as string, this.#names);
+    const { name, value } = property as SyntaxTree;
+    const index = computed ? [0, 1, 2].indexOf(value as number) : ["x", "y", "z"].indexOf(name as string);
+    return field === undefined || this.#names.fields[field] !== 3 || index < 0 ? null : { field, index };
+  }
+
+  /** `hess(u)[0]`, the Hessian of a component; null for other members. */
+  #rowOfHessian(tree: SyntaxTree): Subexpression | null {
+    const { type, callee, arguments: given } = tree.object as SyntaxTree;
+    if (!tree.computed || type !== "CallExpression" || (callee as SyntaxTree).name !== "hess") return null;
+    const [of] = given as SyntaxTree[];
+    const part = of === undefined ? null : this.#componentOf({ ...tree, object: of });
+    return part === null ? null : this.#input("hessian", part.field, "tensor", 9 * part.index);
+  }
+
+  #filtered(argument: SyntaxTree, wanted: string, field: string | undefined, column: number): Subexpression {
+    if (!this.#names.isFiltered) throw this.#refuse("filter(...) needs a filter, such as gaussian:0.8", column);
+    if (field !== undefined)
+      return this.#input("filtered", field, this.#names.fields[field] === 3 ? "vector" : "scalar");
+    const formula = FILTERED_FORMULAS[wanted];
+    if (formula !== undefined) return this.#formula(formula, `filter(${wanted})`, column);
+    const [inner] = argument.type === "CallExpression" ? (argument.arguments as SyntaxTree[]) : [];
+    const callee = argument.type === "CallExpression" ? ((argument.callee as SyntaxTree).name as string) : "";
+    const of = inner?.type === "Identifier" ? fieldOfName(inner.name as string, this.#names) : undefined;
+    if (callee === "grad" && of !== undefined)
+      return this.#input("filteredGradient", of, this.#names.fields[of] === 3 ? "tensor" : "vector");
+    const component = this.#componentOf(argument);
+    if (component !== null) return this.#input("filtered", component.field, "scalar", component.index);
+    throw this.#refuse(
+      "filter takes a field, a component of one, its gradient, A, S, W or omega; tau is filter(u_i u_j) less the products",
+      column,
+    );
   }
 
   #unknown(name: string, column: number): RequestError {
@@ -273,8 +370,9 @@ class ExpressionCompiler {
         "nu is not known: the dataset states no viscosity; 2*ddot(S,S) is the dissipation over it",
         column,
       );
-    const list = replacementOf(name) ?? `names are ${nameList(this.#names).join(", ")}`;
-    return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column);
+    const names = nameList(this.#names);
+    const list = replacementOf(name) ?? `names are ${names.join(", ")}`;
+    return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column, nearestName(name, names));
   }
 
   #unary(operator: string, a: Subexpression): Subexpression {
@@ -367,6 +465,8 @@ class ExpressionCompiler {
   #call(tree: SyntaxTree, depth: number): Subexpression {
     const callee = tree.callee as SyntaxTree;
     const name = callee.type === "Identifier" ? (callee.name as string) : "";
+    const ofField = this.#ofField(name, tree);
+    if (ofField !== null) return ofField;
     const column = this.#columnOf(name);
     const row = FUNCTIONS.get(name);
     if (row === undefined)

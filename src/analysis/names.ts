@@ -4,9 +4,9 @@ import { curlOf, QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
 /** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */
-export type InputKind = PlainKind | "filtered" | "filteredGradient" | "filteredProducts";
+export type InputKind = PlainKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
 /** Inputs that no filter makes. */
-export type PlainKind = "value" | "gradient" | "laplacian" | "hessian";
+export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
 export interface Input {
@@ -22,8 +22,10 @@ export interface Names {
   readonly units?: Readonly<Record<string, string>> | null;
   /** Numbers at a node of each field. */
   readonly fields: Readonly<Record<FieldName, number>>;
-  /** Whether a filter is stated, which gives what `bar_` names mean. */
-  readonly isFiltered?: boolean;
+  /** Whether a filter is stated, which gives `filter(e)` its meaning; `box` if it is a mean over a cube at points. */
+  readonly isFiltered?: boolean | "box";
+  /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused with what to write instead; absent: they are known. */
+  readonly refusesEarlier?: boolean;
 }
 
 /** What expressions know of a dataset, as plain data. */
@@ -40,6 +42,7 @@ interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
 const PREFIXES: Readonly<Record<InputKind, string>> = {
   ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
   ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
+  ...{ laplacianOfGradient: "lap_grad_", filteredStress: "bar_stress_" },
 };
 /** Shapes of the inputs of a vector and of a scalar; null if it has no such input. */
 const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar: Shape | null]>> = {
@@ -50,6 +53,8 @@ const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar:
   filtered: ["vector", "scalar"],
   filteredGradient: ["tensor", "vector"],
   filteredProducts: ["tensor", null],
+  laplacianOfGradient: ["tensor", null],
+  filteredStress: ["tensor", null],
 };
 const COORDINATES = ["x", "y", "z", "t"] as const;
 
@@ -65,7 +70,7 @@ function inputsOf(field: FieldName, components: number): [string, Input][] {
 export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Input | undefined {
   const coordinate = COORDINATES.find((one) => one === name);
   if (coordinate !== undefined) return { key: coordinate, shape: "scalar" };
-  const field = name.replace(/^(?:bar_)?(?:grad_|lap_|H_|products_)?/, "");
+  const field = name.replace(/^(?:bar_)?(?:lap_grad_|grad_|lap_|H_|products_|stress_)?/, "");
   const known = Object.hasOwn(FIELDS, field) ? FIELDS[field as KnownField] : undefined;
   const components = Object.hasOwn(fields, field) ? fields[field] : known;
   return components === undefined ? undefined : inputsOf(field, components).find(([own]) => own === name)?.[1];
@@ -81,6 +86,7 @@ const FORMULAS: Readonly<Record<string, string>> = {
   A: "grad_velocity",
   S: "(A + transpose(A)) / 2",
   W: "(A - transpose(A)) / 2",
+  omega: curlOf("velocity"),
   w: curlOf("velocity"),
   gradp: "grad_pressure",
   lapu: "lap_velocity",
@@ -107,6 +113,37 @@ export function replacementOf(name: string): string | undefined {
   return REPLACED.get(name);
 }
 
+/** Names of version 1 by what is written for them. */
+const EARLIER: Readonly<Record<string, string>> = {
+  w: "omega for the vorticity, or u.z for the third velocity",
+  ...{ ux: "u.x", uy: "u.y", uz: "u.z", wx: "omega.x", wy: "omega.y", wz: "omega.z" },
+  ...{ fx: "force.x", fy: "force.y", fz: "force.z", bx: "magnetic.x", by: "magnetic.y", bz: "magnetic.z" },
+  ...{ ax: "potential.x", ay: "potential.y", az: "potential.z", b: "norm(magnetic)" },
+  ...{ gradp: "grad(p)", lapu: "lap(u)", lapux: "lap(u).x", lapuy: "lap(u).y", lapuz: "lap(u).z", lapp: "lap(p)" },
+  ...{ gradpressure: "norm(grad(p))", graddensity: "norm(grad(density))", gradtemperature: "norm(grad(temperature))" },
+  ...{ bar_A: "filter(A)", bar_S: "filter(S)", bar_w: "filter(omega)" },
+};
+
+/** What to write for a name of version 1; undefined for names that are known. */
+export function presentName(name: string): string | undefined {
+  if (Object.hasOwn(EARLIER, name)) return EARLIER[name];
+  const [, prefix = "", of = ""] = /^(bar_grad_|bar_|grad_|lap_|H_)(\w+)$/.exec(name) ?? [];
+  const call = { bar_grad_: "filter(grad(", bar_: "filter(", grad_: "grad(", lap_: "lap(", H_: "hess(" }[prefix];
+  if (call === undefined) return undefined;
+  return `${call}${of})${prefix === "bar_grad_" ? ")" : ""}`;
+}
+
+/** The field that a name means; undefined for other names. */
+export function fieldOfName(name: string, { fields }: Pick<Names, "fields">): FieldName | undefined {
+  const field = LETTERS[name] ?? name;
+  return Object.hasOwn(fields, field) ? field : undefined;
+}
+
+/** What `filter` makes of names that are not fields: formulas of filtered inputs. */
+export const FILTERED_FORMULAS: Readonly<Record<string, string>> = {
+  ...{ A: "bar_A", S: "bar_S", omega: "bar_w", W: "(bar_A - transpose(bar_A)) / 2" },
+};
+
 /** The letters of velocity and pressure, in names such as `grad_p`. */
 const LETTERS: Readonly<Record<string, FieldName>> = { u: "velocity", p: "pressure" };
 
@@ -124,11 +161,41 @@ export function formulaOf(name: string, names: Pick<Names, "fields">): string | 
 }
 
 /** All names, for messages. */
-export function nameList({ fields, viscosity, isFiltered = false }: Names): readonly string[] {
+export function nameList({ fields, viscosity, isFiltered = false, refusesEarlier = false }: Names): readonly string[] {
+  if (refusesEarlier) {
+    const known = Object.keys(FORMULAS).filter((name) => presentName(name) === undefined);
+    const named = QUANTITIES.filter((row) => row.expression !== null && presentName(row.name) === undefined);
+    const all = [...known, ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
+    return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
+  }
   const inputs = Object.entries(fields)
     .flatMap(([field, components]) => inputsOf(field, components))
     .filter(([, { key }]) => isFiltered || !key.startsWith("filtered"))
     .map(([name]) => name);
   const formulas = Object.keys(FORMULAS).filter((name) => isFiltered || !FILTERED_NAMES.includes(name));
   return [...formulas, ...inputs, ...COORDINATES, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
+}
+
+/** The letters that two words differ by: insertions, deletions, changes and swaps of neighbours. */
+function distance(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j));
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      const [row, above] = [rows[i], rows[i - 1]] as [number[], number[]];
+      row[j] = Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j], (rows[i - 2] as number[])[j - 2] + 1);
+    }
+  return (rows[a.length] as number[])[b.length];
+}
+
+/** The name that a wrong one may have meant; undefined if none is near. */
+export function nearestName(wrong: string, names: readonly string[]): string | undefined {
+  const cut = wrong.slice(0, 64);
+  const ranked = names
+    .map((name) => [name, distance(cut.toLowerCase(), name.toLowerCase())] as const)
+    .toSorted((a, b) => a[1] - b[1]);
+  const [best] = ranked;
+  return best !== undefined && best[1] <= Math.max(1, Math.floor(cut.length / 3)) ? best[0] : undefined;
 }

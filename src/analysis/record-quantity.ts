@@ -44,7 +44,7 @@ export function recordQuantity(
   };
 }
 
-/** The number of component `c` of a symmetric tensor among xx, xy, xz, yy, yz, zz. */
+/** The number of component `c` of symmetric tensors among xx, xy, xz, yy, yz, zz of the first, and so on. */
 export function symmetric(c: number): number {
-  return [0, 1, 2, 1, 3, 4, 2, 4, 5][c];
+  return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
 }

@@ -32,7 +32,7 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
   return { columns, rows: flat.map((row) => columns.map((column) => row.get(column) ?? "")), plot };
 }
 
-/** The table of a reduction. @throws RequestError if it has more axes than a table */
+/** The table of a reduction. */
 function resultTable(result: AnswerMembers): AnalysisTable {
   if (Array.isArray(result.of) && result.matrix === undefined && result.edges === undefined)
     return componentsTable(result, result.of);
@@ -85,29 +85,51 @@ function jointTable({ edges: [rows = [], columns = []], counts, weights }: Joint
   return tableOf(cells, null);
 }
 
-/** A row for each coordinate of the one axis that is kept. */
+/** A row for each coordinate of the axes that are kept. */
 function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
-  if (result.mean === undefined || result.edges !== undefined) throw manyAxes();
-  const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
-  return profileRows(coordinates, lists, ["mean"]);
+  const { edges, of: _, ...members } = result;
+  const lists = Object.entries(members).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  return profileRows(coordinates, lists, ["mean"], edges as readonly unknown[] | undefined);
+}
+
+/** The elements of a list that is nested so many times, in order. */
+function flatTo(list: readonly unknown[], depth: number): readonly unknown[] {
+  return depth <= 1 ? list : flatTo(list.flat(1), depth - 1);
 }
 
 function profileRows(
   coordinates: AnswerMembers,
   lists: readonly (readonly [string, unknown[]])[],
   y: readonly string[],
+  edges?: readonly unknown[],
 ): AnalysisTable {
-  const [[axis, places] = ["", []], ...more] = Object.entries(coordinates) as [string, number[]][];
-  if (more.length > 0) throw manyAxes();
-  const rows = places.map((place, i) => ({
-    [axis]: place,
-    ...Object.fromEntries(lists.map(([k, list]) => [k, list[i]])),
-  }));
-  return tableOf(rows, { x: axis, y, log: false });
+  // Coordinates are in the order of the lists, the slowest first; columns are x, y, z, t.
+  const axes = Object.entries(coordinates) as [string, number[]][];
+  const flat = lists.map(([name, list]) => [name, flatTo(list, axes.length)] as const);
+  const count = axes.reduce((product, [, places]) => product * places.length, 1);
+  const rows = Array.from({ length: count }, (_, i) => {
+    let span = count;
+    const places = axes.map(([axis, along]) => {
+      span /= along.length;
+      return [axis, along[Math.floor(i / span) % along.length]] as const;
+    });
+    return { ...Object.fromEntries(places.reverse()), ...Object.fromEntries(flat.map(([k, list]) => [k, list[i]])) };
+  });
+  const [[axis] = [""]] = axes;
+  const plot = axes.length === 1 && edges === undefined ? { x: axis, y, log: false } : null;
+  return tableOf(rows, plot);
 }
 
-function manyAxes(): RequestError {
-  return new RequestError("Unsupported", "A table has moments along one axis: take JSON for others.");
+/** Rows of several reductions, each with its number. */
+function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
+  const tables = results.map(resultTable);
+  const columns = ["reduction", ...new Set(tables.flatMap((table) => table.columns))];
+  const rows = tables.flatMap((table, number) =>
+    table.rows.map((row) =>
+      columns.map((name) => (name === "reduction" ? number : (row[table.columns.indexOf(name)] ?? ""))),
+    ),
+  );
+  return { columns, rows, plot: null };
 }
 
 const DIRECTIONS = ["x", "y", "z"] as const;
@@ -213,9 +235,8 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   if (times !== undefined) return dispersionTable(times, answer);
   if (axes !== undefined && shape !== undefined) return flowMapTable(axes as readonly SeedAxis[], answer);
   const [first, ...more] = results ?? [];
-  if (first === undefined || more.length > 0)
-    throw new RequestError("Unsupported", "A table has one reduction: take JSON for several.");
-  return resultTable(first);
+  if (first === undefined) throw new RequestError("Unsupported", "A table has rows, and this answer has none.");
+  return more.length > 0 ? joinedTable(results as readonly AnswerMembers[]) : resultTable(first);
 }
 
 /** A table as CSV. */

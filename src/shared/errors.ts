@@ -31,6 +31,20 @@ export interface ErrorContext {
   readonly limit?: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
+  /** What may have been meant instead of a name or a value. */
+  readonly nearest?: string;
+  /** Everything that is wrong with a question, this error first. */
+  readonly faults?: readonly Fault[];
+}
+
+/** What is wrong with a member of a question. */
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly member: string;
+  readonly detail: string;
+  readonly nearest?: string;
+  /** Of points: the number of the row, from 0. */
+  readonly row?: number;
 }
 
 /** An error with a stable code and a one-line message fit for the caller; `cause` is for the log only. */

@@ -17,6 +17,8 @@ export interface RecordedPaths {
   readonly starts: Float64Array | null;
   /** Name of their dataset. */
   readonly of: string;
+  /** Further attributes of the file. */
+  readonly about?: Readonly<Record<string, string>>;
 }
 
 /** One file to write: stored nodes of a dataset, a quantity that has been sampled, paths of particles, or a table. */

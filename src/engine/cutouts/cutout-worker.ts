@@ -18,8 +18,8 @@ export async function write(task: FileToWrite): Promise<CutoutOutcome> {
     if ("grid" in task) await writeGridFile(task.path, task.grid);
     else if ("table" in task) await writeTableFile(task.path, task.table);
     else if ("recorded" in task) {
-      const { paths, starts, of } = task.recorded;
-      await writeTrajectoryFile(task.path, paths, starts, of);
+      const { paths, starts, of, about } = task.recorded;
+      await writeTrajectoryFile(task.path, paths, starts, of, about);
     } else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
     return null;
   } catch (error) {

@@ -17,7 +17,9 @@ import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
 
-const HIGHEST: Readonly<Record<PlainKind, 0 | 1 | 2>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
+const HIGHEST: Readonly<Record<PlainKind, 0 | 1 | 2>> = {
+  ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2 },
+};
 /** About how many nodes are evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
@@ -195,9 +197,13 @@ class NodeInputs {
     const derivatives = this.#derivatives as NodeDerivatives;
     const along = (component: number, a: AxisIndex, n: 1 | 2) =>
       derivatives.derivative(field, box, component, a, n, scratch());
-    const [a, b] = [Math.floor(c / 3), c % 3] as [AxisIndex, AxisIndex];
+    const [a, b] = [Math.floor((c % 9) / 3), c % 3] as [AxisIndex, AxisIndex];
     if (kind === "gradient") return along(a, b, 1);
-    if (kind === "hessian") return a === b ? along(0, a, 2) : derivatives.mixed(field, box, 0, a, b, scratch());
+    const component = Math.floor(c / 9);
+    if (kind === "hessian")
+      return a === b ? along(component, a, 2) : derivatives.mixed(field, box, component, a, b, scratch());
+    if (kind === "laplacianOfGradient")
+      throw new RequestError("Unsupported", "lap(A) is known at points, not at nodes.");
     const [x, y, z] = [along(c, 0, 2), along(c, 1, 2), along(c, 2, 2)];
     for (let i = 0; i < x.length; i++) x[i] += y[i] + z[i];
     return x;

@@ -3,7 +3,7 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, type ErrorCode, FieldprobeError } from "../../shared/errors.js";
+import { CancelledError, type ErrorCode, type Fault, FieldprobeError } from "../../shared/errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { busyIfPassing, HttpRefusal } from "../http/refusal.js";
@@ -33,6 +33,8 @@ export interface Problem extends ProblemDetails {
   readonly code: ErrorCode;
   readonly member?: string;
   readonly limit?: string;
+  /** Everything that is wrong with a question. */
+  readonly errors?: readonly Fault[];
   readonly requestId: string;
 }
 
@@ -102,7 +104,7 @@ function findingText(message: string, finding: Finding | undefined): string {
  */
 export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
   if (error instanceof FieldprobeError) {
-    const { member, limit, retryAfter } = error.context;
+    const { member, limit, retryAfter, faults } = error.context;
     const status = statusOf(error);
     const headers: Record<string, string> = {};
     if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
@@ -111,6 +113,7 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
       code: error.code,
       ...(member === undefined ? {} : { member }),
       ...(limit === undefined ? {} : { limit }),
+      ...(faults === undefined ? {} : { errors: faults }),
       requestId,
     };
     return { problem: problemDetails(status, error.code, error.message, about), headers };

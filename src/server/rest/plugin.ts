@@ -10,8 +10,9 @@ import { watchRoutes } from "../http/allowed-methods.js";
 import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
+import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 import { HttpRefusal } from "../http/refusal.js";
-import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { type Service, SOAP_PATH } from "../http/service.js";
 import { analysisRoutes } from "./analysis/analysis-routes.js";
 import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./analysis/flow-map.js";
 import { API_GROUPS, withAnswer } from "./api-examples.js";
@@ -317,8 +318,15 @@ function batchRoute(api: FastifyInstance, service: Service): void {
   );
 }
 
+/** Calls that another room adds, with their documents. */
+interface MoreCalls {
+  readonly routes: (api: FastifyInstance, service: Service, thread: CutoutThread) => void;
+  readonly group: ApiGroup;
+  readonly example: (method: string, address: string) => ApiExample | undefined;
+}
+
 /** The interface; its parsers, error form and documentation stay inside. */
-async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
+export async function apiRoutes(api: FastifyInstance, service: Service, more: MoreCalls): Promise<void> {
   guardReads(api, service.config);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser([...REQUEST_TYPES], (_request, payload, done) => done(null, payload));
@@ -340,8 +348,8 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     base: service.basePath,
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
-    groups: API_GROUPS,
-    example: (method, address) => withAnswer(method, address),
+    groups: [more.group, ...API_GROUPS],
+    example: (method, address) => more.example(method, address) ?? withAnswer(method, address),
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
   // On a terminal, the prompt starts on a new line after an answer.
@@ -359,10 +367,6 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   batchRoute(api, service);
   analysisRoutes(api, service, thread);
   flowMapRoute(api, service);
+  more.routes(api, service, thread);
   await jobRoutes(api, service);
 }
-
-/** Adds `/api` to the service. */
-export const apiPlugin: Plugin = async (app, service) => {
-  await app.register(async (api) => apiRoutes(api, service), { prefix: "/api" });
-};

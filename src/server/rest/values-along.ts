@@ -102,7 +102,7 @@ export async function valuesAlong(
       const place = "xyzt".indexOf(key);
       if (place === 3) return records.times.subarray(from, from + count);
       const { width, numbers } = place >= 0 ? { width: 3, numbers: records.points } : known(answers, key);
-      const component = place >= 0 ? place : width === 6 ? symmetric(c) : c;
+      const component = place >= 0 ? place : width === 6 || width === 18 ? symmetric(c) : c;
       const out = new Float64Array(count);
       for (let i = 0; i < count; i++) out[i] = numbers[width * (from + i) + component] as number;
       return out;
@@ -215,6 +215,7 @@ const OPERATIONS_OF = {
   gradient: "GetFieldGradient",
   laplacian: "GetFieldLaplacian",
   hessian: "GetFieldHessian",
+  laplacianOfGradient: "GetLaplacianOfGradient",
 } as const satisfies Readonly<Record<PlainKind, OperationName>>;
 
 /** The operation that answers an input at points, for any field but a force, which may not be stored. */

@@ -11,7 +11,8 @@ export interface GridCoordinate {
 /** Values on a grid. */
 export interface GridVariable {
   readonly name: string;
-  readonly values: Float32Array;
+  readonly values: Float32Array | Float64Array | Int32Array;
+  /** Names of its axes, the one that varies slowest first. */
   readonly axes: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -44,12 +45,17 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
     const lengths = new Map(axes.map(({ name, coordinates }) => [name, coordinates.length]));
     for (const { name, values, axes: along, attributes } of variables) {
       const shape = along.map((axis) => lengths.get(axis) as number);
-      writer.whole(name, "float32", shape, values);
-      writer.describe(name, { ...attributes, coordinates: scalars.map((scalar) => scalar.name).join(" ") });
+      writer.whole(name, typeOf(values), shape, values);
+      const at = scalars.map((scalar) => scalar.name).join(" ");
+      writer.describe(name, at === "" ? attributes : { ...attributes, coordinates: at });
       for (const [d, axis] of along.entries()) writer.attach(name, d, axis);
     }
     writer.close();
   } finally {
     writer.discard();
   }
+}
+
+function typeOf(values: GridVariable["values"]): "float32" | "float64" | "int32" {
+  return values instanceof Float32Array ? "float32" : values instanceof Float64Array ? "float64" : "int32";
 }

@@ -83,6 +83,7 @@ export async function writeTrajectoryFile(
   paths: PathRecords,
   starts: Float64Array | null,
   dataset: string,
+  about: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { particles, records, columns, values } = paths;
   const writer = await Hdf5Writer.create(path);
@@ -91,6 +92,7 @@ export async function writeTrajectoryFile(
     writer.attribute("Conventions", "CF-1.11");
     writer.attribute("featureType", "trajectory");
     writer.attribute("title", `Paths of particles in ${dataset}`);
+    for (const [name, text] of Object.entries(about)) if (name !== "title") writer.attribute(name, text);
     for (const [name, count] of [
       ["trajectory", particles],
       ["obs", records],

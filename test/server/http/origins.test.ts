@@ -1,7 +1,7 @@
 /** Pages of other origins, and names that are made to mean this machine. */
 import { afterEach, describe, expect, it } from "vitest";
+import { apiPlugin } from "../../../src/server/ask/plugin.js";
 import { jhtdbPlugin } from "../../../src/server/jhtdb/plugin.js";
-import { apiPlugin } from "../../../src/server/rest/plugin.js";
 import { exchange, rawPost, statusOf } from "../../support/raw-http.js";
 import { call, envelope, nullOp, startService, type TestService } from "../../support/soap-service.js";
 

@@ -1,6 +1,6 @@
 /** What the operating system cannot give for a moment is Busy in every interface. */
 import { describe, expect, it } from "vitest";
-import { apiPlugin } from "../../../src/server/rest/plugin.js";
+import { apiPlugin } from "../../../src/server/ask/plugin.js";
 import { expectFault } from "../../support/faults.js";
 import { call, getVelocity, useService, VERSIONS } from "../../support/soap-service.js";
 

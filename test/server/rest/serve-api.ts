@@ -2,9 +2,9 @@
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import type { Engine } from "../../../src/engine/contract/query.js";
+import { apiPlugin } from "../../../src/server/ask/plugin.js";
 import { createApp } from "../../../src/server/http/app.js";
 import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
-import { apiPlugin } from "../../../src/server/rest/plugin.js";
 import { loadConfig } from "../../../src/shared/config.js";
 
 /** An application with the interface under `/api`. */

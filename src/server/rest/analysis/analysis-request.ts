@@ -213,7 +213,11 @@ export interface AnalysedNodes {
   };
 }
 
-type PlaceMembers = Pick<Statistics, Exclude<keyof typeof PLACES, never>> & Partial<Pick<Statistics, "over">>;
+type PlaceMembers = Pick<Statistics, Exclude<keyof typeof PLACES, never>> &
+  Partial<Pick<Statistics, "over">> & {
+    /** Whether names of version 1 are refused; absent: they are known. */
+    readonly refusesEarlier?: boolean;
+  };
 
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
@@ -288,7 +292,11 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     transforms: { dataset, filter, scheme },
     base: {
       order: scheme === "spectral" ? 4 : scheme,
-      names: { ...namesFor(dataset, asked.units !== "ignore"), isFiltered: filter !== null },
+      names: {
+        ...namesFor(dataset, asked.units !== "ignore"),
+        isFiltered: filter !== null,
+        ...(asked.refusesEarlier === true ? { refusesEarlier: true } : {}),
+      },
       extent,
       kept,
       coordinates,

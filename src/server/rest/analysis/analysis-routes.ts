@@ -170,7 +170,7 @@ function serveAnalysis(
 }
 
 /** What the analyses of a dataset answer with, within the life of a request. */
-function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means {
+export function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means {
   const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
     const { first, stride, frames, base, field } = places;
     const [nx, ny, nz] = base.extent;

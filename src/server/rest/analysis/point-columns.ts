@@ -1,28 +1,38 @@
 /** Evaluates expressions at points, by the operations behind what they read. */
 
+import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";
-import { type InputKey, namesFor } from "../../../analysis/names.js";
+import { type InputKey, type InputKind, namesFor } from "../../../analysis/names.js";
 import { symmetric } from "../../../analysis/record-quantity.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
-import { type FieldName, spatialOf } from "../../../shared/operations.js";
+import { RequestError } from "../../../shared/errors.js";
+import { type FieldName, operationOf, type SpatialInterpolation, spatialOf } from "../../../shared/operations.js";
 import { drawTriple } from "../../../shared/random.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { RequestLife } from "../../http/request-life.js";
+import { answerAtOwnTimes } from "../own-times.js";
 import { refuse } from "../parameters.js";
 import { TripleWriter } from "../triple-writer.js";
 import { operationOfInput } from "../values-along.js";
 import { derivedFor } from "./analysis-request.js";
 
+/** A mean over a cube about each point. */
+export interface BoxFilter {
+  readonly kind: "box";
+  readonly width: number;
+}
+
 /** How values and derivatives are interpolated, and when. */
 export interface PointOptions {
-  readonly time: number;
+  /** A time for all points, or one for each. */
+  readonly time: number | Float64Array;
   readonly method: string;
   /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
   readonly derivatives: string;
   /** What gives filtered names their meaning; absent: nothing. */
-  readonly filter?: FieldFilter | undefined;
+  readonly filter?: FieldFilter | BoxFilter | undefined;
   readonly temporalInterpolation: NonNullable<Query["temporalInterpolation"]>;
 }
 
@@ -33,48 +43,120 @@ export type EvaluateAt = (
   options: PointOptions,
 ) => Promise<readonly Float64Array[]>;
 
+/** Takes the components of a column at the points from number `from` on. */
+export type TakeValues = (column: number, from: number, values: Components) => void;
+
 /** Points that are evaluated between two looks at the clock: an expression takes dozens of numbers of each. */
 const STEP_POINTS = 512;
 
-/** Returns what evaluates columns within the life of a request. */
+/** Returns what evaluates scalar columns within the life of a request. */
 export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
   return async (columns, points, options) => {
-    const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
-    const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
-    const results: Result[] = [];
-    for (const key of keys) {
-      if (records.has(key)) continue;
-      const result = await recordsAt(life, dataset, key, points, options);
-      results.push(result);
-      records.set(key, readerOf(key, result));
-    }
-    const count = points.length / 3;
-    const out = columns.map(() => life.doubles(count));
-    const evaluate = (from: number, to: number): void => {
-      const block = blockOf(records, points, options.time, from, to - from);
-      columns.forEach((column, c) => {
-        out[c]?.set(column.evaluate(block)[0] as Float64Array, from);
-      });
-    };
-    await life.slices.each(count, evaluate, STEP_POINTS);
-    for (const result of results) result.release();
+    const out = columns.map(() => life.doubles(points.length / 3));
+    await evaluateAt(life, dataset, columns, points, options, (c, from, [values]) => {
+      out[c]?.set(values as Float64Array, from);
+    });
     return out;
   };
 }
 
+/** Evaluates columns of any shape: each operation that they need is asked once. */
+export async function evaluateAt(
+  life: RequestLife,
+  dataset: Dataset,
+  columns: readonly Expression[],
+  points: Float32Array,
+  options: PointOptions,
+  take: TakeValues,
+): Promise<void> {
+  const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
+  const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
+  const results: Result[] = [];
+  const open = keys.filter((key) => !records.has(key));
+  for (const source of sourcesOf(open, dataset, options)) {
+    const result = await recordsAt(life, dataset, source.query, points, options);
+    results.push(result);
+    for (const [key, place] of source.places) records.set(key, readerOf(result, place));
+  }
+  const evaluate = (from: number, to: number): void => {
+    const block = blockOf(records, points, options.time, from, to - from);
+    columns.forEach((column, c) => {
+      take(c, from, column.evaluate(block));
+    });
+  };
+  await life.slices.each(points.length / 3, evaluate, STEP_POINTS);
+  for (const result of results) result.release();
+}
+
 /** Reads number i of a component of an input. */
 type ReadAt = (i: number, component: number) => number;
+/** The number of a record that is a component of an input. */
+type PlaceOf = (component: number) => number;
+
+/** An operation and the inputs that its records hold. */
+interface InputSource {
+  readonly query: Pick<Query, "operation" | "spatialInterpolation" | "field" | "filterlength" | "nlayers">;
+  readonly places: readonly (readonly [InputKey, PlaceOf])[];
+}
+
+const own: PlaceOf = (c) => c;
+/** Components of a symmetric tensor that is stored as xx, yy, zz, xy, xz, yz. */
+const OF_STRESS = [0, 3, 4, 3, 1, 5, 4, 5, 2];
+
+/** The operations of box filters. */
+const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["operation"], PlaceOf]>> = {
+  "filtered:velocity": ["GetBoxFilterVelocity", own],
+  "filtered:pressure": ["GetBoxFilterPressure", own],
+  "filteredGradient:velocity": ["GetBoxFilterVelocityGradient", own],
+  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c] as number],
+};
+
+/** The operations that give inputs: velocity and pressure come together. */
+function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOptions): readonly InputSource[] {
+  const joint: readonly InputKey[] = ["value:velocity", "value:pressure"];
+  const isJoint = joint.every((key) => keys.includes(key));
+  const rest = keys.filter((key) => !(isJoint && joint.includes(key)));
+  const sources = rest.map((key): InputSource => {
+    if (key.startsWith("filtered")) return boxSource(key, options);
+    return {
+      query: operationFor(key, dataset, options),
+      places: [[key, key.startsWith("hessian:") ? symmetric : own]],
+    };
+  });
+  if (!isJoint) return sources;
+  const { spatialInterpolation } = operationFor("value:velocity", dataset, options);
+  const query = { operation: "GetVelocityAndPressure", spatialInterpolation } as InputSource["query"];
+  return [
+    {
+      query,
+      places: [
+        ["value:velocity", own],
+        ["value:pressure", () => 3],
+      ],
+    },
+    ...sources,
+  ];
+}
+
+function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
+  const [operation, place] = BOX_OPERATIONS[key] ?? [];
+  if (filter?.kind !== "box" || operation === undefined || place === undefined)
+    throw refuse(
+      "filter",
+      "filter: a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others.",
+    );
+  return { query: { operation, filterlength: filter.width, nlayers: 1 }, places: [[key, place]] };
+}
 
 /** Reads the parts of a result, mostly in their order. */
-function readerOf(key: InputKey, { values, components }: Pick<Result, "values" | "components">): ReadAt {
-  const isSymmetric = key.startsWith("hessian:");
+function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadAt {
   let part = 0;
   let first = 0;
   const itemsOf = (index: number): number => (values[index] as Float32Array).length / components;
   return (i, c) => {
     while (i < first) first -= itemsOf(--part);
     while (i >= first + itemsOf(part)) first += itemsOf(part++);
-    return (values[part] as Float32Array)[(i - first) * components + (isSymmetric ? symmetric(c) : c)] as number;
+    return (values[part] as Float32Array)[(i - first) * components + place(c)] as number;
   };
 }
 
@@ -86,12 +168,15 @@ async function derivedAt(
   points: Float32Array,
   { time, temporalInterpolation, method, derivatives, filter = undefined }: PointOptions,
 ): Promise<readonly (readonly [InputKey, ReadAt])[]> {
+  if (filter?.kind === "box") return [];
   const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
   if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
     throw refuse("derivatives", "derivatives: filtered fields take None_Fd4, None_Fd6, None_Fd8 or spectral.");
   const scheme = derivatives === "spectral" ? "spectral" : order || 4;
   const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
   if (plan === null) return [];
+  if (typeof time !== "number")
+    throw refuse("time", "time: filters and spectral derivatives are of whole frames, so all points have one time.");
   const field = Object.keys(dataset.fields)[0] as FieldName;
   const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
   if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
@@ -127,20 +212,39 @@ function operationFor(
   const accepted = spatialOf(operation, dataset);
   const spatialInterpolation = accepted.find((scheme) => scheme === asked);
   if (spatialInterpolation === undefined)
-    throw refuse(member, `${member}: ${operation.name} takes ${accepted.join(", ")}.`);
+    throw refuse(member, `${member}: ${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}.`);
   return { operation: operation.name, ...of, spatialInterpolation };
+}
+
+const WORDS: Readonly<Partial<Record<InputKind, string>>> = {
+  ...{ value: "a value", gradient: "a gradient", laplacian: "a Laplacian", hessian: "a Hessian" },
+  laplacianOfGradient: "lap(A)",
+};
+
+/** An input in words. */
+function wordsOf(key: InputKey): string {
+  return WORDS[key.split(":")[0] as InputKind] ?? key;
+}
+
+/** A spatial option as questions name it. */
+function presentScheme(scheme: SpatialInterpolation): string {
+  return scheme === "None" ? "nearest" : scheme.replace("None_", "");
 }
 
 async function recordsAt(
   life: RequestLife,
   dataset: Dataset,
-  key: InputKey,
+  source: InputSource["query"],
   points: Float32Array,
-  options: PointOptions,
+  { time, temporalInterpolation }: PointOptions,
 ): Promise<Result> {
-  const { time, temporalInterpolation } = options;
-  const asked = { ...operationFor(key, dataset, options), dataset: dataset.name, time, temporalInterpolation };
-  const evaluation = life.start(asked);
+  const query = { ...source, dataset: dataset.name, temporalInterpolation };
+  if (typeof time !== "number") {
+    if (operationOf(source.operation).family === "filter")
+      throw new RequestError("Unsupported", "time: a box filter takes one time for all points.", { member: "time" });
+    return answerAtOwnTimes(life, query, "time", { points, times: time });
+  }
+  const evaluation = life.start({ ...query, time });
   const writer = new TripleWriter(evaluation.points, evaluation.limit);
   await life.slices.each(points.length / 3, (from, to) => {
     writer.addAll(points.subarray(3 * from, 3 * to), to - from);
@@ -156,12 +260,13 @@ async function recordsAt(
 function blockOf(
   records: ReadonlyMap<InputKey, ReadAt>,
   points: Float32Array,
-  time: number,
+  time: number | Float64Array,
   from: number,
   count: number,
 ): BlockInputs {
   const input = (key: InputKey, c: number): Float64Array => {
-    if (key === "t") return new Float64Array(count).fill(time);
+    if (key === "t" && typeof time !== "number") return time.subarray(from, from + count);
+    if (key === "t") return new Float64Array(count).fill(time as number);
     const read = records.get(key) ?? ((i: number) => points[3 * i + "xyz".indexOf(key)] as number);
     const out = new Float64Array(count);
     for (let i = 0; i < count; i++) out[i] = read(from + i, c);

@@ -102,7 +102,8 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
       throw refuse("with", `with: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
     columns.push(...componentsIn(other, shape));
   }
-  if (terms.includes("transfer")) columns.push("ux * ux", "ux * uy", "ux * uz", "uy * uy", "uy * uz", "uz * uz");
+  if (terms.includes("transfer"))
+    columns.push("u.x * u.x", "u.x * u.y", "u.x * u.z", "u.y * u.y", "u.y * u.z", "u.z * u.z");
   return {
     kind,
     axis,

@@ -84,10 +84,16 @@ export class AskedColumns {
   }
 }
 
+/** Points that are drawn at random, or given. */
+type DrawnPoints = { readonly method?: string } & (
+  | { readonly random: number; readonly seed?: number }
+  | { readonly points: Float32Array }
+);
+
 /** Draws points, the same in each frame, and returns what reduces quantities there. */
 async function drawPlaces(
   asked: Statistics,
-  { random: count, seed = 0, method = "Lag8" }: { random: number; seed?: number; method?: string },
+  drawn: DrawnPoints,
   dataset: Dataset,
   { evaluate, admit, slices }: Means,
 ): Promise<{ readonly places: AnalysedNodes; readonly reduce: Reduce }> {
@@ -95,9 +101,12 @@ async function drawPlaces(
   if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
     throw refuse("over", "over: random points are averaged over x, y and z.");
   const nodes = pointPlacesOf(asked, dataset);
-  const box = boxOf(dataset, region);
+  const { method = "Lag8" } = drawn;
+  const count = "points" in drawn ? drawn.points.length / 3 : drawn.random;
   await admit(count);
-  const points = await randomPoints(slices, count, seed, box.origin, box.extent);
+  const box = boxOf(dataset, "points" in drawn ? undefined : region);
+  const points =
+    "points" in drawn ? drawn.points : await randomPoints(slices, count, drawn.seed ?? 0, box.origin, box.extent);
   const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.numbers.length], points };
   const reduce: Reduce = async ({ plan }) => {
     const columns = plan.columns.map((text) => compileScalar(text, plan.names));

@@ -44,7 +44,10 @@ export const STRUCTURES = Type.Object(
   },
   { additionalProperties: false },
 );
-type Structures = Static<typeof STRUCTURES>;
+type Structures = Static<typeof STRUCTURES> & {
+  /** Whether labels stand beside the table instead of replacing it. */
+  readonly beside?: boolean;
+};
 
 /** Nodes in a passage of labels. */
 const PASSAGE_NODES = 16_384;
@@ -89,10 +92,9 @@ export async function structures(
   const joined = (await reduce(query, places)).states(0)[0] as JoinedFragments;
   const ranked = await inSlices(joined.rank(least), slices);
   const { listed } = ranked;
-  if (joined.labels !== null) {
-    const shape = extent.toReversed();
+  const shape = extent.toReversed();
+  if (joined.labels !== null && asked.beside !== true)
     return { shape, bytes: 4 * nodes, npy: labelsIn(joined.labels, shape, ranked) };
-  }
   checkList(listed.length, properties.length, most);
   const structures: GroupAnswer[] = [];
   await slices.each(
@@ -117,6 +119,7 @@ export async function structures(
     infinite: joined.infinite,
     count: listed.length,
     structures,
+    ...(joined.labels === null ? {} : { labelled: { shape, numbers: labelNumbers(joined.labels, ranked) } }),
   };
 }
 
@@ -176,17 +179,29 @@ function describeStructure(
   return { nodes, volume, centre, box, wraps, properties: Object.fromEntries(told) };
 }
 
-/** The bytes of a NumPy file with the place in the list of the structure of each node, or 0. */
-function* labelsIn(
-  fragments: Int32Array,
-  shape: readonly number[],
-  { listed, starts, members }: RankedStructures,
-): Generator<Buffer, undefined> {
-  yield npyHeader(shape, "<i4");
+/** The place in the list of the structure of each node, or 0. */
+function labelNumbers(fragments: Int32Array, ranked: RankedStructures): Int32Array {
+  const numbers = placesInList(ranked);
+  return fragments.map((fragment) => numbers[fragment] ?? 0);
+}
+
+/** The place in the list of the structure that a fragment belongs to, or 0. */
+function placesInList({ listed, starts, members }: RankedStructures): Int32Array {
   const numbers = new Int32Array(1 + members.length);
   for (const [i, structure] of listed.entries())
     for (let at = starts[structure] as number; at < (starts[structure + 1] as number); at++)
       numbers[(members[at] as number) + 1] = i + 1;
+  return numbers;
+}
+
+/** The bytes of a NumPy file with the place in the list of the structure of each node, or 0. */
+function* labelsIn(
+  fragments: Int32Array,
+  shape: readonly number[],
+  ranked: RankedStructures,
+): Generator<Buffer, undefined> {
+  yield npyHeader(shape, "<i4");
+  const numbers = placesInList(ranked);
   for (let from = 0; from < fragments.length; from += PASSAGE_NODES) {
     const places = fragments.slice(from, from + PASSAGE_NODES).map((fragment) => numbers[fragment] ?? 0);
     yield Buffer.from(places.buffer);

@@ -65,6 +65,41 @@ export function parquetOf(
   return writeParquet(columns, columnsIn(), Object.entries(about));
 }
 
+/** A column of numbers: number `stride * row + offset` of `values`. */
+interface StridedColumn {
+  readonly name: string;
+  readonly values: Float32Array | Float64Array | Int32Array;
+  readonly stride: number;
+  readonly offset: number;
+}
+
+/** The Parquet file of columns, each of the type of its numbers. */
+export function parquetColumns(
+  columns: readonly StridedColumn[],
+  rows: number,
+  about: readonly (readonly [string, string])[],
+): AsyncGenerator<Buffer> {
+  const most = mostRecords(columns.length);
+  async function* parts(): AsyncGenerator<readonly NamedColumn[]> {
+    for (let from = 0; from === 0 || from < rows; from += most) {
+      const count = Math.min(most, rows - from);
+      yield columns.map(({ name, values, stride, offset }) => {
+        const out = values instanceof Float32Array ? new Float32Array(count) : new Float64Array(count);
+        for (let i = 0; i < count; i++) out[i] = values[stride * (from + i) + offset] as number;
+        return { name, values: out };
+      });
+      await setImmediate();
+    }
+  }
+  const doubles = columns.filter(({ values }) => !(values instanceof Float32Array)).map(({ name }) => name);
+  return writeParquet(
+    columns.map(({ name }) => name),
+    parts(),
+    about,
+    doubles,
+  );
+}
+
 function columnsOf(names: readonly string[], records: Float32Array): readonly NamedColumn[] {
   const width = names.length;
   return names.map((name, c) => {
@@ -79,6 +114,7 @@ async function* writeParquet(
   columns: readonly string[],
   all: AsyncIterable<readonly NamedColumn[]>,
   about: readonly (readonly [string, string])[],
+  doubles: readonly string[] = ["time"],
 ): AsyncGenerator<Buffer> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const bytes = new ByteWriter();
@@ -87,7 +123,7 @@ async function* writeParquet(
     bytes.index = 0;
     return some;
   };
-  const typeOf = (name: string) => (name === "time" ? "DOUBLE" : "FLOAT");
+  const typeOf = (name: string) => (doubles.includes(name) ? "DOUBLE" : "FLOAT");
   const writer = new ParquetWriter({
     writer: bytes,
     codec: "UNCOMPRESSED",

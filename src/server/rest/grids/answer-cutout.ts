@@ -165,7 +165,7 @@ export function answerCutout(
       reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
     if (form === "application/netcdf") {
       const grid = await gridOf(cutout, parts, life.slices);
-      const values = grid.variables.map((one) => one.values);
+      const values = grid.variables.map((one) => one.values as Float32Array);
       await life.computed([{ values }, { values }]);
       reply.type(form);
       return sendWritten(life, reply, "cutout.nc", (folder) => thread.writeGrid(grid, join(folder, "cutout.nc")));

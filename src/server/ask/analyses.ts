@@ -1,0 +1,399 @@
+/** Answers `statistics`, `spectrum`, `structure_functions`, `structures` and `dispersion`: tables. */
+import { compileExpression, compileScalar, componentsIn } from "../../analysis/expression.js";
+import type { Moments } from "../../analysis/moments.js";
+import type { GroupAnswer } from "../../analysis/reductions.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import { type AnalysedNodes, placesOf, reductionOf } from "../rest/analysis/analysis-request.js";
+import { meansFor } from "../rest/analysis/analysis-routes.js";
+import { dispersion as disperse } from "../rest/analysis/dispersion.js";
+import { spectrum as sumModes } from "../rest/analysis/spectrum.js";
+import { type Means, statistics as reduceAll } from "../rest/analysis/statistics.js";
+import { structureFunctions } from "../rest/analysis/structure-functions.js";
+import { structures as findStructures } from "../rest/analysis/structures.js";
+import { timesOf } from "../rest/describe.js";
+import type { GridAnswer, TableAnswer } from "./answer.js";
+import { type KnownMeans, whereHolds, withMeans } from "./conditions.js";
+import { type Context, filterText, placesText, pointsOf, pointsText, timeText, type Understood } from "./context.js";
+import { wrong } from "./faults.js";
+import { nodeDerivatives } from "./nodes.js";
+import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, spatialName, usualWhat, whatTexts } from "./what.js";
+import { intervalIn, stepIn, storedIn } from "./when.js";
+import { boxIn, runsIn } from "./where.js";
+
+/** A table and the members that it was understood by. */
+export interface Tabled {
+  readonly answer: TableAnswer;
+  readonly understood: Understood;
+}
+
+type Asked = Readonly<Record<string, unknown>>;
+
+/** The frames of a question, from 0, and how its answer repeats them. */
+function framesFor(
+  asked: MemberValues,
+  dataset: Dataset,
+): { readonly frames: readonly number[]; readonly text: Understood } {
+  const { frames, isList } = storedIn(asked, dataset);
+  const stored = timesOf(dataset.time);
+  return {
+    frames,
+    text: timeText(
+      asked,
+      frames.map((frame) => stored[frame] as number),
+      isList,
+      frames,
+    ),
+  };
+}
+
+/** Members that say which nodes are analysed, in the words of the reductions. */
+export function nodeMembers(asked: MemberValues, dataset: Dataset, frames: readonly number[]): Asked {
+  const runs = runsIn(asked, dataset, dataset.axes);
+  const region = {
+    start: runs.map(({ from }) => from),
+    end: runs.map(({ from, count, step }) => from + (count - 1) * step + 1),
+    step: runs.map(({ step }) => step),
+  };
+  return { ...frameMembers(asked, frames), region, derivatives: nodeDerivatives(asked) };
+}
+
+function frameMembers({ weights = "volume", units = "check", filter }: MemberValues, frames: readonly number[]): Asked {
+  return {
+    frames: frames.map((frame) => frame + 1),
+    weights,
+    units,
+    refusesEarlier: true,
+    ...(filter === undefined ? {} : { filter }),
+  };
+}
+
+/** The nodes and frames of a question. */
+export function nodesOf(asked: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+  return placesOf(nodeMembers(asked, dataset, frames) as never, dataset);
+}
+
+/** Members that an answer repeats of every analysis at nodes. */
+function nodeText(asked: MemberValues): Understood {
+  const { derivatives = "Fd4", weights = "volume", units = "check" } = asked;
+  return { ...placesText(asked), derivatives, ...filterText(asked), weights, level: 0, units };
+}
+
+/** Numbers of frames count from 0. */
+function fromZero(body: GroupAnswer): GroupAnswer {
+  const frames = (body.frames as readonly { frame: number; time: number }[] | undefined)?.map(({ frame, time }) => ({
+    frame: frame - 1,
+    time,
+  }));
+  return frames === undefined ? body : { ...body, frames };
+}
+
+/** The only quantity of a question. */
+function onlyWhat(asked: MemberValues, dataset: Dataset): AskedQuantity {
+  const [only, ...more] = asked.what ?? usualWhat(dataset);
+  if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
+  return only as AskedQuantity;
+}
+
+/** Replaces texts in the strings and names of an answer. */
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return names.get(value) ?? value;
+  if (Array.isArray(value))
+    return value.length > 0 && typeof value[0] === "number" ? value : value.map((one) => renamed(one, names));
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [names.get(name) ?? name, renamed(one, names)]));
+}
+
+/** Members of reductions that hold quantities. */
+const QUANTITIES_OF = ["moments", "covariance", "histogram", "joint", "conditional", "on", "extremes"];
+
+/** Answers `statistics`: with `where`, what does not hold is left out and counted. */
+export async function statistics(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset, life, service } = context;
+  const { points, where, over } = asked;
+  if (asked.reduce !== undefined && asked.what !== undefined)
+    throw wrong("what", "reduce names its quantities; give one of both");
+  const { frames, text } = framesFor(asked, dataset);
+  const means = meansFor(life, service, dataset);
+  const what = asked.what ?? usualWhat(dataset);
+  const reduce = asked.reduce ?? what.map((one) => ({ moments: one.text }));
+  const common = { over: over ?? ["x", "y", "z", "t"] };
+  const isDrawn = points !== undefined;
+  const members = isDrawn ? await pointMembers(context, asked, frames) : nodeMembers(asked, dataset, frames);
+  const known: Record<string, number> = {};
+  let names = new Map<string, string>(what.filter(({ isNamed }) => isNamed).map(({ text: own, name }) => [own, name]));
+  let [reductions, beside] = [reduce, {} as GroupAnswer];
+  if (where !== undefined) {
+    if (isDrawn) throw wrong("where", "conditions are of nodes; over points put them into what");
+    const places = nodesOf(asked, dataset, frames);
+    const condition = await withMeans(where, places, means.reduce, known);
+    ({ reductions, names } = conditional(reduce, condition, places, names));
+    beside = {
+      where,
+      ...(Object.keys(known).length === 0 ? {} : { means: known as KnownMeans }),
+      ...(await counts(condition, places, means)),
+    };
+  } else if (asked.reduce === undefined) {
+    checkFilterUsed(asked, compileWhat(what, namesOf(asked, dataset)));
+  }
+  const body = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
+  const drawn = isDrawn
+    ? { points: pointsText(points), method: asked.method ?? "Lag8", derivatives: pointDerivatives(asked) }
+    : {};
+  const understood = {
+    ...(asked.reduce === undefined ? { what: whatTexts(what) } : { reduce: asked.reduce }),
+    ...{ ...nodeText(asked), ...drawn, ...text, over: common.over },
+    ...(where === undefined ? {} : { where }),
+  };
+  return {
+    answer: { kind: "table", body: { ...beside, ...(renamed(fromZero(body), names) as GroupAnswer) } },
+    understood,
+  };
+}
+
+/** Reductions of what holds, and the texts that stand for those of their quantities. */
+function conditional(
+  reduce: readonly Asked[],
+  condition: string,
+  places: AnalysedNodes,
+  named: ReadonlyMap<string, string>,
+): { reductions: readonly Asked[]; names: Map<string, string> } {
+  const names = new Map<string, string>();
+  const one = (text: unknown): string => {
+    const { shape } = compileExpression(String(text), places.base.names, "reduce");
+    if (shape !== "scalar")
+      throw wrong("where", `${String(text)} is a ${shape}; with a condition ask components, or norm`);
+    const held = whereHolds(condition, String(text));
+    names.set(held, named.get(String(text)) ?? String(text));
+    return held;
+  };
+  const reductions = reduce.flatMap((row): readonly Asked[] => {
+    const [kind] = Object.keys(row);
+    if (kind === "moments") {
+      const { shape } = compileExpression(String(row.moments), places.base.names, "what");
+      return componentsIn(String(row.moments), shape).map((text) => ({ ...row, moments: one(text) }));
+    }
+    const entries = Object.entries(row).map(([name, value]) => {
+      if (!QUANTITIES_OF.includes(name)) return [name, value];
+      return [name, Array.isArray(value) ? value.map(one) : one(value)];
+    });
+    return [Object.fromEntries(entries) as Asked];
+  });
+  return { reductions, names };
+}
+
+/** How many nodes hold a condition, and how many do not. */
+async function counts(condition: string, places: AnalysedNodes, { reduce }: Means): Promise<GroupAnswer> {
+  const base = { ...places.base, kept: [false, false, false, false] as const };
+  const columns = [whereHolds(condition, "1"), whereHolds(`!(${condition})`, "1")];
+  const reductions = columns.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
+  const merged = await reduce(reductionOf({ ...places, base }, { columns, reductions }), places);
+  const [held, left] = [0, 1].map((i) => (merged.states(i)[0] as Moments).count);
+  return { held, left_out: left };
+}
+
+/** Members of statistics over points. */
+async function pointMembers(context: Context, asked: MemberValues, frames: readonly number[]): Promise<Asked> {
+  const { points, method = "Lag8" } = asked;
+  const at = { method: spatialName(method) };
+  const derivatives = spatialName(pointDerivatives(asked));
+  const { origin, extent } = boxIn("random" in (points as object) ? asked : {}, context.dataset);
+  const common = { ...frameMembers(asked, frames), derivatives, region: { origin, extent } };
+  if (points !== undefined && "random" in points)
+    return { ...common, at: { random: points.random, seed: points.seed, ...at } };
+  const { triples } = await pointsOf(context, asked, 0, false);
+  return { ...common, at: { points: triples, ...at } };
+}
+
+/** Answers `spectrum`. */
+export async function spectrum({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const what = onlyWhat(asked, dataset);
+  const open = dataset.axes.filter(({ periodic }) => !periodic).length;
+  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = asked;
+  const [axis, ...more] = asked.axis ?? [];
+  if (more.length > 0) throw wrong("axis", "a spectrum has one axis");
+  const firstPeriodic = (["x", "y", "z"] as const).find((_, a) => dataset.axes[a as 0].periodic);
+  const line = kind === "line" ? (axis ?? firstPeriodic) : axis;
+  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
+  if (odd !== undefined)
+    throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
+  const members = {
+    ...frameMembers(asked, frames),
+    derivatives: nodeDerivatives(asked),
+    kind,
+    of: what.text,
+    with: terms,
+  };
+  const body = await sumModes(
+    { ...members, ...(line === undefined ? {} : { axis: line }) } as never,
+    dataset,
+    meansFor(life, service, dataset),
+  );
+  const understood = {
+    ...{ what: whatTexts([what]), ...text, ...nodeText(asked), kind },
+    ...(terms.length === 0 ? {} : { terms }),
+    ...(line === undefined ? {} : { axis: [line] }),
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
+/** Answers `structure_functions`. */
+export async function structure_functions({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const what = onlyWhat(asked, dataset);
+  const { orders = [2, 3], terms, remove = "mean", method = "Lag8" } = asked;
+  if (orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16))
+    throw wrong("orders", "expected whole numbers from 1 to 16");
+  const axes = asked.axis ?? (["x", "y", "z"] as const).filter((_, a) => dataset.axes[a as 0].coordinates === null);
+  const runs = runsIn(asked, dataset, dataset.axes);
+  const least = Math.min(...axes.map((letter) => (runs["xyz".indexOf(letter)] as { count: number }).count));
+  const doubled = Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, least / 2));
+  const separations = asked.separations ?? { nodes: doubled };
+  const isAtNodes = "nodes" in separations;
+  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  const places = isAtNodes
+    ? nodeMembers(asked, dataset, frames)
+    : {
+        ...frameMembers(asked, frames),
+        region: boxIn(asked, dataset),
+        derivatives: spatialName(pointDerivatives(asked)),
+      };
+  const distances = isAtNodes ? separations : { ...separations, method: spatialName(method) };
+  // A box that is all of the domain is none: pairs may go over its seams.
+  const isWhole = (["x", "y", "z", "i", "j", "k"] as const).every((name) => asked[name] === undefined);
+  const region = !isAtNodes && isWhole ? { region: undefined } : {};
+  const members = {
+    ...places,
+    ...region,
+    of: what.text,
+    orders,
+    separations: distances,
+    axes,
+    remove,
+    ...(terms === undefined ? {} : { terms }),
+  };
+  const body = await structureFunctions(members as never, dataset, meansFor(life, service, dataset));
+  const understood = {
+    ...{ what: whatTexts([what]), ...text, ...nodeText(asked), axis: axes, orders, remove },
+    ...(isAtNodes ? { separations: separations.nodes } : { separations, method, derivatives: pointDerivatives(asked) }),
+    ...(terms === undefined ? {} : { terms }),
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
+/** Answers `structures`: connected sets of nodes where the condition holds. */
+export async function structures({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  if (frames.length !== 1) throw wrong("time", "structures are of one frame");
+  const { where = "", connectivity = "26", least = 1, labels = false, what = [] } = asked;
+  const means = meansFor(life, service, dataset);
+  const places = nodesOf(asked, dataset, frames);
+  const known: Record<string, number> = {};
+  const condition = await withMeans(where, places, means.reduce, known);
+  compileScalar(condition, places.base.names, "where");
+  const quantities = compileWhat(what, places.base.names);
+  const properties = quantities.flatMap(({ components }) => components);
+  const names = new Map(
+    quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c] as string] as const)),
+  );
+  const members = {
+    of: condition,
+    above: 0.5,
+    connectivity: Number(connectivity),
+    least,
+    labels,
+    beside: true,
+    properties,
+  };
+  const found = (await findStructures(
+    { ...nodeMembers(asked, dataset, frames), ...members } as never,
+    dataset,
+    means,
+  )) as GroupAnswer;
+  const {
+    of: _,
+    threshold: __,
+    labelled,
+    formulas,
+    units,
+    ...body
+  } = fromZero(found) as GroupAnswer & { labelled?: Labelled };
+  const about = renamed(
+    { formulas: without(formulas, condition), units: without(units, condition), ...body },
+    names,
+  ) as GroupAnswer;
+  const answer: TableAnswer = {
+    kind: "table",
+    body: { where, ...(Object.keys(known).length === 0 ? {} : { means: known }), ...about },
+    ...(labelled === undefined ? {} : { labels: labelGrid(labelled, places, dataset) }),
+  };
+  const understood = {
+    ...(what.length === 0 ? {} : { what: whatTexts(what) }),
+    ...{ ...text, ...nodeText(asked), where, connectivity, least, labels },
+  };
+  return { answer, understood };
+}
+
+interface Labelled {
+  readonly shape: readonly number[];
+  readonly numbers: Int32Array;
+}
+
+function without(members: unknown, name: string): object {
+  const { [name]: _, ...rest } = (members ?? {}) as Record<string, unknown>;
+  return rest;
+}
+
+function labelGrid({ numbers }: Labelled, { base }: AnalysedNodes, dataset: Dataset): GridAnswer {
+  const unit = dataset.units.length ?? null;
+  const dims = [2, 1, 0].map((a) => ({ name: "xyz"[a] as string, coordinates: base.coordinates[a as 0], unit }));
+  const label = { name: "label", columns: ["label"], shape: [], unit: null, values: numbers };
+  return { kind: "grid", dims, scalars: [], quantities: [label] };
+}
+
+/** Answers `dispersion`. */
+export async function dispersion(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset, life, service } = context;
+  const interval = intervalIn(asked);
+  if ("each" in interval) throw wrong("time", "dispersion starts all particles at once: first:last");
+  const {
+    points,
+    every = 1,
+    orders = [2],
+    remove = "mean",
+    method = "Lag8",
+    integrator = "rk4",
+    open_faces = "stop",
+    tolerance,
+  } = asked;
+  const step = stepIn(asked, dataset);
+  const isDrawn = points !== undefined && !("rows" in points);
+  const seeds = isDrawn ? points : { points: rowsOf((await pointsOf(context, asked, 0, false)).triples) };
+  const tolerant = tolerance === undefined ? {} : { tolerance };
+  const members = {
+    ...{
+      start: interval.start,
+      end: interval.end,
+      dt: step,
+      every,
+      orders,
+      remove,
+      method: spatialName(method),
+      integrator,
+      openFaces: open_faces,
+    },
+    ...{ ...tolerant, seeds, ...(isDrawn ? { region: boxIn(asked, dataset) } : {}) },
+  };
+  const body = await disperse(members as never, dataset, meansFor(life, service, dataset));
+  const understood = {
+    ...{ points: pointsText(points as never), ...placesText(asked), time: `${interval.start}:${interval.end}` },
+    ...{ method, integrator, step, ...tolerant, every, open_faces, orders, remove, level: 0 },
+  };
+  return { answer: { kind: "table", body }, understood };
+}
+
+function rowsOf(triples: Float32Array): number[][] {
+  return Array.from({ length: triples.length / 3 }, (_, i) => [...triples.subarray(3 * i, 3 * i + 3)]);
+}

@@ -1,0 +1,104 @@
+/** Answers before they are written: rows at points, arrays on a grid, or a table of an analysis. */
+import type { GroupAnswer } from "../../analysis/reductions.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { PathRecords } from "../../engine/cutouts/cutout-thread.js";
+import type { CallName } from "./calls.js";
+
+/** Numbers of an answer. */
+export type Numbers = Float32Array | Float64Array | Int32Array;
+
+/** A quantity of an answer: its numbers, the components of an element side by side. */
+export interface AnsweredQuantity {
+  readonly name: string;
+  /** Names of the components. */
+  readonly columns: readonly string[];
+  readonly shape: readonly number[];
+  readonly unit: string | null;
+  readonly values: Numbers;
+}
+
+/** A column of rows: number `stride * row + offset` of its numbers. */
+export interface Column {
+  readonly name: string;
+  readonly unit: string | null;
+  readonly values: Numbers;
+  readonly stride: number;
+  readonly offset: number;
+}
+
+/** Rows: where and when they are, then the quantities. */
+export interface RowsAnswer {
+  readonly kind: "rows";
+  readonly count: number;
+  readonly lead: readonly Column[];
+  readonly quantities: readonly AnsweredQuantity[];
+  /** Dimensions of the rows in arrays: times, then points. */
+  readonly shape: readonly number[];
+  /** Members beside the rows. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  /** What forms of one quantity hold if none is asked. */
+  readonly places?: AnsweredQuantity;
+  /** Of paths: as NetCDF lays them out. */
+  readonly paths?: { readonly records: PathRecords; readonly starts: Float64Array | null } | undefined;
+}
+
+/** A dimension of a grid, or a place or time of all of it. */
+export interface GridDimension {
+  readonly name: string;
+  readonly coordinates: Float64Array;
+  readonly unit: string | null;
+}
+
+/** Arrays on a grid. */
+export interface GridAnswer {
+  readonly kind: "grid";
+  /** The slowest first. */
+  readonly dims: readonly GridDimension[];
+  readonly scalars: readonly GridDimension[];
+  readonly quantities: readonly AnsweredQuantity[];
+  readonly more?: Readonly<Record<string, unknown>>;
+  /** Of stored fields: what writes their HDF5 file and its XDMF. */
+  readonly cutout?: (path: string) => Promise<void>;
+}
+
+/** A table of an analysis. */
+export interface TableAnswer {
+  readonly kind: "table";
+  readonly body: GroupAnswer;
+  /** The number of the structure of each node, which files have instead of the table. */
+  readonly labels?: GridAnswer;
+}
+
+export type Answer = RowsAnswer | GridAnswer | TableAnswer;
+
+/** A question as it was understood, complete: asked again, it gives the same bytes. */
+export interface CompleteQuestion {
+  readonly dataset: string;
+  readonly call: CallName;
+  readonly [member: string]: unknown;
+}
+
+/** An answer with its question. */
+export interface Answered {
+  readonly answer: Answer;
+  readonly question: CompleteQuestion;
+  readonly dataset: Dataset;
+}
+
+/** A column of numbers side by side. */
+export function columnOf(name: string, values: Numbers, unit: string | null = null, stride = 1, offset = 0): Column {
+  return { name, unit, values, stride, offset };
+}
+
+/** The columns of quantities. */
+export function columnsOf(quantities: readonly AnsweredQuantity[]): readonly Column[] {
+  return quantities.flatMap(({ columns, values, unit }) =>
+    columns.map((name, c) => columnOf(name, values, unit, columns.length, c)),
+  );
+}
+
+/** Bytes of the numbers of an answer. */
+export function bytesOf(answer: Answer): number {
+  if (answer.kind === "table") return answer.labels === undefined ? 0 : bytesOf(answer.labels);
+  return answer.quantities.reduce((sum, { values }) => sum + values.byteLength, 0);
+}

@@ -1,0 +1,501 @@
+/**
+ * The calls of the plain HTTP interface and their members: routes, the reader of questions, OpenAPI, faults, the
+ * reference in docs and the types of the client ask nowhere else.
+ */
+
+/** How the value of a member is read. */
+export type MemberType =
+  | "what"
+  | "points"
+  | "along"
+  | "nodes"
+  | "counts"
+  | "times"
+  | "frames"
+  | "choice"
+  | "choices"
+  | "filter"
+  | "condition"
+  | "texts"
+  | "number"
+  | "integer"
+  | "integers"
+  | "numbers"
+  | "pair"
+  | "level"
+  | "scale"
+  | "reductions"
+  | "separations"
+  | "boolean";
+
+/** A member of questions. */
+export interface CallMember {
+  readonly type: MemberType;
+  readonly about: string;
+  /** What it is if it is left out, in words. */
+  readonly usual?: string;
+  /** Of choices. */
+  readonly choices?: readonly string[];
+  readonly least?: number;
+  readonly most?: number;
+  /** A value in text. */
+  readonly example: string;
+}
+
+const AXES = ["x", "y", "z"] as const;
+const DIRECTIONS = ["x", "y", "z", "t"] as const;
+
+const along = (axis: string): CallMember => ({
+  type: "along",
+  about: `Along ${axis}: a number, or first:last in lengths, both ends in it.`,
+  usual: "the whole axis",
+  example: "1.5",
+});
+const nodes = (axis: string): CallMember => ({
+  type: "nodes",
+  about: `Nodes along ${axis}, counted from 0: a number, or first:end:stride, the end not in it; on a periodic axis up to one period past the seam.`,
+  usual: "the whole axis",
+  example: "0:8",
+});
+
+/** All members, in the order in which faults name them. */
+export const MEMBERS = {
+  what: {
+    type: "what",
+    about: "Quantities: names, expressions, name = expression; a list, or one text split at commas outside brackets.",
+    usual: "u, or the first field",
+    example: "u, norm(omega)",
+  },
+  points: {
+    type: "points",
+    about:
+      "Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x, y, z as their box.",
+    example: "1,2,3;4,5,6",
+  },
+  x: along("x"),
+  y: along("y"),
+  z: along("z"),
+  i: nodes("x"),
+  j: nodes("y"),
+  k: nodes("z"),
+  samples: {
+    type: "counts",
+    about:
+      "How many, a number or one for each axis that is a range, x first: the middles of equal intervals, or over a whole axis from its first node on.",
+    usual: "the smaller of 64 and the nodes of the axis",
+    example: "64",
+  },
+  time: {
+    type: "times",
+    about:
+      "A number, a list, first:last:step with both ends in it, all, or in values each (a time for each point); of paths the interval first:last, backwards if last is smaller, or each:D.",
+    usual: "the only one that is stored",
+    example: "0.5",
+  },
+  frame: {
+    type: "frames",
+    about: "Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.",
+    example: "0:4",
+  },
+  method: {
+    type: "choice",
+    about: "Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.",
+    usual: "Lag8",
+    example: "Lag6",
+  },
+  derivatives: {
+    type: "choice",
+    about: "Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral.",
+    usual: "that of a spline; else Fd4Lag4 between nodes and Fd4 at nodes",
+    example: "Fd6",
+  },
+  time_method: {
+    type: "choice",
+    choices: ["PCHIP", "nearest"],
+    about: "Interpolation in time.",
+    usual: "PCHIP",
+    example: "nearest",
+  },
+  filter: {
+    type: "filter",
+    about:
+      "KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube about a point: it gives filter(e) and tau their meaning.",
+    example: "gaussian:0.8",
+  },
+  level: {
+    type: "level",
+    about: "0, the stored nodes.",
+    usual: "0",
+    example: "0",
+  },
+  integrator: {
+    type: "choice",
+    choices: ["rk4", "heun", "dopri5"],
+    about: "Scheme that moves particles.",
+    usual: "rk4",
+    example: "dopri5",
+  },
+  step: {
+    type: "number",
+    least: 0,
+    about: "Length of a step in time, above 0; with dopri5, of the recorded intervals.",
+    usual: "the step of the simulation, else a tenth of the stored interval",
+    example: "0.02",
+  },
+  tolerance: {
+    type: "number",
+    least: 0,
+    about: "With dopri5: the error of a path, as a distance.",
+    usual: "1e-6 of the smallest spacing",
+    example: "1e-6",
+  },
+  every: {
+    type: "integer",
+    least: 1,
+    about: "Steps from one record to the next.",
+    usual: "1",
+    example: "5",
+  },
+  last: { type: "boolean", about: "Record the end only.", usual: "false", example: "true" },
+  open_faces: {
+    type: "choice",
+    choices: ["stop", "fail"],
+    about: "What happens to particles that leave through open faces.",
+    usual: "stop",
+    example: "fail",
+  },
+  where: {
+    type: "condition",
+    about:
+      "A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; in statistics, what does not hold is left out and counted.",
+    example: "norm(omega) > 2*rms(norm(omega))",
+  },
+  limit: { type: "integer", least: 1, most: 1000, about: "Most rows.", usual: "1000", example: "10" },
+  reduce: {
+    type: "reductions",
+    about:
+      'Reductions: {"moments": q, "order": 4}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}.',
+    usual: "the moments of each of what",
+    example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
+  },
+  over: {
+    type: "choices",
+    choices: DIRECTIONS,
+    about: "Directions that are averaged over; those left give places.",
+    usual: "all",
+    example: "x,z,t",
+  },
+  weights: {
+    type: "choice",
+    choices: ["volume", "nodes"],
+    about: "What a node weighs: the volume of its cell, or 1.",
+    usual: "volume",
+    example: "nodes",
+  },
+  units: {
+    type: "choice",
+    choices: ["check", "ignore"],
+    about: "Whether sums, comparisons and functions must fit together in the units that the dataset states.",
+    usual: "check",
+    example: "ignore",
+  },
+  terms: {
+    type: "texts",
+    about:
+      "Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions: longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom.",
+    usual: "the energy; all of structure functions",
+    example: "transfer,flux",
+  },
+  kind: {
+    type: "choice",
+    choices: ["shell", "plane", "line"],
+    about: "Shells of a cube, rings of planes, or lines.",
+    usual: "shell if all axes are periodic, else plane, else line",
+    example: "line",
+  },
+  axis: {
+    type: "choices",
+    choices: AXES,
+    about: "The axis of lines or across planes; the axes of structure functions.",
+    usual: "x; of planes the open axis; of structure functions all",
+    example: "y",
+  },
+  orders: {
+    type: "numbers",
+    about: "Powers of increments or separations.",
+    usual: "2, 3; of pairs 2",
+    example: "2,3,4",
+  },
+  separations: {
+    type: "separations",
+    about: "Nodes as a list, or {lengths, pairs, seed} with pairs at random points.",
+    example: "1,2,4,8",
+  },
+  connectivity: {
+    type: "choice",
+    choices: ["6", "18", "26"],
+    about: "Neighbours of a node: those that share a face, an edge or a corner.",
+    usual: "26",
+    example: "6",
+  },
+  least: { type: "integer", least: 1, about: "Fewest nodes of a structure that is listed.", usual: "1", example: "10" },
+  labels: {
+    type: "boolean",
+    about: "The place in the list of the structure of each node too, or 0; files have the labels only.",
+    usual: "false",
+    example: "true",
+  },
+  remove: {
+    type: "choice",
+    choices: ["mean", "none"],
+    about: "What is subtracted before correlations are formed.",
+    usual: "mean",
+    example: "none",
+  },
+  map: {
+    type: "choice",
+    choices: ["viridis", "magma", "coolwarm", "grey"],
+    about: "Colours of a picture.",
+    usual: "viridis",
+    example: "magma",
+  },
+  range: {
+    type: "pair",
+    about: "Values of the first and the last colour.",
+    usual: "those of the plane",
+    example: "-1,1",
+  },
+  scale: {
+    type: "scale",
+    about: "How values become colours: linear, log, or symlog:C with linear part C.",
+    usual: "linear",
+    example: "log",
+  },
+  format: { type: "choice", about: "The form of the answer; stronger than Accept.", usual: "json", example: "csv" },
+} as const satisfies Readonly<Record<string, CallMember>>;
+export type MemberName = keyof typeof MEMBERS;
+
+/** Forms of answers: media type, the ending of a file, and whether it holds one quantity. */
+export const FORMS = {
+  json: { type: "application/json", alone: false },
+  csv: { type: "text/csv", alone: false },
+  npy: { type: "application/x-npy", alone: true },
+  npz: { type: "application/x-npz", alone: false },
+  f32: { type: "application/octet-stream", alone: true },
+  parquet: { type: "application/vnd.apache.parquet", alone: false },
+  nc: { type: "application/netcdf", alone: false },
+  h5: { type: "application/x-hdf5", alone: false },
+  zarr: { type: "application/zip", alone: false },
+  png: { type: "image/png", alone: true },
+  xmf: { type: "application/xml", alone: false },
+} as const satisfies Readonly<Record<string, { readonly type: string; readonly alone: boolean }>>;
+export type FormName = keyof typeof FORMS;
+
+const ROWS = ["json", "csv", "npy", "npz", "f32", "parquet", "nc", "h5", "zarr"] as const;
+const GRID = ["json", "csv", "npy", "npz", "f32", "nc", "h5", "zarr"] as const;
+const TABLE = ["json", "csv", "npy", "npz", "nc", "parquet"] as const;
+
+const BOX = ["x", "y", "z", "i", "j", "k"] as const;
+const STORED = ["time", "frame"] as const;
+const AT_POINTS = ["method", "derivatives", "time_method", "filter"] as const;
+const AT_NODES = ["derivatives", "filter"] as const;
+const TRACKING = ["method", "integrator", "step", "tolerance", "every", "open_faces"] as const;
+
+/** A call. */
+export interface Call {
+  readonly summary: string;
+  readonly about: string;
+  readonly kind: "rows" | "grid" | "table";
+  readonly members: readonly MemberName[];
+  /** Members without which there is no answer. */
+  readonly needs: readonly MemberName[];
+  readonly forms: readonly FormName[];
+  /** Words for `usual` that are this call's own. */
+  readonly usual?: Readonly<Partial<Record<MemberName, string>>>;
+  /** A question about the shipped dataset isotropic32, in text. */
+  readonly example: Readonly<Partial<Record<MemberName, string>>>;
+}
+
+/** All calls, by name, in the order of the reference. */
+export const CALLS = {
+  values: {
+    summary: "Quantities at points",
+    about:
+      "One row a point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are the bits of the SOAP operations.",
+    kind: "rows",
+    members: ["what", "points", ...BOX, ...STORED, ...AT_POINTS, "level", "units", "format"],
+    needs: ["points"],
+    forms: ROWS,
+    example: { what: "u, norm(omega)", points: "1,2,3;4,5,6", time: "0.5" },
+  },
+  grid: {
+    summary: "Samples on a volume, a plane or a line",
+    about: "A plane if one of x, y, z is a number, a line if two are, else a volume.",
+    kind: "grid",
+    members: ["what", ...BOX, "samples", ...STORED, ...AT_POINTS, "level", "units", "format", "map", "range", "scale"],
+    needs: [],
+    forms: [...GRID, "png"],
+    example: { what: "Q", z: "3.14", time: "0.9", samples: "4" },
+  },
+  nodes: {
+    summary: "Stored nodes of a region",
+    about:
+      "Fields as they lie, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes it for ParaView.",
+    kind: "grid",
+    members: ["what", ...BOX, ...STORED, ...AT_NODES, "level", "units", "format"],
+    needs: [],
+    forms: [...GRID, "xmf"],
+    example: { what: "u, p", frame: "0", i: "0:4", j: "0:4", k: "0:1" },
+  },
+  find: {
+    summary: "Nodes where a condition holds",
+    about:
+      "Rows i, j, k, x, y, z and what, by the first of what, largest first; without what in the order of nodes. total says how many there are.",
+    kind: "rows",
+    members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, "level", "units", "format"],
+    needs: [],
+    forms: ROWS,
+    usual: { what: "none: in the order of nodes" },
+    example: { where: "Q > 4*rms(Q)", what: "Q, p", time: "0.6", limit: "3" },
+  },
+  paths: {
+    summary: "Particles and quantities along their paths",
+    about: "Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.",
+    kind: "rows",
+    members: ["what", "points", ...BOX, "time", "derivatives", ...TRACKING, "last", "level", "units", "format"],
+    needs: ["points", "time"],
+    forms: ROWS,
+    usual: { what: "none" },
+    example: { what: "p", points: "1,2,3", time: "0.4:0.5", step: "0.05" },
+  },
+  flow_map: {
+    summary: "Flow map, its gradient and its stretching",
+    about:
+      "Particles that start on a plane or in a box. what is some of map, gradient, eigenvalues, ftle. The gradient follows the variational equation along each path.",
+    kind: "grid",
+    members: [
+      "what",
+      ...BOX,
+      "samples",
+      "time",
+      "method",
+      "derivatives",
+      "integrator",
+      "step",
+      "level",
+      "format",
+      "map",
+      "range",
+      "scale",
+    ],
+    needs: ["time"],
+    forms: [...GRID, "png"],
+    usual: { what: "map, gradient, ftle", integrator: "rk4" },
+    example: { what: "ftle", z: "1.5", samples: "4", time: "0.4:0.6", step: "0.05" },
+  },
+  dispersion: {
+    summary: "Statistics of paths",
+    about: "Displacement, autocorrelation, pairs and tetrads at each recorded time; the paths are not sent.",
+    kind: "table",
+    members: ["points", ...BOX, "time", ...TRACKING, "orders", "remove", "level", "format"],
+    needs: ["points", "time"],
+    forms: TABLE,
+    example: { points: '{"pairs":10,"distance":0.2,"seed":1}', time: "0.4:0.6", step: "0.05" },
+  },
+  statistics: {
+    summary: "Moments, histograms and other reductions",
+    about: "Over nodes of a region, or over points. One pass gives all reductions.",
+    kind: "table",
+    members: [
+      "what",
+      "points",
+      ...BOX,
+      ...STORED,
+      "method",
+      ...AT_NODES,
+      "where",
+      "reduce",
+      "over",
+      "weights",
+      "level",
+      "units",
+      "format",
+    ],
+    needs: [],
+    forms: TABLE,
+    usual: { what: "u, or the first field; with reduce none" },
+    example: { what: "2*ddot(S,S)", time: "0.6" },
+  },
+  spectrum: {
+    summary: "Spectra of whole frames",
+    about: "Exact sums of modes over shells, rings or lines, with scales of the velocity.",
+    kind: "table",
+    members: ["what", ...STORED, ...AT_NODES, "weights", "terms", "kind", "axis", "level", "units", "format"],
+    needs: [],
+    forms: TABLE,
+    example: { time: "0.6", terms: "transfer,flux" },
+  },
+  structure_functions: {
+    summary: "Moments of increments",
+    about: "Exact means over all pairs of nodes along axes, or over pairs at random points.",
+    kind: "table",
+    members: [
+      "what",
+      ...BOX,
+      ...STORED,
+      "method",
+      ...AT_NODES,
+      "weights",
+      "terms",
+      "axis",
+      "orders",
+      "separations",
+      "remove",
+      "level",
+      "units",
+      "format",
+    ],
+    needs: [],
+    forms: TABLE,
+    usual: { separations: "1, 2, 4, … up to half the nodes" },
+    example: { time: "0.6", orders: "2,3", separations: "1,2,4,8" },
+  },
+  structures: {
+    summary: "Connected sets of nodes where a condition holds",
+    about:
+      "Structures go on across periodic seams; the largest come first, with volume, centre, box, and integral, mean and extremes of what.",
+    kind: "table",
+    members: [
+      "what",
+      ...BOX,
+      ...STORED,
+      ...AT_NODES,
+      "where",
+      "connectivity",
+      "least",
+      "labels",
+      "weights",
+      "level",
+      "units",
+      "format",
+    ],
+    needs: ["where"],
+    forms: TABLE,
+    usual: { what: "none" },
+    example: { where: "norm(omega) > 2*rms(norm(omega))", what: "p", time: "0.6" },
+  },
+} as const satisfies Readonly<Record<string, Call>>;
+export type CallName = keyof typeof CALLS;
+
+/** The names of all calls. */
+export const CALL_NAMES = Object.keys(CALLS) as readonly CallName[];
+
+/** The row of a call. */
+export function callOf(name: CallName): Call {
+  return CALLS[name];
+}
+
+/** The row of a member. */
+export function memberOf(name: MemberName): CallMember {
+  return MEMBERS[name];
+}

@@ -1,0 +1,72 @@
+/** Collects everything that is wrong with a question, so that its caller mends all of it at once. */
+import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
+import { MEMBERS, type MemberName } from "./calls.js";
+
+const ORDER = Object.keys(MEMBERS);
+
+/** The error of a member. */
+export function wrong(member: string, detail: string, nearest?: string): RequestError {
+  return new RequestError("InvalidRequest", `${member}: ${detail}.`, {
+    member,
+    ...(nearest === undefined ? {} : { nearest }),
+  });
+}
+
+/** The faults of one question. */
+export class Faults {
+  readonly #faults: Fault[] = [];
+
+  /** Adds an error of the caller; any other is thrown. */
+  add(error: unknown, member = "question"): void {
+    if (!(error instanceof FieldprobeError) || error.blame !== "caller") throw error;
+    const { context, code, message } = error;
+    if (context.faults !== undefined) this.#faults.push(...context.faults);
+    else
+      this.#faults.push({
+        ...{ code, member: context.member ?? member, detail: excerptLine(message) },
+        ...(context.nearest === undefined ? {} : { nearest: context.nearest }),
+      });
+  }
+
+  /** Runs a step, whose failure is kept. */
+  try<T>(member: MemberName | "question", step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      this.add(error, member);
+      return undefined;
+    }
+  }
+
+  /** @throws RequestError with all faults, in the order of the table of members */
+  raise(): void {
+    const rank = ({ member }: Fault) => {
+      const at = ORDER.indexOf(member.split(/[.[]/)[0] as string);
+      return at < 0 ? -1 : at;
+    };
+    const faults = this.#faults.toSorted((a, b) => rank(a) - rank(b));
+    const [first] = faults;
+    if (first === undefined) return;
+    throw new RequestError(first.code, first.detail, { member: first.member, faults });
+  }
+}
+
+/** The faults of an error of the caller, for problems: an error of one member is a list of one. */
+export function withFaults(error: unknown): unknown {
+  if (!(error instanceof FieldprobeError) || error.blame !== "caller" || error.context.faults !== undefined)
+    return error;
+  if (!(error instanceof RequestError) || error.constructor !== RequestError) return error;
+  const faults = new Faults();
+  faults.add(error);
+  try {
+    faults.raise();
+  } catch (all) {
+    return all;
+  }
+  return error;
+}
+
+/** A message as one line. */
+function excerptLine(message: string): string {
+  return message.length > 2000 ? excerpt(message) : message;
+}

@@ -1,0 +1,130 @@
+/** Answers `find`: nodes where a condition holds, by the first quantity, largest first. */
+import { compileScalar } from "../../analysis/expression.js";
+import type { Extremes } from "../../analysis/extremes.js";
+import type { Moments } from "../../analysis/moments.js";
+import { reductionOf } from "../rest/analysis/analysis-request.js";
+import { meansFor } from "../rest/analysis/analysis-routes.js";
+import { timesOf } from "../rest/describe.js";
+import { coordinateOf, type NodeRun } from "../rest/region.js";
+import { nodesOf } from "./analyses.js";
+import { columnOf, type RowsAnswer } from "./answer.js";
+import { whereHolds, withMeans } from "./conditions.js";
+import { answered, type Context, filterText, placesText, timeText, type Understood } from "./context.js";
+import { wrong } from "./faults.js";
+import { nodeDerivatives } from "./nodes.js";
+import type { MemberValues } from "./read-member.js";
+import { fillValues, unitOf } from "./values.js";
+import { checkFilterUsed, compileWhat, type Quantity, whatTexts } from "./what.js";
+import { storedIn } from "./when.js";
+import { runsIn } from "./where.js";
+
+/** Rows if the caller gives no limit. */
+const USUAL_ROWS = 1000;
+
+/** Answers a question. */
+export async function find(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: RowsAnswer; understood: Understood }> {
+  const { life, dataset, service } = context;
+  const { what = [], where, limit = USUAL_ROWS } = asked;
+  if (what.length === 0 && where === undefined)
+    throw wrong("where", "give a condition, or what is to be largest; for example where='p > 0.5' what=p");
+  const { frames, isList } = storedIn(asked, dataset);
+  const derivatives = nodeDerivatives(asked);
+  const places = nodesOf(asked, dataset, frames);
+  const { names } = places.base;
+  const quantities = compileWhat(what, names);
+  const [first] = quantities;
+  if (first !== undefined && first.shape.length > 0)
+    throw wrong(
+      "what",
+      `nodes are sorted by the first quantity, which is a scalar: norm(${first.name}), or ${first.columns[0]}`,
+    );
+  const { reduce } = meansFor(life, service, dataset);
+  const known: Record<string, number> = {};
+  const condition = where === undefined ? null : await withMeans(where, places, reduce, known);
+  const key = condition === null ? (first as Quantity).text : whereHolds(condition, first?.text ?? "1");
+  const compiled = compileScalar(key, names, "where");
+  checkFilterUsed(asked, [...quantities, { expressions: [compiled] }]);
+  const reductions = [
+    { kind: "extremes", of: 0, count: limit, apart: 0 },
+    { kind: "moments", of: 0, order: 1 },
+  ] as const;
+  const merged = await reduce(reductionOf(places, { columns: [key], reductions }), places);
+  const { highest } = merged.states(0)[0] as Extremes;
+  const total = (merged.states(1)[0] as Moments).count;
+  const runs = runsIn(asked, dataset, dataset.axes);
+  const [nx, ny] = places.base.extent;
+  const count = highest.length;
+  const indices = [0, 1, 2].map(() => new Int32Array(count));
+  const coordinates = [0, 1, 2].map(() => new Float64Array(count));
+  const triples = new Float32Array(3 * count);
+  for (const [row, { node }] of highest.entries()) {
+    const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+    for (let a = 0; a < 3; a++) {
+      const { from, step } = runs[a] as NodeRun;
+      const number = from + (at[a] as number) * step;
+      (indices[a] as Int32Array)[row] = number;
+      const place = coordinateOf(dataset.axes[a as 0], number);
+      (coordinates[a] as Float64Array)[row] = place;
+      triples[3 * row + a] = place;
+    }
+  }
+  const stored = timesOf(dataset.time);
+  const times = highest.map(({ frame }) => stored[frames[frame] as number] as number);
+  const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
+  const options = { method: "None", derivatives, filter: asked.filter, temporalInterpolation: "None" } as const;
+  for (const time of new Set(times)) await fillAt(context, quantities, triples, times, time, options, numbers);
+  const length = unitOf(dataset, "length");
+  const lead = [
+    ...["i", "j", "k"].map((name, a) => columnOf(name, indices[a] as Int32Array)),
+    ...["x", "y", "z"].map((name, a) => columnOf(name, coordinates[a] as Float64Array, length)),
+    ...(isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
+  ];
+  const more = { total, ...(Object.keys(known).length === 0 ? {} : { means: known }) };
+  const answer: RowsAnswer = {
+    ...{ kind: "rows", count, lead, shape: [count], more },
+    quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+  };
+  const understood = {
+    ...(what.length === 0 ? {} : { what: whatTexts(what) }),
+    ...(where === undefined ? {} : { where }),
+    ...{
+      limit,
+      ...placesText(asked),
+      ...timeText(
+        asked,
+        frames.map((k) => stored[k] as number),
+        isList,
+        frames,
+      ),
+    },
+    ...{ derivatives: asked.derivatives ?? "Fd4", ...filterText(asked), level: 0, units: asked.units ?? "check" },
+  };
+  return { answer, understood };
+}
+
+/** Evaluates quantities at the rows of a time. */
+async function fillAt(
+  context: Context,
+  quantities: readonly Quantity[],
+  triples: Float32Array,
+  times: readonly number[],
+  time: number,
+  options: Omit<Parameters<typeof fillValues>[3], "time">,
+  numbers: readonly Float32Array[],
+): Promise<void> {
+  if (quantities.length === 0) return;
+  const rows = times.flatMap((one, row) => (one === time ? [row] : []));
+  const points = new Float32Array(3 * rows.length);
+  for (const [i, row] of rows.entries()) points.set(triples.subarray(3 * row, 3 * row + 3), 3 * i);
+  const found = quantities.map(({ columns }) => new Float32Array(columns.length * rows.length));
+  await fillValues(context, quantities, points, { ...options, time }, found);
+  for (const [q, { columns }] of quantities.entries())
+    for (const [i, row] of rows.entries())
+      numbers[q]?.set(
+        (found[q] as Float32Array).subarray(columns.length * i, columns.length * (i + 1)),
+        columns.length * row,
+      );
+}

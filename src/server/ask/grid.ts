@@ -1,0 +1,80 @@
+/** Answers `grid`: samples of quantities on a volume, a plane or a line. */
+import { DRAWN_RECORDS } from "../rest/analysis/point-columns.js";
+import { pointsOf, type SampleAxis, writeGrid } from "../rest/sample-grid.js";
+import { TripleWriter } from "../rest/triple-writer.js";
+import type { GridAnswer, GridDimension } from "./answer.js";
+import { answered, type Context, placesText, timeText, type Understood, whatText } from "./context.js";
+import type { MemberValues } from "./read-member.js";
+import { fillValues, howText, pointOptions, unitOf } from "./values.js";
+import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "./what.js";
+import { timesIn } from "./when.js";
+import { type Samples, samplesIn } from "./where.js";
+
+function coordinatesOf({ count, origin, spacing }: SampleAxis): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
+}
+
+/** Dimensions of samples, and the places of the axes that are none. */
+export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<GridAnswer, "dims" | "scalars"> {
+  const unit = unitOf(dataset, "length");
+  const along = (one: SampleAxis): GridDimension => ({ name: one.axis, coordinates: coordinatesOf(one), unit });
+  return {
+    dims: axes.map(along),
+    scalars: grid
+      .filter((one) => !axes.includes(one))
+      .map(along)
+      .reverse(),
+  };
+}
+
+/** The points of samples, three float32 each, x fastest. */
+export async function samplePoints({ grid }: Samples, { life }: Context): Promise<Float32Array> {
+  const points = life.floats(3 * pointsOf(grid));
+  const sink = { slab: points, commit: () => undefined };
+  await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
+  return points;
+}
+
+/** Members of pictures as an answer repeats them. */
+export function pictureText({ format, map = "viridis", range, scale }: MemberValues): Understood {
+  if (format !== "png") return {};
+  const how = scale === undefined ? "linear" : scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
+  return { map, ...(range === undefined ? {} : { range: [...range] }), scale: how };
+}
+
+/** Answers a question. */
+export async function grid(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: GridAnswer; understood: Understood }> {
+  const { life, dataset } = context;
+  const what = asked.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, namesOf(asked, dataset));
+  checkFilterUsed(asked, quantities);
+  const samples = samplesIn(asked, dataset);
+  const { times, isList } = timesIn(asked, dataset);
+  const count = pointsOf(samples.grid);
+  life.checkPoints(count * times.length);
+  await life.reserve(count, times.length * DRAWN_RECORDS);
+  const points = await samplePoints(samples, context);
+  const numbers = quantities.map(({ columns }) => life.floats(columns.length * count * times.length));
+  for (const [round, time] of times.entries()) {
+    const at = numbers.map((all, q) => {
+      const width = (quantities[q] as Quantity).columns.length * count;
+      return all.subarray(round * width, (round + 1) * width);
+    });
+    await fillValues(context, quantities, points, { ...pointOptions(asked), time }, at);
+  }
+  const { dims, scalars } = gridOf(samples, context);
+  const t: GridDimension = { name: "t", coordinates: Float64Array.from(times), unit: unitOf(dataset, "time") };
+  return {
+    answer: {
+      ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
+      quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+    },
+    understood: {
+      ...{ ...whatText(what), ...placesText(asked), samples: [...samples.counts] },
+      ...{ ...timeText(asked, times, isList), ...howText(asked), ...pictureText(asked) },
+    },
+  };
+}

@@ -1,0 +1,214 @@
+/** Answers `nodes`: stored nodes of a region, fields as they lie or any quantity at nodes. */
+import {
+  type Axis,
+  axesOfField,
+  componentsOf,
+  type Dataset,
+  fieldNames,
+  isStaggered,
+} from "../../engine/contract/dataset.js";
+import type { Query } from "../../engine/contract/query.js";
+import { RequestError } from "../../shared/errors.js";
+import { derivedFor, schemeOf } from "../rest/analysis/analysis-request.js";
+import { timesOf } from "../rest/describe.js";
+import { coordinateOf, type NodeRun } from "../rest/region.js";
+import type { GridAnswer, GridDimension } from "./answer.js";
+import { answered, type Context, filterText, placesText, timeText, type Understood, whatText } from "./context.js";
+import { wrong } from "./faults.js";
+import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { checkFilterUsed, compileWhat, namesOf, type Quantity, spatialName, usualWhat } from "./what.js";
+import { storedIn } from "./when.js";
+import { isPlace, partsOf, runsIn } from "./where.js";
+
+/** The plain field that a quantity is; null for an expression. */
+function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
+  const name = { u: "velocity", p: "pressure" }[text] ?? text;
+  return Object.hasOwn(fields, name) ? name : null;
+}
+
+/** The derivatives at nodes as the engine names them. @throws RequestError */
+export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
+  if (filter?.kind === "box")
+    throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");
+  if (/Lag|^M/.test(derivatives)) throw wrong("derivatives", "at nodes: expected one of Fd4, Fd6, Fd8, spectral");
+  return spatialName(derivatives);
+}
+
+/** The cutout of a frame. */
+function cutoutOf(runs: readonly NodeRun[], T: number, dataset: Dataset): Query {
+  const along = ["x", "y", "z"].flatMap((letter, a) => {
+    const { first, count, step } = runs[a] as NodeRun;
+    return [
+      [`${letter}_start`, first + 1],
+      [`${letter}_end`, first + 1 + (count - 1) * step],
+      [`${letter}_step`, step],
+    ] as const;
+  });
+  return {
+    operation: "GetAnyCutoutWeb",
+    dataset: dataset.name,
+    T,
+    filter_width: 1,
+    ...Object.fromEntries(along),
+  } as Query;
+}
+
+/** Answers a question. */
+export async function nodes(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: GridAnswer; understood: Understood }> {
+  const { life, dataset } = context;
+  const derivatives = nodeDerivatives(asked);
+  const names = namesOf(asked, dataset);
+  const what = asked.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, names);
+  checkFilterUsed(asked, quantities);
+  const { frames, isList } = storedIn(asked, dataset);
+  const fields = what.map((one) => fieldOf(one, dataset));
+  const ofFields = fields.every((name) => name !== null);
+  const staggered = fields.find((name) => name !== null && isStaggered(dataset, name)) ?? null;
+  const axes = axesFor(staggered, fields, dataset);
+  const runs = runsIn(asked, dataset, axes);
+  const answer = {
+    ...shapeOf(asked, context, axes, runs, frames, isList),
+    ...cutoutFile(context, asked, ofFields ? (fields as readonly string[]) : null, runs, frames),
+  };
+  const understood = {
+    ...{ ...whatText(what), ...placesText(asked) },
+    ...timeText(asked, timesAt(frames, dataset), isList, frames),
+    ...{ derivatives: asked.derivatives ?? "Fd4", ...filterText(asked), level: 0, units: asked.units ?? "check" },
+  };
+  const isFile = asked.format === "xmf" || asked.format === "h5";
+  if (isFile && answer.cutout !== undefined) {
+    const count = fields.length * frames.length * runs.reduce((product, one) => product * one.count, 1);
+    life.checkPoints(count);
+    await life.admit(count);
+    await life.enter(count);
+    return { answer, understood };
+  }
+  if (asked.format === "xmf")
+    throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
+  const count = runs.reduce((product, one) => product * one.count, 1);
+  const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count * frames.length));
+  const components = quantities.flatMap(({ components: own }) => own);
+  await life.reserve(count * frames.length, components.length / 3);
+  const scheme = schemeOf(derivatives);
+  const keys = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs)));
+  const filter = asked.filter?.kind === "box" ? null : (asked.filter ?? null);
+  const derived = derivedFor(keys, dataset, names, filter, scheme);
+  const field = fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (fieldNames(dataset)[0] as string);
+  for (const [round, frame] of frames.entries()) {
+    const query = cutoutOf(runs, frame + 1, dataset);
+    const quantity = {
+      ...{ expression: components[0] as string, columns: components, order: scheme === "spectral" ? 4 : scheme, names },
+      ...{ ahead: runs.map(({ from, first }) => from - first) as [number, number, number], derived },
+    } as const;
+    const evaluation = life.start(staggered === null ? { ...query, field, quantity } : { ...query, field: staggered });
+    await life.enter();
+    const result = await evaluation.finish();
+    let at = 0;
+    for await (const part of result.stream ?? result.values) {
+      const rows = part.length / components.length;
+      const start = at;
+      await life.slices.each(rows, (from, to) => deal(part, from, to, start, quantities, numbers, round * count));
+      at += rows;
+    }
+    result.release();
+    life.forget(evaluation);
+  }
+  return {
+    answer: { ...answer, quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)) },
+    understood,
+  };
+}
+
+/** Deals records to the quantities. */
+function deal(
+  part: Float32Array,
+  from: number,
+  to: number,
+  start: number,
+  quantities: readonly Quantity[],
+  numbers: readonly Float32Array[],
+  base: number,
+): void {
+  const width = quantities.reduce((sum, { columns }) => sum + columns.length, 0);
+  let first = 0;
+  for (const [q, { columns }] of quantities.entries()) {
+    const [n, out] = [columns.length, numbers[q] as Float32Array];
+    for (let i = from; i < to; i++)
+      for (let c = 0; c < n; c++) out[n * (base + start + i) + c] = part[width * i + first + c] as number;
+    first += n;
+  }
+}
+
+function timesAt(frames: readonly number[], dataset: Dataset): readonly number[] {
+  const stored = timesOf(dataset.time);
+  return frames.map((frame) => stored[frame] as number);
+}
+
+/** The axes of the nodes: of the dataset, or of a field that lies elsewhere. @throws RequestError if they differ */
+function axesFor(staggered: string | null, fields: readonly (string | null)[], dataset: Dataset): readonly Axis[] {
+  if (staggered === null) return dataset.axes;
+  const own = dataset.fields[staggered]?.own;
+  if (own === undefined && fields.length === 1 && componentsOf(dataset, staggered) > 0)
+    return axesOfField(dataset, staggered);
+  const text = `what: ${staggered} lies on nodes of its own${own === undefined ? "" : ", each component on others"}: ask ${
+    own === undefined ? "it alone" : "its values by grid or values"
+  }.`;
+  throw new RequestError("Unsupported", text, { member: "what" });
+}
+
+/** Dimensions of the nodes. */
+function shapeOf(
+  asked: MemberValues,
+  { dataset }: Context,
+  axes: readonly Axis[],
+  runs: readonly NodeRun[],
+  frames: readonly number[],
+  isList: boolean,
+): GridAnswer {
+  const parts = partsOf(asked);
+  const unit = dataset.units.length ?? null;
+  const along = [2, 1, 0].map((a): GridDimension => {
+    const { from, count, step } = runs[a] as NodeRun;
+    const at = (_: unknown, n: number) => coordinateOf(axes[a] as Axis, from + n * step);
+    return { name: "xyz"[a] as string, coordinates: Float64Array.from({ length: count }, at), unit };
+  });
+  const isDimension = ({ name }: GridDimension) => !isPlace(parts["xyz".indexOf(name)] as never);
+  const t: GridDimension = {
+    name: "t",
+    coordinates: Float64Array.from(timesAt(frames, dataset)),
+    unit: dataset.units.time ?? null,
+  };
+  const places = along.filter((one) => !isDimension(one)).reverse();
+  const dims = along.filter(isDimension);
+  return {
+    kind: "grid",
+    dims: isList ? [t, ...dims] : dims,
+    scalars: isList ? places : [...places, t],
+    quantities: [],
+  };
+}
+
+/** What writes stored fields in the layout of JHTDB cutouts; nothing for other quantities, strides or single frames out of order. */
+function cutoutFile(
+  { dataset, thread }: Context,
+  _asked: MemberValues,
+  fields: readonly string[] | null,
+  runs: readonly NodeRun[],
+  frames: readonly number[],
+): Pick<GridAnswer, "cutout"> {
+  const isRow = frames.every((frame, i) => frame === (frames[0] as number) + i);
+  if (fields === null || !isRow || runs.some(({ step }) => step !== 1)) return {};
+  const triple = (list: readonly number[]) => list as readonly [number, number, number];
+  const selection = {
+    fields,
+    frames: { first: (frames[0] as number) + dataset.time.guardBefore, count: frames.length },
+    box: { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) },
+  };
+  const problem = thread.problem(dataset, selection);
+  if (problem !== null) return {};
+  return { cutout: (path) => thread.write(dataset, selection, path) };
+}

@@ -1,0 +1,218 @@
+/** Answers questions: reads the members, runs the call, and sends the answer in its form. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
+import { negotiate } from "../http/negotiate.js";
+import { addVary, sendPassages } from "../http/send-answer.js";
+import { HttpRefusal } from "../http/refusal.js";
+import type { RequestLife } from "../http/request-life.js";
+import type { Service } from "../http/service.js";
+import { isHeld } from "../http/validators.js";
+import { readWhole } from "../rest/body/read-body.js";
+import { describeProblem } from "../rest/describe-problem.js";
+import { compute } from "../rest/serve-operation.js";
+import { dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
+import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
+import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "./calls.js";
+import type { Context, Understood } from "./context.js";
+import { withFaults, wrong } from "./faults.js";
+import { find } from "./find.js";
+import { flow_map } from "./flow-map.js";
+import { grid } from "./grid.js";
+import { nodes } from "./nodes.js";
+import { paths } from "./paths.js";
+import { JSON_BYTES, parseJson, readBodyMembers } from "./read-body.js";
+import type { MemberValues } from "./read-member.js";
+import { callNamed, type GivenMembers, joined, membersOfJson, membersOfQuery, readQuestion } from "./read-question.js";
+import { values } from "./values.js";
+import { jsonOf, onlyQuantity, sendAnswer } from "./write-answer.js";
+
+/** Most questions of a list. */
+export const MOST_QUESTIONS = 64;
+
+type Run = (
+  context: Context,
+  asked: MemberValues,
+) => Promise<{ readonly answer: Answer; readonly understood: Understood }>;
+
+/** What answers each call. */
+const RUNS: Readonly<Record<CallName, Run>> = {
+  values,
+  grid,
+  nodes,
+  find,
+  paths,
+  flow_map,
+  dispersion,
+  statistics,
+  spectrum,
+  structure_functions,
+  structures,
+};
+
+const ORDER = Object.keys(MEMBERS);
+
+/** The form of an answer: `format` is stronger than `Accept`. @throws NotAcceptableError that lists the forms */
+function formFor(call: CallName, { format }: MemberValues, accept: string | undefined): FormName {
+  if (format !== undefined) return format;
+  const { forms } = callOf(call);
+  const types = forms.map((form) => FORMS[form].type) as unknown as [string, ...string[]];
+  const type = negotiate(accept, types);
+  return forms.find((form) => FORMS[form].type === type) ?? "json";
+}
+
+/** Runs a question. */
+async function answerTo(context: Context, call: CallName, asked: MemberValues, format: FormName): Promise<Answered> {
+  const { dataset } = context;
+  const { answer, understood } = await RUNS[call](context, { ...asked, format });
+  const members = Object.entries({ ...understood, format }).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  const question: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
+  return { answer, question, dataset };
+}
+
+async function answerAndSend(
+  context: Context,
+  call: CallName,
+  asked: MemberValues,
+  reply: FastifyReply,
+  request: FastifyRequest,
+  given: GivenMembers,
+): Promise<FastifyReply> {
+  const { service, life, dataset, thread } = context;
+  const form = formFor(call, asked, request.headers.accept);
+  addVary(reply, "Accept");
+  if (request.method !== "POST") {
+    const tag = service.tags.of(dataset, [call, form, [...given].toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    if (isHeld(request, reply, service.config, tag)) return reply.code(304).send();
+  }
+  const answered = await answerTo(context, call, asked, form);
+  if (FORMS[form].alone && answered.answer.kind !== "table") onlyQuantity(answered.answer, form);
+  await life.computed([{ values: [], heldBytes: bytesOf(answered.answer) }]);
+  const { map = "viridis", range, scale = { kind: "linear" } } = asked;
+  return sendAnswer(answered, form, { service, life, reply, thread, picture: { map, range, scale } });
+}
+
+/** The name of the dataset in the log, and the caller's own faults as a list. */
+async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
+  try {
+    return await steps();
+  } catch (error) {
+    throw withFaults(error);
+  }
+}
+
+/** `job` is read by what starts jobs. */
+function withoutJob(given: GivenMembers): GivenMembers {
+  given.delete("job");
+  return given;
+}
+
+/** Answers a question that names its dataset and its call by its address. */
+export function serveCall(
+  service: Service,
+  thread: CutoutThread,
+  call: CallName,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: call }, request, reply, (life) =>
+    withFaultList(async () => {
+      const dataset = life.dataset(name);
+      const query = membersOfQuery(request.query);
+      const body = await readBodyMembers(life, request, call, query, service.config.limits["http.bodyBytes"]);
+      const given = withoutJob(joined(query, body));
+      const points = body.get("points");
+      // Points that a body of another kind gave are read already.
+      const isRead = typeof points === "object" && points !== null && "rows" in points;
+      if (isRead) given.delete("points");
+      const asked = readQuestion(call, isRead ? new Map([...given, ["points", "0,0,0"]]) : given);
+      const complete = isRead ? { ...asked, points: points as never } : asked;
+      return answerAndSend({ life, service, thread, dataset }, call, complete, reply, request, given);
+    }),
+  );
+}
+
+/** The dataset, the call and the members of a whole question. */
+function wholeQuestion(
+  life: RequestLife,
+  given: unknown,
+): { readonly dataset: Dataset; readonly call: CallName; readonly members: GivenMembers } {
+  const members = membersOfJson(given);
+  const [dataset, call] = [members.get("dataset"), members.get("call")];
+  if (typeof dataset !== "string") throw wrong("dataset", "the name of a dataset is missing");
+  const known = callNamed(call);
+  members.delete("dataset");
+  members.delete("call");
+  return { dataset: life.dataset(dataset), call: known, members: withoutJob(members) };
+}
+
+/** Answers `POST /ask`: a whole question in any form, or a list of them, whose answers are a list of JSON. */
+export function serveAsk(
+  service: Service,
+  thread: CutoutThread,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: "ask" }, request, reply, (life) =>
+    withFaultList(async () => {
+      if (request.headers["content-type"] === undefined) throw new HttpRefusal(415, "A question is application/json.");
+      const body = parseJson(await readWhole(life, JSON_BYTES));
+      if (Array.isArray(body)) return answerList(service, thread, life, body, request, reply);
+      const { dataset, call, members } = wholeQuestion(life, body);
+      return answerAndSend(
+        { life, service, thread, dataset },
+        call,
+        readQuestion(call, members),
+        reply,
+        request,
+        members,
+      );
+    }),
+  );
+}
+
+/** Answers questions one after another: each with its own answer or problem. */
+async function answerList(
+  service: Service,
+  thread: CutoutThread,
+  life: RequestLife,
+  questions: readonly unknown[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (questions.length === 0 || questions.length > MOST_QUESTIONS)
+    throw wrong("questions", `a list has 1 to ${MOST_QUESTIONS} questions, not ${questions.length}`);
+  negotiate(request.headers.accept, [FORMS.json.type]);
+  const answers: (Answered | { readonly problem: object })[] = [];
+  for (const one of questions) {
+    try {
+      if (answers.length > 0) life.another();
+      const { dataset, call, members } = wholeQuestion(life, one);
+      const asked = readQuestion(call, members);
+      if (asked.format !== undefined && asked.format !== "json")
+        throw wrong("format", `answers of a list are json, not ${excerpt(asked.format)}`);
+      answers.push(await answerTo({ life, service, thread, dataset }, call, asked, "json"));
+      life.settle();
+    } catch (error) {
+      // A failure of the service fails the list; what the caller can mend is told beside the other answers.
+      if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
+      life.abort();
+      answers.push({ problem: describeProblem(withFaults(error), request.id).problem });
+    }
+  }
+  const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
+  await life.computed([{ values: [], heldBytes: bytes }]);
+  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), service, life);
+  return reply;
+}
+
+function* listOf(answers: readonly (Answered | { readonly problem: object })[]): Generator<Buffer, undefined> {
+  for (const [i, one] of answers.entries()) {
+    yield Buffer.from(i === 0 ? "[" : ",");
+    if ("problem" in one) yield Buffer.from(JSON.stringify(one));
+    else yield* jsonOf(one);
+  }
+  yield Buffer.from("]\n");
+}

@@ -1,0 +1,130 @@
+/** Every call answers its example in every form, and its question gives the same bytes again. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../src/main.js";
+import {
+  CALL_NAMES,
+  type CallName,
+  callOf,
+  FORMS,
+  type FormName,
+  MEMBERS,
+  type MemberName,
+} from "../../../src/server/ask/calls.js";
+import { referenceText } from "../../../src/server/ask/document.js";
+import { serveTestData } from "../../support/service.js";
+import { ROOT } from "../../support/source-graph.js";
+import { ask, get, jsonOf } from "./ask.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+/** What a form of one quantity needs instead of the example. */
+const ALONE: Readonly<Partial<Record<CallName, Readonly<Partial<Record<MemberName, string>>>>>> = {
+  values: { what: "u" },
+  nodes: { what: "p" },
+  find: { what: "p" },
+};
+
+const MAGIC: Readonly<Partial<Record<FormName, string>>> = {
+  npy: "\x93NUMPY",
+  npz: "PK",
+  zarr: "PK",
+  parquet: "PAR1",
+  nc: "\x89HDF",
+  h5: "\x89HDF",
+  png: "\x89PNG",
+  xmf: "<?xml",
+};
+
+const ROWS = CALL_NAMES.flatMap((call) => callOf(call).forms.map((form) => ({ call, form })));
+
+describe("calls", () => {
+  it.each(ROWS)("$call answers its example as $form", async ({ call, form }) => {
+    const example = { ...callOf(call).example, ...(FORMS[form].alone ? ALONE[call] : {}), format: form };
+    const response = await get(service, "isotropic32", call, example);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(response.status, bytes.toString("utf8", 0, 400)).toBe(200);
+    expect(response.headers.get("content-type")).toContain(FORMS[form].type);
+    expect(bytes.toString("latin1").startsWith(MAGIC[form] ?? ""), form).toBe(true);
+    expect(bytes.length).toBeGreaterThan(0);
+  });
+
+  it.each(CALL_NAMES.map((call) => ({ call })))(
+    "$call repeats its question, which gives the same bytes",
+    async ({ call }) => {
+      const first = await get(service, "isotropic32", call, callOf(call).example);
+      const text = await first.text();
+      expect(first.status, text).toBe(200);
+      const { question, dataset, version, manifest } = JSON.parse(text);
+      expect({ dataset, version, manifest }).toEqual({
+        dataset: "isotropic32",
+        version: expect.any(String),
+        manifest: expect.any(String),
+      });
+      expect(question).toMatchObject({ dataset: "isotropic32", call });
+      const again = await (await ask(service, question)).text();
+      expect(again).toBe(text);
+    },
+  );
+
+  it.each(CALL_NAMES.map((call) => ({ call })))("$call means the same by GET and by JSON", async ({ call }) => {
+    const { example } = callOf(call);
+    const typed = Object.fromEntries(
+      Object.entries(example as Record<string, string>).map(([name, text]) => [
+        name,
+        /^(-?\d+(\.\d+)?|\{.*\})$/.test(text) ? JSON.parse(text) : text,
+      ]),
+    );
+    const [a, b] = await Promise.all([
+      get(service, "isotropic32", call, example),
+      ask(service, { dataset: "isotropic32", call, ...typed }),
+    ]);
+    expect(await a.text()).toBe(await b.text());
+  });
+
+  it("answers a list of questions, each with its answer or its problem", async () => {
+    const questions = [
+      { dataset: "isotropic32", call: "values", ...callOf("values").example },
+      { dataset: "isotropic32", call: "values", what: "w", points: [[1, 2, 3]], time: 0.5 },
+      { dataset: "nowhere", call: "values" },
+      { dataset: "isotropic32", call: "statistics", what: "p", time: 0.6 },
+    ];
+    const [first, second, third, fourth] = await jsonOf(await ask(service, questions));
+    expect(first.rows).toHaveLength(2);
+    expect(second.problem).toMatchObject({
+      status: 400,
+      member: "what",
+      errors: [{ nearest: expect.stringContaining("omega") }],
+    });
+    expect(third.problem).toMatchObject({ status: 404, member: "dataset" });
+    expect(fourth.results[0].mean).toBeTypeOf("number");
+  });
+
+  it("lists at most 25 paths and no member outside of the table", async () => {
+    const { paths } = await jsonOf(await fetch(`${service.url}/api/openapi.json`));
+    for (const call of CALL_NAMES) {
+      const { get: one } = paths[`/api/datasets/{name}/${call}`];
+      const names = one.parameters
+        .filter((row: { in: string }) => row.in === "query")
+        .map((row: { name: string }) => row.name);
+      expect(names).toEqual([...callOf(call).members]);
+      expect(names.every((name: string) => Object.hasOwn(MEMBERS, name))).toBe(true);
+    }
+  });
+});
+
+describe("docs/asking.md", () => {
+  it("is what the table says", async () => {
+    await expect(referenceText()).toMatchFileSnapshot(join(ROOT, "docs/asking.md"));
+  });
+
+  it("is complete", () => {
+    const text = readFileSync(join(ROOT, "docs/asking.md"), "utf8");
+    for (const name of [...CALL_NAMES, ...Object.keys(MEMBERS)]) expect(text).toContain(`\`${name}\``);
+  });
+});

@@ -1,0 +1,303 @@
+/** Values at points are the bits of the SOAP operations, and expressions are computed of these numbers in float64. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type FieldClient } from "../../../src/client/index.js";
+import type { RunningService } from "../../../src/main.js";
+import { serveTestData } from "../../support/service.js";
+import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
+
+let service: RunningService;
+let soap: FieldClient;
+beforeAll(async () => {
+  service = await serveTestData();
+  soap = await connect(service.url);
+});
+afterAll(() => service.close());
+
+const POINTS = [
+  [1, 2, 3],
+  [0.1, 6.2, 4.5],
+  [-1.5, 7.9, 3.3],
+];
+
+async function values(members: object): Promise<AnyAnswer> {
+  return jsonOf(await ask(service, { dataset: "isotropic32", call: "values", points: POINTS, time: 0.5, ...members }));
+}
+
+/** The numbers of a column or of several, row by row. */
+const numbers = (answer: AnyAnswer, ...names: string[]): number[] => {
+  const at = names.map((name) => answer.columns.findIndex((column: { name: string }) => column.name === name));
+  expect(
+    at.every((column) => column >= 0),
+    JSON.stringify(answer.columns),
+  ).toBe(true);
+  return answer.rows.flatMap((row: number[]) => at.map((column) => Math.fround(row[column] as number)));
+};
+
+async function overSoap(operation: string, options: object): Promise<number[]> {
+  const call = soap[operation as keyof FieldClient] as (request: object) => Promise<{ values: Float32Array }>;
+  const common = { dataset: "isotropic32", time: 0.5, temporalInterpolation: "PCHIP", points: POINTS };
+  return [...(await call.call(soap, { ...common, ...options })).values];
+}
+
+const letters = ["x", "y", "z"];
+const tensor = (name: string) => [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${name}[${i}][${j}]`));
+const upper = (name: string) => [
+  `${name}[0][0]`,
+  `${name}[0][1]`,
+  `${name}[0][2]`,
+  `${name}[1][1]`,
+  `${name}[1][2]`,
+  `${name}[2][2]`,
+];
+
+describe("values equal the SOAP operations to the bit", () => {
+  const rows = [
+    {
+      what: "u",
+      operation: "GetVelocity",
+      options: { spatialInterpolation: "Lag6" },
+      how: { method: "Lag6" },
+      names: letters.map((one) => `u.${one}`),
+    },
+    {
+      what: "u",
+      operation: "GetVelocity",
+      options: { spatialInterpolation: "M2Q8" },
+      how: { method: "m2q8" },
+      names: letters.map((one) => `u.${one}`),
+    },
+    {
+      what: "u",
+      operation: "GetVelocity",
+      options: { spatialInterpolation: "None", temporalInterpolation: "None" },
+      how: { method: "nearest", time_method: "nearest" },
+      names: letters.map((one) => `u.${one}`),
+    },
+    {
+      what: "u, p",
+      operation: "GetVelocityAndPressure",
+      options: { spatialInterpolation: "Lag8" },
+      how: {},
+      names: [...letters.map((one) => `u.${one}`), "p"],
+    },
+    {
+      what: "A",
+      operation: "GetVelocityGradient",
+      options: { spatialInterpolation: "Fd4Lag4" },
+      how: {},
+      names: tensor("A"),
+    },
+    {
+      what: "A",
+      operation: "GetVelocityGradient",
+      options: { spatialInterpolation: "None_Fd6" },
+      how: { derivatives: "Fd6" },
+      names: tensor("A"),
+    },
+    {
+      what: "A",
+      operation: "GetVelocityGradient",
+      options: { spatialInterpolation: "M2Q8" },
+      how: { method: "M2Q8" },
+      names: tensor("A"),
+    },
+    {
+      what: "grad(p)",
+      operation: "GetPressureGradient",
+      options: { spatialInterpolation: "Fd4Lag4" },
+      how: {},
+      names: letters.map((one) => `grad(p).${one}`),
+    },
+    {
+      what: "hess(p)",
+      operation: "GetPressureHessian",
+      options: { spatialInterpolation: "Fd4Lag4" },
+      how: {},
+      names: upper("hess(p)"),
+    },
+    {
+      what: "lap(u)",
+      operation: "GetVelocityLaplacian",
+      options: { spatialInterpolation: "Fd4Lag4" },
+      how: {},
+      names: letters.map((one) => `lap(u).${one}`),
+    },
+    {
+      what: "hess(u)",
+      operation: "GetVelocityHessian",
+      options: { spatialInterpolation: "Fd4Lag4" },
+      how: {},
+      names: [0, 1, 2].flatMap((i) => upper(`hess(u)[${i}]`)),
+    },
+  ];
+  it.each(rows)("$what by $how", async ({ what, operation, options, how, names }) => {
+    expect(numbers(await values({ what, ...how }), ...names)).toEqual(await overSoap(operation, options));
+  });
+
+  it("box filters are layer 0 of the operations", async () => {
+    const answer = await values({ what: "filter(u), filter(p), filter(A), tau", filter: "box:0.6" });
+    const box = { filterlength: 0.6, nlayers: 1 };
+    expect(numbers(answer, "filter(u).x", "filter(u).y", "filter(u).z")).toEqual(
+      await overSoap("GetBoxFilterVelocity", box),
+    );
+    expect(numbers(answer, "filter(p)")).toEqual(await overSoap("GetBoxFilterPressure", box));
+    expect(numbers(answer, ...tensor("filter(A)"))).toEqual(await overSoap("GetBoxFilterVelocityGradient", box));
+    const stress = ["tau[0][0]", "tau[1][1]", "tau[2][2]", "tau[0][1]", "tau[0][2]", "tau[1][2]"];
+    expect(numbers(answer, ...stress)).toEqual(await overSoap("GetBoxFilterSGSStress", box));
+  });
+
+  it("gives the same bits for a time of each point as one question at each time", async () => {
+    const times = [0.41, 0.77, 0.5];
+    const rows4 = POINTS.map((point, i) => [...point, times[i]]);
+    const each = await values({ what: "u, Q", points: rows4, time: "each" });
+    const apart = await Promise.all(times.map((time) => values({ what: "u, Q", time })));
+    const own = apart.map((answer, i) => [...answer.rows[i].slice(0, 3), times[i], ...answer.rows[i].slice(3)]);
+    expect(each.rows).toEqual(own);
+  });
+
+  it("gives a series with points fastest", async () => {
+    const series = await values({ what: "p", time: "0.4:0.6:0.1" });
+    expect(series.columns.map((column: { name: string }) => column.name)).toEqual(["x", "y", "z", "t", "p"]);
+    expect(series.rows.map((row: number[]) => row[3])).toEqual([0.4, 0.4, 0.4, 0.5, 0.5, 0.5, 0.6, 0.6, 0.6]);
+    const middle = await values({ what: "p", time: 0.5 });
+    expect(series.rows.slice(3, 6).map((row: number[]) => row[4])).toEqual(middle.rows.map((row: number[]) => row[3]));
+  });
+});
+
+describe("expressions", () => {
+  it("are computed of the float32 numbers of the operations, in float64, and rounded once", async () => {
+    const answer = await values({
+      what: ["u", "p", "A", "speed2 = dot(u, u)", "speed2 * p", "norm(omega)", "Q", "x + 2*y"],
+    });
+    for (const row of answer.rows as number[][]) {
+      const of = (name: string) =>
+        row[answer.columns.findIndex((column: { name: string }) => column.name === name)] as number;
+      const u = letters.map((one) => of(`u.${one}`));
+      const square =
+        (u[0] as number) * (u[0] as number) + (u[1] as number) * (u[1] as number) + (u[2] as number) * (u[2] as number);
+      expect(Math.fround(of("speed2"))).toBe(Math.fround(square));
+      expect(of("speed2 * p")).toBeCloseTo(square * of("p"), 6);
+      const a = (i: number, j: number) => of(`A[${i}][${j}]`);
+      expect(of("norm(omega)")).toBeCloseTo(Math.hypot(a(2, 1) - a(1, 2), a(0, 2) - a(2, 0), a(1, 0) - a(0, 1)), 5);
+      let trace = 0;
+      for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) trace += a(i, j) * a(j, i);
+      expect(of("Q")).toBeCloseTo(-trace / 2, 5);
+      expect(of("x + 2*y")).toBeCloseTo((row[0] as number) + 2 * (row[1] as number), 5);
+    }
+  });
+
+  it.each([
+    { what: "w", nearest: /omega.*u\.z/ },
+    { what: "gradp", nearest: /grad\(p\)/ },
+    { what: "ux", nearest: /u\.x/ },
+    { what: "presure", nearest: /pressure/ },
+    { what: "norm(omga)", nearest: /omega/ },
+  ])("offers the nearest name for $what", async ({ what, nearest }) => {
+    const response = await get(service, "isotropic32", "values", { what, points: "1,2,3", time: "0.5" });
+    expect(response.status).toBe(400);
+    const { errors } = (await response.json()) as AnyAnswer;
+    expect(errors[0].member).toBe("what");
+    expect(errors[0].nearest).toMatch(nearest);
+  });
+});
+
+describe("bodies of points", () => {
+  const post = (type: string, body: BodyInit, query: object) =>
+    fetch(
+      `${service.url}/api/datasets/isotropic32/values?${new URLSearchParams({ what: "u", ...query } as Record<string, string>)}`,
+      {
+        method: "POST",
+        headers: { "content-type": type },
+        body,
+      },
+    );
+  const floats = Float32Array.from(POINTS.flat());
+
+  it("may be CSV, npy or octets", async () => {
+    const expected = (await values({ what: "u" })).rows;
+    const csv = await jsonOf(
+      await post("text/csv", `z,y,x\n${POINTS.map(([x, y, z]) => `${z},${y},${x}`).join("\n")}\n`, { time: "0.5" }),
+    );
+    const octets = await jsonOf(await post("application/octet-stream", floats, { time: "0.5" }));
+    const head = `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }`.padEnd(117);
+    const npy = Buffer.concat([
+      Buffer.from("\x93NUMPY\x01\x00", "latin1"),
+      Buffer.from([118, 0]),
+      Buffer.from(`${head}\n`),
+      Buffer.from(floats.buffer),
+    ]);
+    const numpy = await jsonOf(await post("application/x-npy", npy, { time: "0.5" }));
+    expect(csv.rows).toEqual(expected);
+    expect(octets.rows).toEqual(expected);
+    expect(numpy.rows).toEqual(expected);
+  });
+
+  it("have four numbers with a time for each", async () => {
+    const timed = Float32Array.from(POINTS.flatMap((point) => [...point, 0.5]));
+    const answer = await jsonOf(await post("application/octet-stream", timed, { time: "each" }));
+    expect(answer.rows.map((row: number[]) => row.slice(4))).toEqual(
+      (await values({ what: "u" })).rows.map((row: number[]) => row.slice(3)),
+    );
+  });
+
+  it("are refused with the row that is wrong", async () => {
+    const response = await post("text/csv", "x,y,z\n1,2,3\n1,2,three\n", { time: "0.5" });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as AnyAnswer).errors[0]).toMatchObject({ member: "points[1]" });
+  });
+});
+
+describe("faults", () => {
+  it("are all told at once, in the order of the table", async () => {
+    const response = await get(service, "isotropic32", "values", {
+      metod: "Lag6",
+      points: "1,2",
+      time: "half",
+      format: "svg",
+      method: "Lag5",
+    });
+    expect(response.status).toBe(400);
+    const { errors, member } = (await response.json()) as AnyAnswer;
+    expect(errors.map((one: { member: string }) => one.member)).toEqual([
+      "metod",
+      "points[0]",
+      "time",
+      "method",
+      "format",
+    ]);
+    expect(errors[0].nearest).toBe("method");
+    expect(member).toBe("metod");
+  });
+
+  it("show an example where a member is missing", async () => {
+    const response = await get(service, "isotropic32", "values", { what: "u", time: "0.5" });
+    const { errors } = (await response.json()) as AnyAnswer;
+    expect(errors).toEqual([
+      expect.objectContaining({ member: "points", detail: expect.stringContaining("points=1,2,3;4,5,6") }),
+    ]);
+  });
+
+  it("list the stored times where a time is missing", async () => {
+    const response = await get(service, "isotropic32", "values", { points: "1,2,3" });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as AnyAnswer).detail).toMatch(/0\.4/);
+  });
+
+  it("refuse a member in both places, an unused filter and an unknown form", async () => {
+    const both = await fetch(`${service.url}/api/datasets/isotropic32/values?time=0.5`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ time: 0.5, points: POINTS }),
+    });
+    expect(both.status).toBe(400);
+    const filter = await get(service, "isotropic32", "values", {
+      what: "u",
+      points: "1,2,3",
+      time: "0.5",
+      filter: "gaussian:0.8",
+    });
+    expect(((await filter.json()) as AnyAnswer).errors[0].member).toBe("filter");
+    const form = await get(service, "isotropic32", "values", { points: "1,2,3", time: "0.5" }, "image/png");
+    expect(form.status).toBe(406);
+  });
+});
