@@ -1,6 +1,7 @@
 /** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
 import { version } from "../shared/build.js";
+import { CALL_NAMES, callOf } from "../shared/calls.js";
 import { reasonOf } from "../shared/system.js";
 import { MisuseError } from "./input/arguments.js";
 import { failureText } from "./output/failure.js";
@@ -24,6 +25,14 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
       return (await import("./commands/serve.js")).serveCommand(boundOldGarbage);
     },
   ],
+  ...CALL_NAMES.map(
+    (name) =>
+      [
+        name.replaceAll("_", "-"),
+        callOf(name).summary.toLowerCase(),
+        async () => (await import("./commands/ask.js")).askCommand(name),
+      ] as const,
+  ),
   [
     "query",
     "ask for values at points and print them as CSV or JSON",

@@ -2,7 +2,7 @@
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { PathRecords } from "../../engine/cutouts/cutout-thread.js";
-import type { CallName } from "./calls.js";
+import type { CallName } from "../../shared/calls.js";
 
 /** Numbers of an answer. */
 export type Numbers = Float32Array | Float64Array | Int32Array;

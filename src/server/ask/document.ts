@@ -1,7 +1,7 @@
 /** Describes the calls from their table: parameters and forms for OpenAPI, examples, and the reference in docs. */
 import { type TSchema, Type } from "@sinclair/typebox";
+import { CALL_NAMES, type CallName, callOf, FORMS, MEMBERS, type MemberName, memberOf } from "../../shared/calls.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
-import { CALL_NAMES, type CallName, callOf, FORMS, MEMBERS, type MemberName, memberOf } from "./calls.js";
 import { choicesOf } from "./read-member.js";
 
 const DATASET = "isotropic32";
@@ -119,5 +119,5 @@ In an address \`+ & # %\` are encoded: with curl use \`-G --data-urlencode\`. Ob
 \`points.random=1000\`. Points may be a body: CSV with a header of names, npy of shape (n, 3), or octets of float32; the other
 members are in the query string then.
 
-This page is generated from the table of calls, \`src/server/ask/calls.ts\`.
+This page is generated from the table of calls, \`src/shared/calls.ts\`.
 `;

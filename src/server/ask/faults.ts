@@ -1,6 +1,7 @@
 /** Collects everything that is wrong with a question, so that its caller mends all of it at once. */
+
+import { MEMBERS, type MemberName } from "../../shared/calls.js";
 import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
-import { MEMBERS, type MemberName } from "./calls.js";
 
 const ORDER = Object.keys(MEMBERS);
 

@@ -3,10 +3,10 @@
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { CALL_NAMES, type CallName, callOf } from "../../shared/calls.js";
 import type { Plugin, Service } from "../http/service.js";
 import { apiRoutes } from "../rest/plugin.js";
 import { FAILURES } from "../rest/schemas.js";
-import { CALL_NAMES, type CallName, callOf } from "./calls.js";
 import { ASK_EXAMPLE, ASK_GROUP, answerSchema, exampleOf, membersSchema } from "./document.js";
 import { POINT_TYPES } from "./read-body.js";
 import { MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";

@@ -1,11 +1,11 @@
 /** Reads the bodies of questions: members as JSON, or points as CSV, npy or octets. */
 import type { FastifyRequest } from "fastify";
 import { readTimedNpy } from "../../float32/npy.js";
+import type { CallName } from "../../shared/calls.js";
+import { callOf } from "../../shared/calls.js";
 import { RequestError } from "../../shared/errors.js";
 import type { RequestLife } from "../http/request-life.js";
 import { readWhole } from "../rest/body/read-body.js";
-import type { CallName } from "./calls.js";
-import { callOf } from "./calls.js";
 import { wrong } from "./faults.js";
 import type { AskedPoints } from "./read-member.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";

@@ -1,9 +1,9 @@
 /** Reads the values of members, as text or as JSON: both mean the same. */
 import { FILTER_KINDS, type FieldFilter } from "../../analysis/derived.js";
 import { nearestName } from "../../analysis/names.js";
+import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
 import { SPLINES } from "../../shared/operations.js";
-import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "./calls.js";
 import { wrong } from "./faults.js";
 
 /** A quantity of a question: its expression, and the name of its column. */

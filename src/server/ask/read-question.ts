@@ -1,7 +1,7 @@
 /** Reads the members of a question from a query string, a body, or both: all that is wrong is told at once. */
 import { nearestName } from "../../analysis/names.js";
+import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
-import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "./calls.js";
 import { Faults, wrong } from "./faults.js";
 import { type MemberValues, readMember } from "./read-member.js";
 

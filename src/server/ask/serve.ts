@@ -2,11 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import { HttpRefusal } from "../http/refusal.js";
-import type { RequestLife } from "../http/request-life.js";
+import { isTask, type RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { isHeld } from "../http/validators.js";
 import { readWhole } from "../rest/body/read-body.js";
@@ -14,7 +15,6 @@ import { describeProblem } from "../rest/describe-problem.js";
 import { compute } from "../rest/serve-operation.js";
 import { dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
 import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
-import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "./calls.js";
 import type { Context, Understood } from "./context.js";
 import { withFaults, wrong } from "./faults.js";
 import { find } from "./find.js";
@@ -25,6 +25,7 @@ import { paths } from "./paths.js";
 import { JSON_BYTES, parseJson, readBodyMembers } from "./read-body.js";
 import type { MemberValues } from "./read-member.js";
 import { callNamed, type GivenMembers, joined, membersOfJson, membersOfQuery, readQuestion } from "./read-question.js";
+import { startJob } from "./start-job.js";
 import { values } from "./values.js";
 import { jsonOf, onlyQuantity, sendAnswer } from "./write-answer.js";
 
@@ -102,10 +103,11 @@ async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `job` is read by what starts jobs. */
-function withoutJob(given: GivenMembers): GivenMembers {
+/** Takes `job` out of the members. @returns whether it is set */
+function takeJob(given: GivenMembers): boolean {
+  const job = given.get("job");
   given.delete("job");
-  return given;
+  return job === true || job === "true" || job === "";
 }
 
 /** Answers a question that names its dataset and its call by its address. */
@@ -122,7 +124,9 @@ export function serveCall(
       const dataset = life.dataset(name);
       const query = membersOfQuery(request.query);
       const body = await readBodyMembers(life, request, call, query, service.config.limits["http.bodyBytes"]);
-      const given = withoutJob(joined(query, body));
+      if (body.get("job") === true && !isTask(service, request.headers)) return startJob(service, request, reply, body);
+      const given = joined(query, body);
+      if (takeJob(given) && request.method !== "POST") throw wrong("job", "jobs are started by POST");
       const points = body.get("points");
       // Points that a body of another kind gave are read already.
       const isRead = typeof points === "object" && points !== null && "rows" in points;
@@ -145,7 +149,8 @@ function wholeQuestion(
   const known = callNamed(call);
   members.delete("dataset");
   members.delete("call");
-  return { dataset: life.dataset(dataset), call: known, members: withoutJob(members) };
+  if (takeJob(members)) throw wrong("job", `jobs are started by POST /api/datasets/${excerpt(dataset)}/${known}`);
+  return { dataset: life.dataset(dataset), call: known, members };
 }
 
 /** Answers `POST /ask`: a whole question in any form, or a list of them, whose answers are a list of JSON. */

@@ -5,9 +5,10 @@ import { analysisTable } from "../../analysis/table.js";
 import type { CutoutThread, SampledGrid } from "../../engine/cutouts/cutout-thread.js";
 import { FloatWriter } from "../../float32/format.js";
 import { ZipWriter } from "../../jobs/zip-writer.js";
+import { FORMS, type FormName } from "../../shared/calls.js";
 import { COLOUR_MAPS } from "../../shared/colour-map.js";
 import { RequestError } from "../../shared/errors.js";
-import { version } from "../../shared/version.js";
+import { version } from "../../shared/build.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../storage/zarr/array-document.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../http/request-life.js";
@@ -30,7 +31,6 @@ import {
   type RowsAnswer,
   type TableAnswer,
 } from "./answer.js";
-import { FORMS, type FormName } from "./calls.js";
 import { wrong } from "./faults.js";
 import type { AskedScale } from "./read-member.js";
 import { fileNames } from "./what.js";

@@ -118,7 +118,8 @@ describe("spectrum", () => {
     const { E, transfer, flux, kind } = await question("spectrum", { terms: ["transfer", "flux"] });
     expect(kind).toBe("shell");
     expect(E.slice(1, 4).map((one: number) => Number(one.toPrecision(6)))).toEqual([0.3, 0.13, 0.0244605]);
-    expect(transfer.slice(1, 3).map((one: number) => Number(one.toPrecision(5)))).toEqual([-0.061019, 0.025381]);
+    expect(transfer[1]).toBeCloseTo(-0.0610185, 7);
+    expect(transfer[2]).toBeCloseTo(0.0253809, 7);
     expect(flux.at(-1)).toBeCloseTo(0, 9);
   });
 

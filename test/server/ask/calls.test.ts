@@ -1,8 +1,8 @@
 /** Every call answers its example in every form, and its question gives the same bytes again. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
+import { referenceText } from "../../../src/server/ask/document.js";
 import {
   CALL_NAMES,
   type CallName,
@@ -11,8 +11,7 @@ import {
   type FormName,
   MEMBERS,
   type MemberName,
-} from "../../../src/server/ask/calls.js";
-import { referenceText } from "../../../src/server/ask/document.js";
+} from "../../../src/shared/calls.js";
 import { serveTestData } from "../../support/service.js";
 import { ROOT } from "../../support/source-graph.js";
 import { ask, get, jsonOf } from "./ask.js";
@@ -124,7 +123,7 @@ describe("docs/asking.md", () => {
   });
 
   it("is complete", () => {
-    const text = readFileSync(join(ROOT, "docs/asking.md"), "utf8");
+    const text = referenceText();
     for (const name of [...CALL_NAMES, ...Object.keys(MEMBERS)]) expect(text).toContain(`\`${name}\``);
   });
 });

@@ -172,7 +172,7 @@ describe("expressions", () => {
     for (const row of answer.rows as number[][]) {
       const of = (name: string) =>
         row[answer.columns.findIndex((column: { name: string }) => column.name === name)] as number;
-      const u = letters.map((one) => of(`u.${one}`));
+      const u = letters.map((one) => Math.fround(of(`u.${one}`)));
       const square =
         (u[0] as number) * (u[0] as number) + (u[1] as number) * (u[1] as number) + (u[2] as number) * (u[2] as number);
       expect(Math.fround(of("speed2"))).toBe(Math.fround(square));

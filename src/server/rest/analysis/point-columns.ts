@@ -145,7 +145,7 @@ function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
       "filter",
       "filter: a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others.",
     );
-  return { query: { operation, filterlength: filter.width, nlayers: 1 }, places: [[key, place]] };
+  return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, places: [[key, place]] };
 }
 
 /** Reads the parts of a result, mostly in their order. */

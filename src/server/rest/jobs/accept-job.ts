@@ -39,7 +39,9 @@ const MOST_POINTS = 1 << 20;
  */
 const PART = { cheap: 2, costly: 16 } as const;
 
-function asksForJob({ headers: { prefer } }: FastifyRequest): boolean {
+function asksForJob({ headers: { prefer }, query, method }: FastifyRequest): boolean {
+  const { job } = query as { readonly job?: unknown };
+  if (method === "POST" && (job === "true" || job === "")) return true;
   return /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
 }
 
