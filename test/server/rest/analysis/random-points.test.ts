@@ -118,7 +118,7 @@ describe("bad requests", () => {
     ["statistics", { at: { random: 10 }, over: ["x"], reduce: [{ moments: "ux" }] }, "over: random points"],
     ["statistics", { at: { random: 0 }, reduce: [{ moments: "ux" }] }, "at.random: "],
     ["statistics", { at: "points", reduce: [{ moments: "ux" }] }, "at: expected one of nodes, {random: ...}."],
-    ["statistics", { at: { random: 9, method: "Lag9" }, reduce: [{ moments: "ux" }] }, "method: GetField takes"],
+    ["statistics", { at: { random: 9, method: "Lag9" }, reduce: [{ moments: "ux" }] }, "method: a value takes"],
     ["statistics", { derivatives: "Fd4Lag4", reduce: [{ moments: "ux" }] }, "derivatives: expected one of None_Fd4"],
     ["structure-functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
     [
