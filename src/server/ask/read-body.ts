@@ -97,36 +97,32 @@ async function csvPoints(life: RequestLife, body: Buffer): Promise<AskedPoints> 
   let count = 0;
   let at = end < 0 ? body.length : end + 1;
   const { slices } = life;
-  slices.begin();
-  try {
-    while (at < body.length) {
-      let to = Math.min(body.length, at + STEP_BYTES);
-      if (to < body.length) {
-        const line = body.lastIndexOf(10, to);
-        to = line > at ? line + 1 : body.indexOf(10, to) + 1 || body.length;
-      }
-      for (const line of body.toString("latin1", at, to).split("\n")) {
-        if (line.trim() === "") continue;
-        const cells = line.split(",");
-        if (cells.length !== width) throw wrong(`points[${count / width}]`, `a row has ${width} numbers`);
-        if (count + width > numbers.length) {
-          const longer = new Float64Array(2 * numbers.length);
-          longer.set(numbers);
-          numbers = longer;
-        }
-        for (const cell of cells) {
-          const text = cell.trim();
-          const number = text === "" ? Number.NaN : Number(text);
-          if (!Number.isFinite(number))
-            throw wrong(`points[${Math.floor(count / width)}]`, `"${text.slice(0, 32)}" is not a number`);
-          numbers[count++] = number;
-        }
-      }
-      at = to;
-      await slices.pauseAgain();
+  slices.note();
+  while (at < body.length) {
+    let to = Math.min(body.length, at + STEP_BYTES);
+    if (to < body.length) {
+      const line = body.lastIndexOf(10, to);
+      to = line > at ? line + 1 : body.indexOf(10, to) + 1 || body.length;
     }
-  } finally {
-    slices.end();
+    for (const line of body.toString("latin1", at, to).split("\n")) {
+      if (line.trim() === "") continue;
+      const cells = line.split(",");
+      if (cells.length !== width) throw wrong(`points[${count / width}]`, `a row has ${width} numbers`);
+      if (count + width > numbers.length) {
+        const longer = new Float64Array(2 * numbers.length);
+        longer.set(numbers);
+        numbers = longer;
+      }
+      for (const cell of cells) {
+        const text = cell.trim();
+        const number = text === "" ? Number.NaN : Number(text);
+        if (!Number.isFinite(number))
+          throw wrong(`points[${Math.floor(count / width)}]`, `"${text.slice(0, 32)}" is not a number`);
+        numbers[count++] = number;
+      }
+    }
+    at = to;
+    await slices.pause();
   }
   return { rows: numbers.subarray(0, count), width, columns };
 }

@@ -209,7 +209,7 @@ async function answerList(
   }
   const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
   await life.computed([{ values: [], heldBytes: bytes }]);
-  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), service, life);
+  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), service, life.reader);
   return reply;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FastifyReply } from "fastify";
 import { analysisTable } from "../../analysis/table.js";
 import type { CutoutThread, SampledGrid } from "../../engine/cutouts/cutout-thread.js";
-import { FloatWriter } from "../../float32/format.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import { ZipWriter } from "../../jobs/zip-writer.js";
 import { version } from "../../shared/build.js";
 import { FORMS, type FormName } from "../../shared/calls.js";
@@ -39,7 +39,6 @@ const PASSAGE_BYTES = 64 * 1024;
 
 /** A growing passage of ASCII. */
 class TextBuffer {
-  readonly #floats = new FloatWriter();
   #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 4096);
   #at = 0;
 
@@ -61,8 +60,7 @@ class TextBuffer {
   /** A number as short as it reads back; `missing` if it is not finite. */
   number(value: number, isSingle: boolean, missing: string | null): void {
     if (missing !== null && !Number.isFinite(value)) this.text(missing);
-    else if (isSingle) this.#at = this.#floats.write(value, this.#bytes, this.#at);
-    else this.text(String(value));
+    else this.text(isSingle ? shortestFloat32(value) : String(value));
   }
 
   take(): Buffer {
@@ -493,7 +491,7 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
       : answered.answer;
   tellHeaders({ ...answered, answer }, reply);
   const send = async (passages: Generator<Buffer, undefined>): Promise<FastifyReply> => {
-    await sendPassages(reply, contentType(form), passages, service, life);
+    await sendPassages(reply, contentType(form), passages, service, life.reader);
     return reply;
   };
   if (form === "json") return send(jsonOf(answered));
@@ -521,7 +519,7 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
       return send(zarrOf(answered, answer));
     case "parquet": {
       const about = Object.entries(aboutOf(answered));
-      await sendStream(reply, type, parquetColumns(rows.columns, rows.count, about), service, life);
+      await sendStream(reply, type, parquetColumns(rows.columns, rows.count, about), service, life.reader);
       return reply;
     }
     default:
@@ -588,12 +586,12 @@ async function sendTable(
   if (form === "parquet") {
     const columns = numberTable(table, {});
     const all = [columns.along, ...columns.columns].map(({ name, values }) => columnOf(name, values));
-    await sendStream(reply, type, parquetColumns(all, table.rows.length, Object.entries(about)), service, life);
+    await sendStream(reply, type, parquetColumns(all, table.rows.length, Object.entries(about)), service, life.reader);
     return reply;
   }
   if (form !== "csv" && form !== "npy" && form !== "npz")
     throw new RequestError("Unsupported", `A table has no form ${form}.`, { member: "format" });
   const passages = form === "npz" ? tableArchive(table, about) : tablePassages(table, FORMS[form].type as "text/csv");
-  await sendPassages(reply, contentType(form), passages, service, life);
+  await sendPassages(reply, contentType(form), passages, service, life.reader);
   return reply;
 }
