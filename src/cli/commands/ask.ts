@@ -122,7 +122,7 @@ async function answerIn(
   form: FormName,
   token: string | undefined,
 ): Promise<Buffer> {
-  const path = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+  const path = body === null ? "/api/ask" : `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
   const { signal } = new AbortController();
   const texts = Object.entries({ ...members, format: form }).map(([name, value]) => [
     name,
@@ -130,7 +130,7 @@ async function answerIn(
   ]);
   const query = body === null ? "" : `?${new URLSearchParams(texts as [string, string][])}`;
   const headers = { "content-type": body?.type ?? "application/json", accept: FORMS[form].type };
-  const payload = body?.bytes ?? JSON.stringify({ ...members, format: form });
+  const payload = body?.bytes ?? JSON.stringify({ dataset, call, ...members, format: form });
   return untilAnswered(async () => {
     const response = await send(
       url,

@@ -84,7 +84,8 @@ export function exampleOf(method: string, address: string): ApiExample | undefin
   if (operation?.family === "echo") return { address, body: { points: [[1, 2, 3]] } };
   if (operation !== undefined) return operationExample(operation, address);
   const analysis = ANALYSES.find(({ name }) => address.endsWith(`/${name}`));
-  if (analysis !== undefined) return { address: `${DATASET}/${analysis.name}`, body: analysis.example };
+  if (analysis !== undefined && method === "post")
+    return { address: `${DATASET}/${analysis.name}`, body: analysis.example };
   return PLAIN[`${method} ${address}`];
 }
 
