@@ -14,6 +14,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
   {
     text: "Ask",
     items: [
+      ["/asking", "Asking"],
       ["/operations", "Operations"],
       ["/tracking", "Particles, paths and flow maps"],
       ["/analysis", "Analysis"],
