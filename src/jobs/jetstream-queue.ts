@@ -84,8 +84,6 @@ export function openSharedQueue(nats: Config["nats"], folder: string): JobQueue 
 class JetStreamQueue implements JobQueue {
   readonly #options: NatsOptions;
   readonly #folder: string;
-  /** Which of two processes with different folders was there first. */
-  readonly #since = Date.now() + Math.random();
   #opened: Promise<OpenQueue> | null = null;
   /** The jobs as last heard, by id. */
   readonly #heard = new Map<string, ReadJob>();
@@ -149,23 +147,37 @@ class JetStreamQueue implements JobQueue {
     }
   }
 
-  /** Compares a mark in the folder with that of other processes. @throws DataError if one before has another folder */
+  /**
+   * Compares a mark in the folder with that of other processes. Of two that compare at the same time the later is refused;
+   * both hear of each other, whichever question is sent first. @throws DataError if one before has another folder
+   */
   async #compareFolder(connection: NatsConnection): Promise<void> {
     const file = join(this.#folder, "mark");
     makeFolder(this.#folder);
     await writeFile(file, newId(), { flag: "wx" }).catch(() => undefined);
     const read = (): Promise<string> => readFile(file, "utf8").catch(() => "");
-    connection.subscribe(FOLDER, {
-      callback: (error, message) => void (error ?? read().then((mark) => message.respond(`${this.#since} ${mark}`))),
-    });
     const own = await read();
-    for await (const answer of await connection.requestMany(FOLDER, "", MARKS)) {
-      const [since, mark] = answer.string().split(" ");
-      if (mark !== own && Number(since) < this.#since)
-        throw new DataError(
-          `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
-        );
-    }
+    const start = Date.now() + Math.random();
+    let since = start;
+    let refused = false;
+    const compare = (said: string): void => {
+      const [theirs, mark] = said.split(" ");
+      refused ||= mark !== undefined && mark !== own && Number(theirs) < since;
+    };
+    connection.subscribe(FOLDER, {
+      callback: (error, message) => {
+        if (error) return;
+        compare(message.string());
+        void read().then((mark) => message.respond(`${since} ${mark}`));
+      },
+    });
+    for await (const answer of await connection.requestMany(FOLDER, `${start} ${own}`, MARKS)) compare(answer.string());
+    if (refused)
+      throw new DataError(
+        `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
+      );
+    // What has joined was there before all that come.
+    since = 0;
   }
 
   async #join(connection: NatsConnection): Promise<OpenQueue> {

@@ -45,6 +45,13 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     for (const queue of [one, other, same]) await queue.close();
   });
 
+  it("refuses one of two processes with different folders that start at the same time", async () => {
+    const queues = [open(), open("elsewhere")];
+    const lists = await Promise.allSettled(queues.map((queue) => queue.list()));
+    expect(lists.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    for (const queue of queues) await queue.close();
+  });
+
   it("tells jobs that have ended while the server is away, and asks to come again for others", async () => {
     const queue = open();
     await queue.add(jobWith("a", 1));
