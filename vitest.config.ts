@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ALIASES } from "./test/support/aliases.js";
-import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.js";
+import { TestOrder } from "./test/support/test-order.js";
 
 /** Suites with a configuration of their own, and what tests share. */
 const APART = ["browser", "clients", "recorded", "soak", "support"];
@@ -55,7 +55,7 @@ function rooms() {
 }
 
 /**
- * `npm test` and `npm run test:watch`. There are as many processes as cores but one, and at least two, since many tests
+ * `npm test`. There are as many processes as cores but one, and at least two, since many tests
  * wait for timers and for programs.
  */
 export default defineConfig({
@@ -63,8 +63,6 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: rooms(),
-    reporters: ["default", failuresAtOnce],
     sequence: { sequencer: TestOrder },
-    watchTriggerPatterns: [watchedSources],
   },
 });

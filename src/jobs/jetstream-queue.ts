@@ -147,10 +147,7 @@ class JetStreamQueue implements JobQueue {
     }
   }
 
-  /**
-   * Compares a mark in the folder with that of other processes. Of two that compare at the same time the later is refused;
-   * both hear of each other, whichever question is sent first. @throws DataError if one before has another folder
-   */
+  /** Compares a mark in the folder with other processes'. @throws DataError if one that came before has another folder */
   async #compareFolder(connection: NatsConnection): Promise<void> {
     const file = join(this.#folder, "mark");
     makeFolder(this.#folder);

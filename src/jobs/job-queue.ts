@@ -1,10 +1,7 @@
 /** Declares the queue of jobs and their tasks, which survives the process; a cluster shares one. */
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 
-/**
- * The generation under which this process may take tasks of a job: another one than the job's lets its tasks start
- * anew. Null: it may take none now.
- */
+/** Generation under which this process may take tasks: another than the job's starts them anew, null takes none. */
 export type GenerationFor = (job: Job) => string | null;
 
 /** The generation of a job itself, so that nothing starts anew; empty if it has none yet. */
@@ -41,10 +38,7 @@ export interface JobQueue {
   count(states: readonly JobState[], owner?: string | null): Promise<number>;
   /** Changes a job; null, without any effect, unless it is in one of these states. */
   change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null>;
-  /**
-   * Takes a task that no process works on, of the job that has used the least time; null if there is none. The task
-   * that writes the result comes once all others are done.
-   */
+  /** Takes a free task of the job that has used the least time, or null. The task that writes the result comes last. */
   take(generationFor?: GenerationFor): Promise<TakenTask | null>;
   /** Records the output of a task that computes. @returns null if the job has ended or started anew meanwhile */
   done(task: TakenTask, output: TaskOutput): Promise<Job | null>;

@@ -146,10 +146,7 @@ export class JobRunner {
     }
   }
 
-  /**
-   * The generation under which tasks of a job may be taken. Tasks of another generation than this process' start anew
-   * once no process of theirs has been known for a while.
-   */
+  /** Tasks of a generation other than this process's start anew once no process of theirs has been known for a while. */
   #generationFor(job: Job): string | null {
     const own = this.#host.generationOf(job.call);
     if (own.id === null) this.#isWaiting = true;

@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { endStaleRuns } from "./watch.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const STEPS = [["scripts/build-splines.mjs"], ["node_modules/typescript/bin/tsc", "-b"], ["scripts/build-simd.mjs"]];
@@ -34,6 +33,5 @@ export function setup(project: TestProject): () => void {
   const { watch } = project.vitest.config;
   build(watch);
   project.onTestsRerun(async () => build(watch));
-  if (watch) endStaleRuns(project.vitest);
   return ownTemporaryFolder();
 }

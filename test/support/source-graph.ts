@@ -63,22 +63,3 @@ function referencesOf(file: string): Reference[] {
 export function readReferences(folders: readonly string[]): Reference[] {
   return folders.flatMap((folder) => sourceFiles(folder).flatMap((file) => referencesOf(`${folder}/${file}`)));
 }
-
-/**
- * Finds the files that see one of the given ones, directly or through others.
- *
- * @returns by file: how many references lead from it to the nearest of the given files, which are themselves at 0
- */
-export function seenBy(files: Iterable<string>, references: readonly Reference[]): Map<string, number> {
-  const namers = new Map<string, string[]>();
-  for (const { from, to } of references) {
-    const all = namers.get(to);
-    if (all === undefined) namers.set(to, [from]);
-    else all.push(from);
-  }
-  const distances = new Map([...files].map((file) => [file, 0]));
-  // A map hands out what is added to it while it is walked, so this is a search by breadth.
-  for (const [file, distance] of distances)
-    for (const from of namers.get(file) ?? []) if (!distances.has(from)) distances.set(from, distance + 1);
-  return distances;
-}
