@@ -52,11 +52,11 @@ export async function benchStart({ quick }: BenchOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-start-"));
   const points = join(folder, "points.csv");
   writeFileSync(points, "1,2,3\n");
-  const members = ["--dataset", "isotropic32", "--time", "0.5", "--method", "Lag8", "--points", points];
+  const members = ["--time", "0.5", "--points", points];
   const cases: readonly (readonly [name: string, words: readonly string[]])[] = [
     ["--version", ["--version"]],
     ["--help", ["--help"]],
-    ["query, one point", ["query", "GetVelocity", ...members]],
+    ["values, one point", ["values", "isotropic32", "u", ...members]],
     ["serve until ready", ["serve", "--port", "0", "--log-level", "silent"]],
   ];
   try {

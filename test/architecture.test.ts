@@ -202,8 +202,8 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 5_000,
-  "src/cli": 3_600,
-  "src/client": 1_496,
+  "src/cli": 2_800,
+  "src/client": 1_495,
   "src/cluster": 1_793,
   "src/engine": 9_284,
   "src/events": 4_655,

@@ -34,19 +34,9 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
       ] as const,
   ),
   [
-    "query",
-    "ask for values at points and print them as CSV or JSON",
-    async () => (await import("./commands/query.js")).queryCommand(),
-  ],
-  [
-    "analyse",
-    "ask for statistics, structure functions or structures, and print, save or plot them",
-    async () => (await import("./commands/analyse.js")).analyseCommand(),
-  ],
-  [
-    "trajectories",
-    "track particles and write places and quantities on the way as CSV, npy or NetCDF",
-    async () => (await import("./commands/trajectories.js")).trajectoriesCommand(),
+    "soap",
+    "run an operation over SOAP and print its records as CSV",
+    async () => (await import("./commands/soap.js")).soapCommand(),
   ],
   [
     "jobs",
@@ -67,11 +57,6 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     "convert",
     "rewrite a dataset into the fast form: chunked float32, one file per field and frame, with a manifest",
     async () => (await import("./commands/convert.js")).convertCommand(),
-  ],
-  [
-    "cutout",
-    "write a sub-box in the layout of JHTDB cutouts (2019 on), with an .xmf that ParaView opens",
-    async () => (await import("./commands/cutout.js")).cutoutCommand(),
   ],
   [
     "generate",

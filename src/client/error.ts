@@ -2,7 +2,7 @@
  * `ClientError` is the one error of the client: a fault of the service, a refusal at HTTP level, or a failed
  * connection.
  */
-import { CALLER_CODES, type ErrorCode, SERVER_CODES } from "../shared/errors.js";
+import { CALLER_CODES, type ErrorCode, type Fault, SERVER_CODES } from "../shared/errors.js";
 
 /**
  * `Fault` is a fault that names no code of ours (another service), `Http` a plain status without an envelope, `Network`
@@ -21,6 +21,8 @@ export interface ClientErrorDetail {
   readonly status?: number;
   /** Seconds after which the service expects a retry to make sense. */
   readonly retryAfter?: number;
+  /** Of `/api`: everything that is wrong with a question. */
+  readonly faults?: readonly Fault[];
 }
 
 export class ClientError extends Error {
@@ -75,7 +77,7 @@ function isErrorCode(code: string | undefined): code is ErrorCode {
 }
 
 /** Leaves out the members that are undefined. */
-function present(detail: { readonly [K in keyof ClientErrorDetail]: ClientErrorDetail[K] | undefined }) {
+export function present(detail: { readonly [K in keyof ClientErrorDetail]: ClientErrorDetail[K] | undefined }) {
   return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined)) as ClientErrorDetail;
 }
 

@@ -1,5 +1,6 @@
 /** Sends requests to `/api`, and turns refusals into errors of the client. */
-import { ClientError, type ClientErrorCode } from "./error.js";
+import type { Fault } from "../shared/errors.js";
+import { ClientError, type ClientErrorCode, present } from "./error.js";
 import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
@@ -10,6 +11,7 @@ interface Problem {
   readonly member?: string;
   readonly limit?: string;
   readonly requestId?: string;
+  readonly errors?: readonly Fault[];
 }
 
 /** The service's base address, from it or from its endpoint. */
@@ -43,7 +45,7 @@ export async function postTo(
 export interface PlainRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Float32Array<ArrayBuffer>;
+  readonly body?: string | Float32Array<ArrayBuffer> | Buffer<ArrayBuffer>;
 }
 
 /** Sends a request once. @throws ClientError, also of a refusal */
@@ -73,14 +75,9 @@ function failureOf(url: string, signal: AbortSignal): (error: unknown) => never 
 async function refusalOf(response: Response): Promise<ClientError> {
   const { status, statusText, headers } = response;
   const problem = (await response.json().catch(() => ({}))) as Problem;
-  const { code = "Http", detail = statusText, member, limit = status === 413 ? "http.bodyBytes" : undefined } = problem;
-  const { requestId } = problem;
-  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
-  return new ClientError(code, detail, {
-    status,
-    ...(member === undefined ? {} : { member }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-  });
+  const { code = "Http", detail = statusText, member, requestId, errors: faults } = problem;
+  const { limit = status === 413 ? "http.bodyBytes" : undefined } = problem;
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  const retryAfter = Number.isFinite(seconds) ? seconds : undefined;
+  return new ClientError(code, detail, present({ status, member, limit, requestId, retryAfter, faults }));
 }

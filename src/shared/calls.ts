@@ -38,6 +38,8 @@ export interface CallMember {
   readonly choices?: readonly string[];
   readonly least?: number;
   readonly most?: number;
+  /** Members of an object, which may be given with dots: points.random. */
+  readonly leaves?: readonly string[];
   /** A value in text. */
   readonly example: string;
 }
@@ -70,6 +72,7 @@ export const MEMBERS = {
     type: "points",
     about:
       "Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x, y, z as their box.",
+    leaves: ["random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
   x: along("x"),
@@ -229,6 +232,7 @@ export const MEMBERS = {
   separations: {
     type: "separations",
     about: "Nodes as a list, or {lengths, pairs, seed} with pairs at random points.",
+    leaves: ["lengths", "pairs", "seed"],
     example: "1,2,4,8",
   },
   connectivity: {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { CALL_NAMES } from "../../src/shared/calls.js";
 
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const CLI = fileURLToPath(new URL("../../src/cli/commands/", import.meta.url));
@@ -15,24 +16,26 @@ const fieldprobe = (...words: string[]) =>
     );
   });
 
-it("lists every command that has a file, and its version", async () => {
+it("lists every command that has a file, every call, and its version", async () => {
   const files = readdirSync(CLI).filter((file) =>
     /export function \w+Command\(/.test(readFileSync(CLI + file, "utf8")),
   );
   const { code, out } = await fieldprobe("--help");
   expect(code).toBe(0);
-  const listed = [...out.matchAll(/^ {2}([a-z]+)(?= | \[|$)/gm)].map((line) => line[1]);
-  expect(listed.filter((name) => name !== "help").sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort());
+  const listed = [...out.matchAll(/^ {2}([a-z-]+)(?= | \[|$)/gm)].map((line) => line[1]);
+  const own = files.map((file) => file.replace(".ts", "")).filter((name) => name !== "ask");
+  const calls = CALL_NAMES.map((name) => name.replaceAll("_", "-"));
+  expect(listed.filter((name) => name !== "help").sort()).toEqual([...own, ...calls].sort());
   expect((await fieldprobe("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
 it("suggests a command for one that is misspelt", async () => {
-  const { code, out, err } = await fieldprobe("quer");
+  const { code, out, err } = await fieldprobe("valus");
   expect([code, out]).toEqual([2, ""]);
-  expect(err).toContain("query");
+  expect(err).toContain("values");
 });
 
-it.each([[["query", "--help"]], [["cluster", "--help"]]])(
+it.each([[["values", "--help"]], [["cluster", "--help"]]])(
   "fieldprobe %j says nothing to a reader who has gone",
   async (words) => {
     const child = spawn(process.execPath, [BIN, ...words]);

@@ -1,4 +1,4 @@
-/** `fieldprobe query --job` and `fieldprobe jobs` against a service, and the methods of the typed client. */
+/** `fieldprobe values --job` and `fieldprobe jobs` against a service, and the methods of the typed client. */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -30,12 +30,12 @@ const fieldprobe = (...args: string[]) => promisify(execFile)(process.execPath, 
 it("starts a job, lists it, saves its result and forgets it", async () => {
   const points = join(folder, "points.csv");
   writeFileSync(points, "1,2,3\n2,2,2\n");
-  const flags = ["--dataset", "isotropic32", "--time", "0.4", "--method", "Lag6", "--temporal", "None"];
+  const flags = ["isotropic32", "u", "--time", "0.4", "--method", "Lag6", "--points", points];
   const { url } = service;
-  const started = await fieldprobe("query", "GetVelocity", ...flags, "--points", points, "--url", url, "--job", "bin");
+  const started = await fieldprobe("values", ...flags, "--url", url, "--format", "f32", "--job");
   const id = started.stdout.split(" ")[0] as string;
-  expect(started.stdout).toMatch(/^[0-9a-f]{24} {2}queued +0 % {2}POST \/api\/datasets\/isotropic32\/GetVelocity/);
-  const saved = join(folder, "result.bin");
+  expect(started.stdout).toMatch(/^[0-9a-f]{24} {2}queued +0 % {2}POST \/api\/datasets\/isotropic32\/values/);
+  const saved = join(folder, "result.f32");
   expect((await fieldprobe("jobs", id, "--url", url, "--out", saved)).stdout).toBe("");
   const bytes = readFileSync(saved);
   const client = await connect(url);
@@ -56,7 +56,7 @@ it("starts a job, lists it, saves its result and forgets it", async () => {
     code: 1,
     stderr: "fieldprobe: There is no job of that id.\n",
   });
-  await expect(fieldprobe("query", "GetVelocity", ...flags, "--points", points, "--job")).rejects.toMatchObject({
+  await expect(fieldprobe("values", ...flags, "--job")).rejects.toMatchObject({
     code: 2,
   });
 });

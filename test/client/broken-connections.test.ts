@@ -4,7 +4,6 @@ import { createServer, connect as dial, type Server, type Socket } from "node:ne
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { queryService } from "../../src/cli/query/remote.js";
 import { ClientError, connect } from "../../src/client/index.js";
 import { createApp } from "../../src/server/http/app.js";
 import { soapPlugin } from "../../src/server/soap/route.js";
@@ -103,10 +102,4 @@ describe("the typed client", () => {
     expect((error as ClientError).code).toBe("Network");
     expect((error as ClientError).message).toMatch(/\(6 attempts in \d+\.\d s\) after 1000 of 3000 points$/);
   });
-});
-
-it("fieldprobe query --url has the whole answer", async () => {
-  through = (connection) => (connection % 2 === 1 ? 60 : null);
-  const asked = { operation: "GetVelocity", members: ASKED, points, velocities: null } as never;
-  whole((await queryService(url, undefined, asked, true, () => undefined)).values as Float32Array);
 });

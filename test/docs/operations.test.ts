@@ -13,7 +13,7 @@ function sectionsOf(document: string): ReadonlyMap<string, string> {
 
 /** The operations that a section calls with an answer. */
 function callsIn(section = ""): readonly (string | undefined)[] {
-  const pattern = /```sh\n[^`]*(?:fieldprobe query |\/api\/datasets\/\w+\/)(\w+)[^`]*```\n```text\n[^`]+```/g;
+  const pattern = /```sh\n[^`]*(?:fieldprobe soap |\/api\/datasets\/\w+\/)(\w+)[^`]*```\n```text\n[^`]+```/g;
   return [...section.matchAll(pattern)].map((call) => call[1]);
 }
 

@@ -19,7 +19,7 @@ it("docs/start.md runs as printed", { timeout: 180_000 }, async (context) => {
   expect(Number(first?.split(",")[1])).toBeCloseTo(0.3, 6);
   const descriptor = JSON.parse(readFileSync(join(folder, "runs/dataset.json"), "utf8"));
   expect(descriptor.questions).toBeUndefined();
-  const [, answer] = typed.stdout.match(/x,y,z,result_x,result_y,result_z\r?\n1,2,3,(\S+)/) ?? [];
+  const [, answer] = typed.stdout.match(/x,y,z,u\.x,u\.y,u\.z\r?\n1,2,3,(\S+)/) ?? [];
   expect(answer?.split(",").map(Number).every(Number.isFinite)).toBe(true);
   expect(JSON.parse(readFileSync(join(folder, "tokens.json"), "utf8")).tokens).toHaveLength(1);
 });

@@ -86,10 +86,11 @@ const INTERFACES: Readonly<Record<string, Ask>> = {
     if (!response.ok) return ((await response.json()) as { detail: string }).detail;
     return [...new Float32Array(await response.arrayBuffer())];
   },
-  query: async (dataset, operation, method) => {
-    const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--method", method, "--points", "-"];
+  "fieldprobe soap": async (dataset, operation, method) => {
+    const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--points", "-"];
+    flags.push("--spatial-interpolation", method, "--temporal-interpolation", "None");
     const input = `${POINT.join(",")}\n`;
-    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "query", operation, ...flags], {
+    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "soap", operation, ...flags], {
       input,
       encoding: "utf8",
     });

@@ -71,9 +71,9 @@ describe("integrators", () => {
     const answer = await single.track("GetPosition", { dataset, ...ask, points, integrator: "rk4" });
     expect(answer.components).toEqual(["x", "y", "z"]);
     expect([...answer.values]).toEqual(values.map(Math.fround));
-    const flags = "--start-time 0.5 --dt 0.1 --nt 3 --method Lag6 --integrator rk4 --points -".split(" ");
+    const flags = "--time 0.5:0.8 --step 0.1 --method Lag6 --integrator rk4 --last --points -".split(" ");
     for (const where of [[], ["--url", service.url]]) {
-      const argv = [BIN, "query", "GetPosition", "--dataset", dataset, ...flags, ...where];
+      const argv = [BIN, "paths", dataset, ...flags, ...where];
       const input = points.map((point) => point.join(",")).join("\n");
       // The service runs in this process, which must not wait for the command.
       const running = promisify(execFile)(process.execPath, argv);
@@ -81,7 +81,7 @@ describe("integrators", () => {
       const { stdout, stderr } = await running;
       expect(stderr).toBe("");
       const rows = stdout.trim().split("\n").slice(1);
-      expect(rows.flatMap((row) => row.split(",").slice(3).map(Number))).toEqual(values);
+      expect(rows.flatMap((row) => row.split(",").slice(2, 5).map(Number))).toEqual(values);
     }
   });
 
@@ -104,21 +104,13 @@ describe("integrators", () => {
     expect(answer.record).toBe("Steps");
     expect([...answer.values]).toEqual(rows.flat().map(Math.fround));
     const flags =
-      "--start-time 0.5 --dt 0.3 --nt 1 --method M2Q8 --integrator dopri5 --tolerance 1e-5 --points -".split(" ");
+      "--time 0.5:0.8 --step 0.3 --method M2Q8 --integrator dopri5 --tolerance 1e-5 --last --points -".split(" ");
     for (const where of [[], ["--url", service.url]]) {
-      const running = promisify(execFile)(process.execPath, [
-        BIN,
-        "query",
-        "GetPosition",
-        "--dataset",
-        dataset,
-        ...flags,
-        ...where,
-      ]);
+      const running = promisify(execFile)(process.execPath, [BIN, "paths", dataset, ...flags, ...where]);
       running.child.stdin?.end(points.map((point) => point.join(",")).join("\n"));
       const lines = (await running).stdout.trim().split("\n");
-      expect(lines[0]).toContain("steps");
-      expect(lines.slice(1).flatMap((row) => row.split(",").slice(3).map(Number))).toEqual(rows.flat());
+      const ends = rows.flatMap((row) => row.slice(0, 3));
+      expect(lines.slice(1).flatMap((row) => row.split(",").slice(2, 5).map(Number))).toEqual(ends);
     }
   });
 

@@ -81,7 +81,7 @@ describe("open faces", () => {
     const step = Math.ceil(EXIT / ask.dt);
     expect((failed as ClientError).message).toContain(`Particle 0 leaves the domain in step ${step}, after time 0.47`);
     expect((failed as ClientError).message).toContain(
-      "openFaces=stop (in the query string of /api; fieldprobe query: --open-faces stop)",
+      "openFaces=stop (in the query string of /api; fieldprobe paths: open_faces=stop)",
     );
   });
 
@@ -144,27 +144,17 @@ describe("open faces", () => {
   });
 
   it("stop particles of the command line", () => {
-    const flags =
-      "--dataset stream --start-time 0 --dt 0.001 --nt 500 --method Lag4 --open-faces stop --points -".split(" ");
+    const flags = "stream --time 0:0.5 --step 0.001 --method Lag4 --integrator heun --last --points -".split(" ");
     const input = `${points.map((point) => point.join(",")).join("\n")}\n`;
-    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "query", "GetPosition", ...flags, "--data", SCRATCH], {
+    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "paths", ...flags, "--data", SCRATCH], {
       input,
       encoding: "utf8",
     });
     expect(stderr).toBe("");
     const [head, first, second] = stdout.split(/\r?\n/) as [string, string, string];
-    expect(head).toBe("x,y,z,result_x,result_y,result_z,exit");
-    expect(first.split(",").slice(3, 4)).toEqual(["2"]);
+    expect(head).toBe("particle,t,x,y,z,exit");
+    expect(first.split(",").slice(2, 3)).toEqual(["2"]);
     expect(Math.abs(Number(first.split(",").at(-1)) - EXIT)).toBeLessThan(2e-6);
     expect(second.split(",").at(-1)).toBe("NaN");
-  });
-
-  it("stop particles of the command line by a service", async () => {
-    const { queryService } = await import("../../src/cli/query/remote.js");
-    const members = { dataset: "stream", ...ask, openFaces: "stop" };
-    const asked = { operation: "GetPosition", members, points: Float32Array.from(points.flat()), velocities: null };
-    const answer = await queryService(service.url, undefined, asked, false, () => undefined);
-    expect(answer.components).toEqual(["x", "y", "z", "exit"]);
-    expectPositions(answer.values, 4);
   });
 });

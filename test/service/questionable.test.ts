@@ -4,11 +4,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { askCommand } from "../../src/cli/commands/ask.js";
 import { checkCommand } from "../../src/cli/commands/check.js";
 import { convertCommand } from "../../src/cli/commands/convert.js";
-import { cutoutCommand } from "../../src/cli/commands/cutout.js";
 import { inspectCommand } from "../../src/cli/commands/inspect.js";
-import { queryCommand } from "../../src/cli/commands/query.js";
 import { Cluster } from "../../src/cluster/cluster.js";
 import type { Engine } from "../../src/engine/contract/query.js";
 import { openEngine } from "../../src/engine/main/engine.js";
@@ -145,13 +144,11 @@ describe("a questionable file", () => {
 
   it.each(ROWS)("%s is refused by the commands with its question", async (name, { asks }) => {
     const path = pathOf(name);
-    const points = ["--time", "0", "--method", "None", "--points", POINTS, "--data", SCRATCH];
     const commands = [
       [inspectCommand(), path],
       [convertCommand(), path, join(OUT, `${name}-converted`)],
       [convertCommand(), path, join(OUT, `${name}.zarr`)],
-      [cutoutCommand(), path, join(OUT, `${name}-cutout.h5`)],
-      [queryCommand(), "GetVelocity", "--dataset", name, ...points],
+      [askCommand("values"), path, "u", "--time", "0", "--points", POINTS],
     ] as const;
     for (const [command, ...args] of commands) {
       const { text, failed } = await output(command, ...args);

@@ -2,12 +2,11 @@
  * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars
  * at other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { File } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { downloadCutout } from "../../src/cli/query/download-cutout.js";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { generator } from "../support/run-query.js";
@@ -373,18 +372,6 @@ describe("a staggered dataset", () => {
     const z = (file.get("zcoor") as unknown as { value: Float64Array }).value;
     file.close();
     expect([shape, z[0], z.length]).toEqual([[21, 20, 20, 1], 0, 21]);
-
-    const raw = join(scratchFolder(), "theta.raw");
-    const wanted = {
-      field: ["theta"],
-      x: { first: 1, last: 2 },
-      y: { first: 1, last: 1 },
-      frames: { first: 1, last: 1 },
-    };
-    const source = { url: service.url, token: undefined, dataset: "offsets20" };
-    expect(await downloadCutout(source, wanted, raw)).toEqual([21, 1, 2, 1]);
-    expect(readFileSync(raw).readFloatLE(4 * 41)).toBeCloseTo(FIELDS[3](place(1, 0, 20)), 5);
-    expect(await downloadCutout(source, { field: wanted.field, frames: wanted.frames }, raw)).toEqual([21, 20, 20, 1]);
 
     const box = "xs=1&xe=2&ys=1&ye=1&zs=21&ze=21&ts=1&te=1";
     const path = `${service.url}/turbulence-svc/cutout/api/local?token=T&function=theta&dataset=offsets20&${box}`;

@@ -1,144 +1,257 @@
 /** One command for each call of the table: flags are its members, and the endings of `--out` choose the forms. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { analysisTable } from "../../analysis/table.js";
-import { ask as send } from "../../client/plain-http.js";
+import { type JobDescription, jobsOf } from "../../client/jobs.js";
+import { type PlainRequest, ask as send } from "../../client/plain-http.js";
 import { untilAnswered } from "../../client/retries.js";
-import { type CallName, callOf, FORMS, type FormName, memberOf } from "../../shared/calls.js";
+import { type CallName, callOf, FORMS, type FormName, type MEMBERS, memberOf } from "../../shared/calls.js";
 import { MisuseError } from "../input/arguments.js";
+import { type PointsBody, pointsBody } from "../input/points.js";
 import { analysisPlot } from "../output/analysis-plot.js";
+import { elapsed } from "../output/progress.js";
 import { writeWhole } from "../output/write-whole.js";
-import { type ServiceFlags, withService } from "./own-service.js";
+import { lineOf, save } from "./jobs.js";
+import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
 
 interface AskFlags extends ServiceFlags {
   readonly out: readonly string[];
   readonly question?: string;
+  readonly job?: boolean;
   readonly [flag: string]: unknown;
 }
 
-/** Media types of files of points. */
-const POINT_FILES: Readonly<Record<string, string>> = {
-  ".csv": "text/csv",
-  ".npy": "application/x-npy",
-  ".bin": "application/octet-stream",
-  ".f32": "application/octet-stream",
-};
-
 const dashed = (name: string): string => name.replaceAll("_", "-");
 const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** Members of objects that have flags, such as `points.random`. */
+const leavesOf = (call: CallName): readonly string[] =>
+  callOf(call).members.flatMap((name) => (memberOf(name).leaves ?? []).map((leaf) => `${name}.${leaf}`));
+
+/** The endings of the files that a call writes. */
+const endingsOf = (call: CallName): readonly string[] =>
+  [...callOf(call).forms, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((form) => `.${form}`);
+
+const quoted = (text: string): string => (/^[\w.,:/-]+$/.test(text) ? text : `'${text}'`);
+
+/** The example of a call as it is typed. */
+export function exampleLine(call: CallName): string {
+  const { what, ...members } = callOf(call).example as Readonly<Record<string, string>>;
+  const flags = Object.entries(members).flatMap(([name, value]) => [`--${dashed(name)}`, quoted(value)]);
+  return ["fieldprobe", dashed(call), "isotropic32", ...(what === undefined ? [] : [quoted(what)]), ...flags].join(" ");
+}
 
 /** The command of a call. */
 export function askCommand(call: CallName): Command {
-  const { about, members, needs } = callOf(call);
+  const { about, members, needs, usual: own } = callOf(call);
   const command = new Command(dashed(call))
     .description(about)
-    .argument("<dataset>", "a dataset by name")
-    .argument("[what]", memberOf("what").about);
+    .argument("<dataset>", "a name; without --url also a file, a store, a folder (with a slash) or an address");
+  if (members.includes("what")) command.argument("[what]", memberOf("what").about);
   for (const name of members) {
-    const member = memberOf(name);
+    const { about: text, type, usual: common } = memberOf(name);
     if (name === "what" || name === "job") continue;
-    const usual = callOf(call).usual?.[name] ?? ("usual" in member ? member.usual : undefined);
-    const words = `${member.about}${usual === undefined ? "" : ` Default: ${usual}.`}${needs.includes(name) ? " Needed." : ""}`;
-    command.option(member.type === "boolean" ? `--${dashed(name)}` : `--${dashed(name)} <value>`, words);
+    const usual = name === "format" ? "csv" : (own?.[name] ?? common);
+    const words = `${text}${usual === undefined ? "" : ` Default: ${usual}.`}${needs.includes(name) ? " Needed." : ""}`;
+    const files = type === "points" ? " Here also a file (.csv, .npy, .bin of float32), or - for standard input." : "";
+    command.option(type === "boolean" ? `--${dashed(name)}` : `--${dashed(name)} <value>`, `${words}${files}`);
   }
-  for (const leaf of ["random", "pairs", "tetrads", "distance", "seed"])
-    if (members.includes("points")) command.option(`--points.${leaf} <value>`, `The member ${leaf} of points.`);
-  return command
+  for (const leaf of leavesOf(call)) command.option(`--${leaf} <value>`, `The same as ${leaf} of the member.`);
+  command
     .option(
       "--out <file>",
-      `write a file instead of printing; may be repeated: ${callOf(call)
-        .forms.map((form) => `.${form}`)
-        .join(" ")}${callOf(call).kind === "table" ? " .svg" : ""}`,
+      `write a file instead of printing; may be repeated: ${endingsOf(call).join(" ")}`,
       (file: string, before: readonly string[]) => [...before, file],
       [] as readonly string[],
     )
     .option("--question <file>", "a question as JSON; flags win; - is standard input")
-    .option("--url <url>", "a running service; without it this process answers by itself")
-    .option("--token <token>", "with --url: the token to send")
-    .addOption(new Option("--data <folder>", "without --url: the folder of the dataset").conflicts("url"))
-    .action((dataset: string, what: string | undefined, flags: AskFlags) => run(call, dataset, what, flags));
+    .option("--job", "with --url: start a job and print its line; with --out wait and save the result");
+  return withServiceFlags(command)
+    .addHelpText("after", `\nExample:\n  ${exampleLine(call)}`)
+    .action((dataset: string, ...rest: readonly unknown[]) => {
+      const [what, flags] = members.includes("what") ? rest : [undefined, ...rest];
+      return run(call, dataset, what as string | undefined, flags as AskFlags);
+    });
 }
 
-/** A question: members in text, or as JSON of `--question`, and points that go as a body. */
+/** A question: members as text, or as JSON of `--question`, and points that go as a body. */
 interface CliQuestion {
+  readonly call: CallName;
   readonly members: Readonly<Record<string, unknown>>;
-  readonly body: { readonly type: string; readonly bytes: Buffer } | null;
+  readonly body: PointsBody | null;
 }
 
-function questionOf(call: CallName, what: string | undefined, flags: AskFlags): CliQuestion {
-  const { question } = flags;
-  const read: unknown = question === undefined ? {} : JSON.parse(readFileSync(question === "-" ? 0 : question, "utf8"));
+/** The members of the file of `--question`. */
+function membersIn(file: string, call: CallName): Record<string, unknown> {
+  let read: unknown;
+  try {
+    read = JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8"));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
   if (typeof read !== "object" || read === null || Array.isArray(read))
-    throw new MisuseError("--question holds no JSON object");
-  const { dataset: _, call: __, ...members } = read as Record<string, unknown>;
+    throw new MisuseError(`--question ${file}: it holds no JSON object`);
+  const { dataset: _, call: named = call, ...members } = read as Record<string, unknown>;
+  if (named !== call) throw new MisuseError(`--question ${file}: it is a question of ${named}, not of ${call}`);
+  return members;
+}
+
+async function questionOf(call: CallName, what: string | undefined, flags: AskFlags): Promise<CliQuestion> {
+  const members = flags.question === undefined ? {} : membersIn(flags.question, call);
   for (const name of callOf(call).members) {
-    const given = flags[camel(name)];
-    if (given !== undefined) members[name] = given === true ? "true" : given;
+    const given = name === "job" ? undefined : flags[camel(name)];
+    if (given !== undefined) members[name] = given;
   }
   if (what !== undefined) members.what = what;
-  const leaves = Object.entries(flags).flatMap(([name, value]) =>
-    name.startsWith("points.") ? [[name.slice("points.".length), value] as const] : [],
-  );
-  if (leaves.length > 0) members.points = Object.fromEntries(leaves);
-  const { points } = members;
-  if (typeof points !== "string" || (points !== "-" && !existsSync(points))) return { members, body: null };
+  for (const leaf of leavesOf(call)) {
+    if (flags[leaf] === undefined) continue;
+    const [name, own] = leaf.split(".") as [keyof typeof MEMBERS, string];
+    if (flags[camel(name)] !== undefined) throw new MisuseError(`--${leaf} does not go with --${name}`);
+    const known = members[name];
+    members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [own]: flags[leaf] };
+  }
+  const { points } = flags;
+  if (typeof points !== "string" || !isSource(points)) return { call, members, body: null };
+  if (points === "-" && flags.question === "-")
+    throw new MisuseError("--points and --question cannot both be standard input");
   delete members.points;
-  const type = points === "-" ? "text/csv" : POINT_FILES[extname(points)];
-  if (type === undefined) throw new MisuseError(`--points: a file ends in ${Object.keys(POINT_FILES).join(", ")}`);
-  return { members, body: { type, bytes: readFileSync(points === "-" ? 0 : points) } };
+  return { call, members, body: await pointsBody(points) };
 }
 
-/** The form of a file by its ending; `svg` is drawn of a table. */
+/** Whether points are a file or standard input. @throws MisuseError for what is neither that nor points */
+function isSource(points: string): boolean {
+  if (points === "-" || existsSync(points)) return true;
+  if (/^\s*[[{]/.test(points) || /^[\s\d.,;:eE+-]+$/.test(points)) return false;
+  throw new MisuseError(`--points ${points}: there is no such file; text is 1,2,3;4,5,6`);
+}
+
+/** The form of a file by its ending; `svg` is drawn of a table or a line. */
 function formOf(call: CallName, file: string): FormName | "svg" {
-  const ending = file.endsWith(".zarr.zip") ? "zarr" : extname(file).slice(1);
-  const { forms, kind } = callOf(call);
-  if (ending === "svg" && kind === "table") return "svg";
-  const form = forms.find((one) => one === ending);
-  if (form !== undefined) return form;
-  const list = [...forms, ...(kind === "table" ? ["svg"] : [])].map((one) => `.${one}`).join(", ");
-  throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${list}`);
+  const ending = file.endsWith(".zarr.zip") ? ".zarr" : extname(file);
+  const form = endingsOf(call)
+    .find((one) => one === ending)
+    ?.slice(1);
+  if (form !== undefined) return form as FormName | "svg";
+  throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
 async function run(call: CallName, dataset: string, what: string | undefined, flags: AskFlags): Promise<void> {
-  const question = questionOf(call, what, flags);
   const forms = flags.out.map((file) => [file, formOf(call, file)] as const);
-  await withService(flags, async (url) => {
-    const get = (form: FormName) => answerIn(url, call, dataset, question, form, flags.token);
-    if (forms.length === 0) process.stdout.write(await get((question.members.format as FormName | undefined) ?? "csv"));
-    for (const [file, form] of forms)
-      if (form === "svg")
-        writeWhole(file, analysisPlot(analysisTable(JSON.parse(String(await get("json")))), `${call} of ${dataset}`));
-      else writeFileSync(file, await get(form));
+  const question = await questionOf(call, what, flags);
+  if (flags.job === true) return submit(dataset, question, forms, flags);
+  const wait = elapsed(dashed(call));
+  try {
+    await withService(dataset, flags, async (url, name) => {
+      const get = (form: FormName) => answerIn(url, name, question, form, flags.token);
+      if (forms.length === 0) {
+        const form = (question.members.format as FormName | undefined) ?? "csv";
+        const answer = await get(form);
+        wait.stop();
+        // On a terminal and in pipes, lines of CSV end as other lines do.
+        process.stdout.write(form === "csv" ? answer.toString("latin1").replaceAll("\r\n", "\n") : answer, "latin1");
+      }
+      for (const [file, form] of forms)
+        if (form === "svg") writeWhole(file, plotOf(JSON.parse(String(await get("json"))), call));
+        else writeWhole(file, form === "xmf" ? besideFile(await get(form), file, forms) : await get(form));
+    });
+  } finally {
+    wait.stop();
+  }
+}
+
+/** XDMF that names the HDF5 file written beside it, or of the same name. */
+function besideFile(xdmf: Buffer, file: string, forms: readonly (readonly [file: string, form: string])[]): string {
+  const [data = file.replace(/\.xmf$/, ".h5")] = forms.find(([, form]) => form === "h5") ?? [];
+  const name = basename(data).replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+  return String(xdmf).replaceAll(">nodes.h5:", `>${name}:`);
+}
+
+/** Starts a job, and with `--out` waits for its result. */
+async function submit(
+  dataset: string,
+  question: CliQuestion,
+  forms: readonly (readonly [file: string, form: FormName | "svg"])[],
+  { url, token }: AskFlags,
+): Promise<void> {
+  if (url === undefined) throw new MisuseError("--job needs --url: a job runs in a service");
+  const [[file, form] = [null, (question.members.format as FormName | undefined) ?? "csv"], more] = forms;
+  if (more !== undefined || form === "svg") throw new MisuseError("--job takes one --out, and no .svg");
+  const { path, request } = requestOf(dataset, question, form, true);
+  const answer = await send(url, path, request, token, new AbortController().signal);
+  const job = (await answer.json()) as JobDescription;
+  process.stdout.write(lineOf(job));
+  if (file !== null) await save(jobsOf(url, token), job.id, file);
+}
+
+/** The curves of a table, or of a line of a grid, as SVG. */
+function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): string {
+  const { dims, coords, data, question } = answer as {
+    readonly [member in "dims" | "coords" | "data" | "question"]: unknown;
+  };
+  const title = `${call} of ${(question as { readonly dataset: string }).dataset}`;
+  if (callOf(call).kind === "table") return analysisPlot(analysisTable(answer), title);
+  const [x, ...others] = dims as readonly string[];
+  if (x === undefined || others.length > 0)
+    throw new Error(
+      `an .svg shows a line, and this answer has the dimensions ${(dims as readonly string[]).join(", ")}`,
+    );
+  const columns = Object.entries(data as Readonly<Record<string, readonly unknown[]>>).flatMap(([name, rows]) => {
+    const flat = rows.map((row) => [row].flat(3));
+    const width = flat[0]?.length ?? 0;
+    return Array.from({ length: width }, (_, c) => ({
+      name: width === 1 ? name : `${name}.${width === 3 ? "xyz"[c] : c}`,
+      values: flat.map((row) => row[c]),
+    }));
   });
+  const along = (coords as Readonly<Record<string, readonly number[]>>)[x] as readonly number[];
+  const table = {
+    columns: [x, ...columns.map(({ name }) => name)],
+    rows: along.map((place, i) => [place, ...columns.map(({ values }) => values[i])]),
+    plot: { x, y: columns.map(({ name }) => name), log: false },
+  };
+  return analysisPlot(table, title);
+}
+
+/** A member as text: lists with commas, objects as JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.every((one) => typeof one !== "object");
+  return isList ? value.join(",") : JSON.stringify(value);
+}
+
+/** The request of a question: whole to `/api/ask`; with points as a body, or as a job, to its call. */
+function requestOf(
+  dataset: string,
+  { call, members, body }: CliQuestion,
+  form: FormName,
+  job: boolean,
+): { readonly path: string; readonly request: PlainRequest } {
+  const accept = FORMS[form].type;
+  const question = { ...members, format: form };
+  if (body === null) {
+    const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+    const headers = { "content-type": "application/json", accept };
+    const whole = job ? { ...question, job } : { dataset, call, ...question };
+    return { path: job ? own : "/api/ask", request: { method: "POST", headers, body: JSON.stringify(whole) } };
+  }
+  const texts = Object.entries(question).map(([name, value]): [string, string] => [name, textOf(value)]);
+  const headers = { "content-type": body.type, accept, ...(job ? { prefer: "respond-async" } : {}) };
+  const path = `/api/datasets/${encodeURIComponent(dataset)}/${call}?${new URLSearchParams(texts)}`;
+  return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
 }
 
 /** The answer in a form. @throws ClientError */
 async function answerIn(
   url: string,
-  call: CallName,
   dataset: string,
-  { members, body }: CliQuestion,
+  question: CliQuestion,
   form: FormName,
   token: string | undefined,
 ): Promise<Buffer> {
-  const path = body === null ? "/api/ask" : `/api/datasets/${encodeURIComponent(dataset)}/${call}`;
+  const { path, request } = requestOf(dataset, question, form, false);
   const { signal } = new AbortController();
-  const texts = Object.entries({ ...members, format: form }).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
-  const query = body === null ? "" : `?${new URLSearchParams(texts as [string, string][])}`;
-  const headers = { "content-type": body?.type ?? "application/json", accept: FORMS[form].type };
-  const payload = body?.bytes ?? JSON.stringify({ dataset, call, ...members, format: form });
   return untilAnswered(async () => {
-    const response = await send(
-      url,
-      `${path}${query}`,
-      { method: "POST", headers, body: payload as never },
-      token,
-      signal,
-    );
+    const response = await send(url, path, request, token, signal);
     return Buffer.from(await response.arrayBuffer());
   }, signal);
 }

@@ -7,7 +7,6 @@ import { ClientError } from "../../client/error.js";
 import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
 import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "../input/arguments.js";
-import type { FlagQuery } from "../query/answer.js";
 
 interface JobsFlags {
   readonly url: string;
@@ -18,7 +17,7 @@ interface JobsFlags {
 }
 
 /** A job on one line: id, state, part done, call, and why it failed. */
-function lineOf({ id, state, progress, secondsLeft, call, problem, result }: JobDescription): string {
+export function lineOf({ id, state, progress, secondsLeft, call, problem, result }: JobDescription): string {
   const left = secondsLeft === null ? "" : `, ${Math.ceil(secondsLeft)} s left`;
   const about = problem ?? (result === null ? call : `${result.bytes} bytes, sha256 ${result.sha256}`);
   return `${id}  ${state.padEnd(9)}  ${String(Math.floor(100 * progress)).padStart(3)} %${left}  ${about}\n`;
@@ -42,7 +41,7 @@ async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
 }
 
 /** Saves the result of a job, once it is done, in one step. */
-async function save(service: JobMethods, id: string, path: string): Promise<void> {
+export async function save(service: JobMethods, id: string, path: string): Promise<void> {
   const { body } = await service.result(id);
   const partial = `${path}.${process.pid}.partial`;
   try {
@@ -53,23 +52,6 @@ async function save(service: JobMethods, id: string, path: string): Promise<void
     if (error instanceof ClientError) throw error;
     throw new Error(`${path} cannot be written: ${reasonOf(error)}`);
   }
-}
-
-/** Starts a query as a job of a service, and prints its line. @param accept media type of the result */
-export async function submitQuery(
-  url: string,
-  token: string | undefined,
-  asked: FlagQuery,
-  accept: string,
-): Promise<void> {
-  const { operation, members, points, velocities, times, startTimes } = asked;
-  if (velocities !== null || times !== undefined || startTimes !== undefined)
-    throw new MisuseError("--job does not take points with velocities or times");
-  const { dataset, ...rest } = members;
-  if (dataset === undefined) throw new MisuseError("--job needs --dataset");
-  const parameters = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
-  const call = { dataset: String(dataset), operation: operation as never, parameters, points, accept };
-  process.stdout.write(lineOf(await jobsOf(url, token).submit(call)));
 }
 
 export function jobsCommand(): Command {

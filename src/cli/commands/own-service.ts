@@ -1,9 +1,18 @@
 /** Runs a question of a command on a service: the one that `--url` names, or one of this process for its length. */
-import { pino } from "pino";
-import { ClientError } from "../../client/error.js";
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { type Logger, pino } from "pino";
 import { startService } from "../../main.js";
+import { isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { loadConfig } from "../../shared/config.js";
-import { explain } from "../query/answer.js";
+import { nameOf } from "../../storage/catalog/scan-folders.js";
+import { isStore } from "../../storage/file/folder-names.js";
+import { MisuseError } from "../input/arguments.js";
+
+/** Settings of a public service or a cluster, which do not apply to a service of this process. */
+const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
 
 /** The flags that say which service is asked. */
 export interface ServiceFlags {
@@ -13,18 +22,86 @@ export interface ServiceFlags {
   readonly descriptors?: string;
 }
 
-/** @throws Error in one line for what the service refuses, with a hint at the remedy */
-export async function withService<T>(flags: ServiceFlags, ask: (url: string) => Promise<T>): Promise<T> {
-  const given = { DATA: flags.data, DESCRIPTORS: flags.descriptors };
-  const settings = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const config = () => loadConfig({ PORT: "0", ...(settings as Record<string, string>) });
-  const own = flags.url === undefined ? await startService(config(), pino({ level: "fatal" }), true) : null;
+/** Adds the flags. */
+export function withServiceFlags(command: Command): Command {
+  return command
+    .option("--url <url>", "a running service; without it this process answers by itself")
+    .option("--token <token>", "with --url: the token to send")
+    .addOption(new Option("--data <folders>", "without --url: data folders, as FIELDPROBE_DATA").conflicts("url"))
+    .addOption(
+      new Option("--descriptors <folder>", "without --url: a separate folder of descriptors").conflicts("url"),
+    );
+}
+
+/**
+ * Asks a service.
+ *
+ * @param dataset a name; without `--url` also a file, a store, a folder with a slash in its path, or an address
+ * @param ask     receives the address of the service, and the name of the dataset there
+ */
+export async function withService<T>(
+  dataset: string,
+  flags: ServiceFlags,
+  ask: (url: string, name: string) => Promise<T>,
+): Promise<T> {
+  if (flags.url !== undefined) return ask(flags.url, dataset);
+  const place = flags.data === undefined ? placeOf(dataset) : null;
+  const scratch = place === null || isAddress(place) ? null : mkdtempSync(join(tmpdir(), "fieldprobe-"));
   try {
-    return await ask(own?.url ?? (flags.url as string));
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
-    throw new Error(explain({ ...error.detail, code: error.code, message: error.message }), { cause: error });
+    if (place !== null && scratch !== null) symlinkSync(place, join(scratch, basename(place)));
+    const data = place === null ? flags.data : (scratch ?? place);
+    const asked = place === null ? dataset : null;
+    return await answered(data, flags.descriptors, asked, (url, names) => ask(url, asked ?? only(dataset, names)));
   } finally {
-    await own?.close();
+    if (scratch !== null) rmSync(scratch, { recursive: true });
+  }
+}
+
+/** The path or address that an argument is; null for a name. @throws MisuseError for a path where nothing is */
+function placeOf(dataset: string): string | null {
+  if (isAddress(dataset)) return dataset;
+  const path = resolve(withoutFileScheme(dataset));
+  const status = statSync(path, { throwIfNoEntry: false });
+  const isPath = /[/\\]/.test(dataset);
+  if (status === undefined && isPath) throw new MisuseError(`${dataset}: there is no such file or folder`);
+  const isData = status?.isFile() || (status?.isDirectory() && (isPath || isStore(readdirSync(path))));
+  return isData ? path : null;
+}
+
+/** The name of the one dataset of a place; if it is refused, the name by which the service says why. */
+function only(place: string, names: readonly string[]): string {
+  const [name, ...others] = names;
+  if (others.length > 0) throw new MisuseError(`${place} holds ${names.join(", ")}: name one, with --data ${place}`);
+  return name ?? nameOf(place);
+}
+
+/** Prints warnings as plain lines, without those about other datasets. */
+function plainLog(asked: string | null): Logger {
+  const write = (line: string): void => {
+    const { msg, dataset } = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };
+    if (dataset !== undefined && asked !== null && dataset.toLowerCase() !== asked.toLowerCase()) return;
+    process.stderr.write(`fieldprobe: ${dataset === undefined ? "" : `${dataset}: `}${msg}\n`);
+  };
+  return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });
+}
+
+/** Runs a service of this process. @param data folders that win over the configured ones */
+async function answered<T>(
+  data: string | undefined,
+  descriptors: string | undefined,
+  asked: string | null,
+  ask: (url: string, names: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
+  const given = Object.entries({ PORT: "0", DATA: data, DESCRIPTORS: descriptors });
+  const settings = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Record<string, string>;
+  const service = await startService(loadConfig(settings, env), plainLog(asked), true);
+  try {
+    return await ask(
+      service.url,
+      service.engine.datasets().map(({ name }) => name),
+    );
+  } finally {
+    await service.close();
   }
 }

@@ -1,5 +1,5 @@
-/** Reads points from a file or standard input: text with three or four numbers per line, or .npy. */
-import { createReadStream } from "node:fs";
+/** Reads points from a file or standard input: text with three or four numbers per line, .npy, or octets. */
+import { createReadStream, readFileSync } from "node:fs";
 import { isNpy, readTimedNpy } from "../../float32/npy.js";
 import { PointLines } from "../../float32/point-lines.js";
 import { reasonOf } from "../../shared/system.js";
@@ -48,20 +48,66 @@ function readText(bytes: Buffer): PointsRead {
  * @throws MisuseError when the source cannot be read or holds something else
  */
 export async function readPoints(source: string): Promise<PointsRead> {
-  if (source.trim() === "") throw new MisuseError("the name of the file of points is empty");
-  const name = source === "-" ? "standard input" : source;
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of (source === "-" ? process.stdin : createReadStream(source)) as AsyncIterable<Buffer>) {
-      // A large file of another kind is not read to its end.
-      const isWide = /^(fffe|feff)/.test(chunk.toString("hex", 0, 2));
-      if (chunks.length === 0 && !isNpy(chunk) && !isWide && chunk.includes(0))
-        throw new Error("it is neither text nor .npy");
-      chunks.push(chunk);
-    }
-    const bytes = Buffer.concat(chunks);
+  return naming(source, async () => {
+    const bytes = await readBytes(source);
     return isNpy(bytes) ? readTimedNpy(bytes) : readText(inUtf8(bytes));
+  });
+}
+
+/** Points as the body of a request. */
+export interface PointsBody {
+  readonly type: "text/csv" | "application/x-npy" | "application/octet-stream";
+  readonly bytes: Buffer;
+}
+
+/** The columns of a header that the service reads by itself, those of initial velocities among them. */
+const PLAIN_HEADER = /^\uFEFF?"?(x|y|z|t|vx|vy|vz)"?(\s*,\s*"?(x|y|z|t|vx|vy|vz)"?)+\s*$/i;
+
+/**
+ * The points of a file, or of standard input when it is `-`, as the service reads them. Octets, three or four float32
+ * numbers a point, are those of a file that ends in .bin or .f32.
+ *
+ * @throws MisuseError when the source cannot be read or holds something else
+ */
+export async function pointsBody(source: string): Promise<PointsBody> {
+  if (/\.(bin|f32)$/i.test(source))
+    return { type: "application/octet-stream", bytes: await naming(source, async () => readFileSync(source)) };
+  return naming(source, async () => {
+    const bytes = await readBytes(source);
+    if (isNpy(bytes)) return { type: "application/x-npy", bytes };
+    const text = inUtf8(bytes);
+    const feed = text.indexOf(LINE_FEED);
+    if (PLAIN_HEADER.test(text.toString("utf8", 0, feed < 0 ? text.length : feed).trim()))
+      return { type: "text/csv", bytes: text };
+    const { points, times } = readText(text);
+    if (times === null)
+      return {
+        type: "application/octet-stream",
+        bytes: Buffer.from(points.buffer, points.byteOffset, points.byteLength),
+      };
+    const lines = Array.from(times, (time, i) => `${[...points.subarray(3 * i, 3 * i + 3), time].join(",")}\n`);
+    return { type: "text/csv", bytes: Buffer.from(`x,y,z,t\n${lines.join("")}`) };
+  });
+}
+
+async function readBytes(source: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of (source === "-" ? process.stdin : createReadStream(source)) as AsyncIterable<Buffer>) {
+    // A large file of another kind is not read to its end.
+    const isWide = /^(fffe|feff)/.test(chunk.toString("hex", 0, 2));
+    if (chunks.length === 0 && !isNpy(chunk) && !isWide && chunk.includes(0))
+      throw new Error("it is neither text nor .npy");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Runs a step whose failure names the source. */
+async function naming<T>(source: string, step: () => Promise<T>): Promise<T> {
+  if (source.trim() === "") throw new MisuseError("the name of the file of points is empty");
+  try {
+    return await step();
   } catch (error) {
-    throw new MisuseError(`${name}: ${reasonOf(error)}`);
+    throw new MisuseError(`${source === "-" ? "standard input" : source}: ${reasonOf(error)}`);
   }
 }

@@ -1,10 +1,8 @@
-/** Prints points and their records as CSV or JSON, in chunks, so that no answer has to fit one string. */
+/** Prints points and their records as CSV, in chunks, so that no answer has to fit one string. */
 import { writeHere } from "../../text/written-records.js";
 
-/** The answer to print, with the facts that identify it. */
+/** The answer to print. */
 export interface Printable {
-  /** Members before the values, e.g. version and options. */
-  readonly facts: Readonly<Record<string, unknown>>;
   readonly components: readonly string[];
   readonly recordsPerPoint: number;
   /** x, y, z of the place of each record; null if the records need none. */
@@ -15,14 +13,9 @@ export interface Printable {
 const ROWS_PER_CHUNK = 1024;
 
 /** Rows of `width` numbers as text, with commas between the numbers. */
-function* rows(
-  values: Float32Array,
-  width: number,
-  [open, close]: readonly [string, string],
-  notFinite: string | null,
-) {
-  const separators = [open, ...Array<string>(width - 1).fill(","), close];
-  for (const chunk of writeHere([values], { separators, notFinite })) yield chunk.toString("latin1");
+function* rows(values: Float32Array, width: number) {
+  const separators = ["", ...Array<string>(width - 1).fill(","), "\n"];
+  for (const chunk of writeHere([values], { separators, notFinite: null })) yield chunk.toString("latin1");
 }
 
 /** The records, each after x, y and z of its point, some at a time. */
@@ -50,35 +43,12 @@ const COORDINATES: readonly string[] = ["x", "y", "z"];
  */
 export function* csv(answer: Printable): Generator<string> {
   const { components, points, values } = answer;
-  const line = ["", "\n"] as const;
   if (points === null) {
     yield `${components.join(",")}\n`;
-    yield* rows(values, components.length, line, null);
+    yield* rows(values, components.length);
     return;
   }
   const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
   yield `${[...COORDINATES, ...names].join(",")}\n`;
-  for (const lines of withPoints(points, answer)) yield* rows(lines, 3 + components.length, line, null);
-}
-
-/**
- * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` (if any) and `values` with a list per
- * record. JSON has no NaN and no infinity: both become `null`.
- */
-export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
-  const head = JSON.stringify({ ...facts, components, ...(points !== null && { recordsPerPoint }) });
-  const lists = function* (numbers: Float32Array, width: number) {
-    const last = numbers.length - width;
-    yield* rows(numbers.subarray(0, last), width, ["[", "],\n"], "null");
-    yield* rows(numbers.subarray(last), width, ["[", "]"], "null");
-  };
-  yield `${head.slice(0, -1)},`;
-  if (points !== null) {
-    yield '"points":[';
-    yield* lists(points, 3);
-    yield "],";
-  }
-  yield '"values":[';
-  yield* lists(values, components.length);
-  yield "]}\n";
+  for (const lines of withPoints(points, answer)) yield* rows(lines, 3 + components.length);
 }

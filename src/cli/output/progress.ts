@@ -34,3 +34,23 @@ export function progressOf(label: string): ProgressBar {
 export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
+
+/** Shows on a terminal how long an answer has been waited for, from the second second on. */
+export function elapsed(label: string, stream: NodeJS.WriteStream = process.stderr): { readonly stop: () => void } {
+  if (!stream.isTTY) return { stop: () => {} };
+  const begun = Date.now();
+  let shown = false;
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - begun) / 1000);
+    if (seconds < 2) return;
+    stream.write(`\r${label}: ${seconds} s`);
+    shown = true;
+  }, 1000);
+  timer.unref();
+  const stop = () => {
+    clearInterval(timer);
+    if (shown) stream.write("\r\u001b[K");
+    shown = false;
+  };
+  return { stop };
+}

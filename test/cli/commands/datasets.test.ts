@@ -120,9 +120,9 @@ describe("fieldprobe inspect", () => {
     expect(accepted.stdout).toMatch(/warning: assumed order: \/u is 8 x 8 x 8 x 3/);
     writeFileSync(join(folder, "points.csv"), "0.5,0.5,0.5\n");
     const { name } = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
-    const asking = `query GetVelocity --dataset ${name} --time 0 --method Lag4 --json --data ${folder}`;
+    const asking = `values ${name} u --time 0 --method Lag4 --format json --data ${folder}`;
     const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
-    expect(JSON.parse(answer.stdout).assumed).toContainEqual(expect.stringMatching(/^order: \/u is 8 x 8 x 8 x 3/));
+    expect(JSON.parse(answer.stdout).assumed).toContainEqual(expect.stringMatching(/^\/u is 8 x 8 x 8 x 3/));
   });
 
   it("serves a field by the name that a flag gives it", async () => {
@@ -139,9 +139,9 @@ describe("fieldprobe inspect", () => {
     expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8")).fields.soiltemperature.path).toBe("/deep/t");
     writeFileSync(join(folder, "points.csv"), "2.5,3,4\n");
-    const asking = `query GetField --dataset u --field soiltemperature --time 0.5 --method Lag4 --temporal None --json --data ${folder}`;
+    const asking = `values u soiltemperature --time 0.5 --method Lag4 --time-method nearest --format json --data ${folder}`;
     const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
-    expect(JSON.parse(answer.stdout).values).toEqual([[2.5]]);
+    expect(JSON.parse(answer.stdout).rows).toEqual([[2.5, 3, 4, 2.5]]);
     const unknown = fieldprobe("inspect", path, "--named", "p.q=/deep/t");
     expect([unknown.status, unknown.stderr.split("\n")[0]]).toEqual([2, expect.stringMatching(/--named.*p\.q/)]);
   });
@@ -391,30 +391,5 @@ describe("fieldprobe convert and cutout", () => {
     expect(readdirSync(killed).toSorted()).toEqual(readdirSync(whole).toSorted());
     for (const file of readdirSync(whole))
       expect(readFileSync(join(killed, file)).equals(readFileSync(join(whole, file)))).toBe(true);
-  });
-
-  it("cut a box out, with its xmf, and never over something", () => {
-    const file = join(SCRATCH, "cut.h5");
-    const flags = ["--x", "3:10", "--y", "2", "--frames", "2:3", "--field", "velocity"];
-    const { status, stdout } = fieldprobe("cutout", well, file, ...flags);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${file}: 8 x 1 x 11 nodes, 2 frames, and its .xmf\n` });
-    expect(existsSync(join(SCRATCH, "cut.xmf"))).toBe(true);
-    expect(fieldprobe("cutout", well, file).stderr).toMatch(/exists already/);
-    expect(fieldprobe("cutout", well, file, "--force").status).toBe(0);
-    rmSync(file);
-    expect(fieldprobe("cutout", well, file).stderr).toMatch(/\.xmf exists already/);
-  });
-
-  it.each([
-    ["more nodes than there are", ["--x", "3:15"], /x 3 to 15: there are 12 nodes/],
-    ["frames beyond the last", ["--frames", "4"], /frames 4 to 4: there are 3/],
-    ["a field that is not stored", ["--field", "force"], /has no force/],
-    ["a field twice", ["--field", "velocity", "velocity"], /fields name velocity twice/],
-    ["a range that runs backwards", ["--z", "5:2"], /FIRST:LAST/],
-  ])("cutout refuses %s, exit code 2", (_, flags, message) => {
-    const { status, stderr } = fieldprobe("cutout", well, join(SCRATCH, "never.h5"), ...flags);
-    expect(status).toBe(2);
-    expect(stderr).toMatch(message);
-    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 });

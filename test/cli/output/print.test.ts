@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { csv, json } from "../../../src/cli/output/print.js";
+import { csv } from "../../../src/cli/output/print.js";
 
 const ANSWER = {
-  facts: { version: "1", dataset: "box" },
   components: ["x", "p"],
   recordsPerPoint: 2,
   points: Float32Array.of(0.1, 2, -0, 4, 5, 6),
@@ -18,43 +17,18 @@ describe("printing", () => {
     expect([...csv(none)].join("")).toBe("x,y,z,result_x,p\n");
   });
 
-  it("writes JSON with the facts first, and null for what JSON has no number for", () => {
-    expect(JSON.parse([...json(ANSWER)].join(""))).toEqual({
-      version: "1",
-      dataset: "box",
-      components: ["x", "p"],
-      recordsPerPoint: 2,
-      points: [
-        [0.1, 2, -0],
-        [4, 5, 6],
-      ],
-      values: [
-        [1, 0.5],
-        [1e-7, 3],
-        [5, null],
-        [null, 8],
-      ],
-    });
-    const none = { ...ANSWER, points: new Float32Array(), values: new Float32Array() };
-    expect(JSON.parse([...json(none)].join(""))).toMatchObject({ points: [], values: [] });
-  });
-
   it("writes records that stand for themselves without points", () => {
     const hits = { ...ANSWER, components: ["x", "p"], points: null };
     expect([...csv(hits)].join("")).toBe("x,p\n1,0.5\n1e-7,3\n5,INF\nNaN,8\n");
-    const found = JSON.parse([...json(hits)].join(""));
-    expect(Object.keys(found)).toEqual(["version", "dataset", "components", "values"]);
-    expect(found.values).toHaveLength(4);
   });
 
   it("writes long answers in pieces without losing a line", () => {
     const points = Float32Array.from({ length: 3 * 5000 }, (_, i) => i);
-    const answer = { facts: {}, components: ["value"], recordsPerPoint: 1, points, values: points.slice(0, 5000) };
+    const answer = { components: ["value"], recordsPerPoint: 1, points, values: points.slice(0, 5000) };
     const text = [...csv(answer)];
     expect(text.length).toBeGreaterThan(4);
     const lines = text.join("").trimEnd().split("\n");
     expect(lines.length).toBe(5001);
     expect(lines[5000]).toBe("14997,14998,14999,4999");
-    expect(JSON.parse([...json(answer)].join("")).values[4999]).toEqual([4999]);
   });
 });

@@ -91,8 +91,8 @@ it("is written by inspect, and read by check, query and convert", () => {
   const written = JSON.parse(readFileSync(join(folder, "u.json"), "utf8"));
   expect(written.fields.velocity.file).toBe(join(ARCHIVE, "u.h5"));
   expect(run("check", ARCHIVE, "--descriptors", folder).stdout).toContain(`u (${join(folder, "u.json")})`);
-  const flags = ["--dataset", "u", "--time", "0", "--method", "None", "--points", "-"];
-  const asked = run("query", "GetVelocity", "--data", ARCHIVE, "--descriptors", folder, ...flags);
+  const flags = ["--time", "0", "--method", "nearest", "--points", "-"];
+  const asked = run("values", "u", "u", "--data", ARCHIVE, "--descriptors", folder, ...flags);
   expect(asked.stdout.split(/\r?\n/)[1]).toBe(`1,2,3,${1 + 40 + 1200},${1 + 40 + 1201},${1 + 40 + 1202}`);
   expect(openSource(join(folder, "u.json"), 2 ** 26).axes[0].nodes).toBe(NODES.x);
   chmodSync(ARCHIVE, 0o755);

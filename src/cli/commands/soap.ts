@@ -1,0 +1,116 @@
+/** `fieldprobe soap` runs one operation over SOAP by the typed client, and prints its records as CSV. */
+import { Command } from "commander";
+import { type Answer, connect } from "../../client/index.js";
+import { ALL_OPERATIONS, type Member, type OperationName } from "../../shared/operations.js";
+import { MisuseError, NUMBER } from "../input/arguments.js";
+import { readPoints } from "../input/points.js";
+import { csv } from "../output/print.js";
+import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
+
+type Row = (typeof ALL_OPERATIONS)[number];
+type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
+
+/** Members that have a value if the flag is missing. */
+const USUAL: Readonly<Record<string, string>> = {
+  temporalInterpolation: "PCHIP",
+  nlayers: "1",
+  filter_width: "1",
+  x_step: "1",
+  y_step: "1",
+  z_step: "1",
+};
+
+/** Members that the WSDL lets out and no operation does without. */
+const NEEDED: readonly string[] = ["dataset", "field", "points"];
+
+/** The flag of a member: `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */
+const flagOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, "-").toLowerCase();
+const camel = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const isList = ({ type }: Member): boolean => type.startsWith("ArrayOf");
+
+/** The members of all operations, once each, besides the token. */
+const MEMBERS: ReadonlyMap<string, Member> = new Map(
+  ALL_OPERATIONS.flatMap(({ request }) =>
+    (request as readonly Member[]).map((member) => [member.name, member] as const),
+  ),
+);
+
+const membersOf = ({ request }: Row): readonly Member[] =>
+  (request as readonly Member[]).filter(({ name }) => name !== "authToken");
+
+/** The command, with a flag for each member of each operation. */
+export function soapCommand(): Command {
+  const names = ALL_OPERATIONS.map(({ name }) => name);
+  const command = new Command("soap").argument("<operation>", "one of the operations below", (text) => {
+    if ((names as readonly string[]).includes(text)) return text;
+    const near = names.find((name) => name.toLowerCase() === text.toLowerCase());
+    throw new MisuseError(
+      `there is no operation ${text} (${near === undefined ? "fieldprobe soap --help lists all" : `did you mean ${near}?`})`,
+    );
+  });
+  for (const [name, member] of MEMBERS) {
+    if (name === "authToken") continue;
+    const usual = USUAL[name] === undefined ? "" : `; ${USUAL[name]} unless given`;
+    const about = isList(member) ? "a file of x,y,z, or - for standard input" : `the member ${name}`;
+    command.option(`--${flagOf(name)} <value>`, `${about}${usual}`);
+  }
+  const lines = ALL_OPERATIONS.map(
+    (row) =>
+      `  ${row.name}  ${membersOf(row)
+        .map(({ name }) => `--${flagOf(name)}`)
+        .join(" ")}`,
+  );
+  return withServiceFlags(command)
+    .addHelpText(
+      "after",
+      `\nOperations and their flags:\n${lines.join("\n")}\n\nExample:\n  echo 1,2,3 | fieldprobe soap GetVelocity --dataset isotropic32 --time 0.5 --spatial-interpolation Lag8 --points -`,
+    )
+    .action(run);
+}
+
+async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
+  const row = ALL_OPERATIONS.find(({ name }) => name === operation) as Row;
+  const { points, ...members } = await requestOf(row, flags);
+  const dataset = String(members.dataset ?? "");
+  const answer = await withService(dataset, flags, async (url, dataset) => {
+    const client = await connect(url, flags.token === undefined ? {} : { token: flags.token });
+    const method = client[operation] as (request: object) => Promise<Answer>;
+    const lists = row.family === "arrays" && points !== undefined;
+    const places = lists ? [0, 1, 2].map((axis) => (points as Float32Array).filter((_, i) => i % 3 === axis)) : points;
+    return method({
+      ...members,
+      ...(members.dataset === undefined ? {} : { dataset }),
+      ...(points && { points: places }),
+    });
+  });
+  const { components, values } = answer;
+  // The records of a search name their nodes, and array forms answer as many numbers for each point as they like.
+  const perPoint = row.family === "arrays" ? values.length / ((points?.length ?? 3) / 3) : answer.recordsPerPoint;
+  for (const text of csv({ components, recordsPerPoint: perPoint, points: points ?? null, values }))
+    if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
+/** The request that flags state. @throws MisuseError for a flag that the operation does not take, or lacks */
+async function requestOf(row: Row, flags: SoapFlags) {
+  const own = membersOf(row);
+  for (const name of MEMBERS.keys())
+    if (flags[camel(flagOf(name))] !== undefined && !own.some((member) => member.name === name) && name !== "authToken")
+      throw new MisuseError(
+        `--${flagOf(name)}: ${row.name} does not take it, but ${own.map((member) => `--${flagOf(member.name)}`).join(" ")}`,
+      );
+  const request: Record<string, string | number | Float32Array> & { points?: Float32Array } = {};
+  for (const member of own) {
+    const { name, type } = member;
+    const text = flags[camel(flagOf(name))] ?? USUAL[name];
+    if (text === undefined) {
+      if (!member.required && !NEEDED.includes(name)) continue;
+      throw new MisuseError(`--${flagOf(name)} is missing: ${row.name} needs it`);
+    }
+    if (isList(member)) request[name] = (await readPoints(text)).points;
+    else if (type !== "float" && type !== "int") request[name] = text;
+    else if (!NUMBER.test(text) || (type === "int" && !Number.isInteger(Number(text))))
+      throw new MisuseError(`--${flagOf(name)}: ${text} is not a${type === "int" ? " whole" : ""} number`);
+    else request[name] = Number(text);
+  }
+  return request;
+}

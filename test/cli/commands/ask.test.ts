@@ -1,0 +1,264 @@
+/** The commands of the calls as they ship: files, pipes, flags, forms, faults and jobs. */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askCommand, exampleLine } from "../../../src/cli/commands/ask.js";
+import { connect } from "../../../src/client/index.js";
+import { type RunningService, startService } from "../../../src/main.js";
+import { CALL_NAMES, type CallName, callOf } from "../../../src/shared/calls.js";
+import { loadConfig } from "../../../src/shared/config.js";
+import { shellWords } from "../../support/examples.js";
+import { type Outcome, runCommand } from "../../support/run-command.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { SHIPPED_DATA } from "../../support/service.js";
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+const folder = scratchFolder();
+const at = (name: string): string => join(folder, name);
+
+let service: RunningService;
+const before = process.cwd();
+beforeAll(async () => {
+  process.chdir(folder);
+  process.env.FIELDPROBE_DATA = SHIPPED_DATA;
+  const settings = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA: SHIPPED_DATA, EVENTS: "off" };
+  service = await startService(loadConfig({ ...settings, STATE: at("state") }, {}), pino({ level: "warn" }));
+});
+afterAll(async () => {
+  process.chdir(before);
+  delete process.env.FIELDPROBE_DATA;
+  await service.close();
+});
+
+/** Runs the program in the scratch folder; `input` goes to its standard input. */
+function program(words: readonly string[], input: string | Buffer = ""): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, FIELDPROBE_DATA: SHIPPED_DATA };
+    const child = spawn(process.execPath, [BIN, ...words], { cwd: folder, env });
+    let [out, err] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      err += text;
+    });
+    child.on("error", reject).on("close", (code) => resolve({ code: code ?? -1, out, err }));
+    child.stdin.on("error", () => {}).end(input);
+  });
+}
+
+/** Runs a command in this process, whose folder is the scratch folder. */
+const fieldprobe = ([call = "", ...words]: readonly string[]): Promise<Outcome> =>
+  runCommand(askCommand(call.replaceAll("-", "_") as CallName), words);
+/** Asks the running service. */
+const ask = (...words: readonly string[]) => fieldprobe([...words, "--url", service.url]);
+const U = ["values", "isotropic32", "u", "--time", "0.5"];
+
+async function rowsOf(running: Promise<Outcome>): Promise<readonly (readonly number[])[]> {
+  const { code, out, err } = await running;
+  expect([code, err]).toEqual([0, ""]);
+  const [, ...lines] = out.trimEnd().split("\n");
+  return lines.map((line) => line.split(",").map(Number));
+}
+
+describe("the commands of the calls", () => {
+  it("end with the codes of the program, and print their example", async () => {
+    const help = await program(["values", "--help"]);
+    expect([help.code, help.out]).toEqual([0, expect.stringContaining(exampleLine("values"))]);
+    const failed = await program(["values", "isotropic32", "w", "--points", "1,2,3", "--url", service.url]);
+    expect([failed.code, failed.out]).toEqual([1, ""]);
+    expect((await program([...U, "--out", "x.txt"])).code).toBe(2);
+  });
+
+  it.each(CALL_NAMES)("%s answers the example of its help with columns and rows", async (call) => {
+    const help = askCommand(call).helpInformation();
+    for (const name of callOf(call).members)
+      if (name !== "what") expect(help).toContain(`--${name.replaceAll("_", "-")}`);
+    const [, ...words] = shellWords(exampleLine(call));
+    const rows = await rowsOf(ask(...words));
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
+  it("answer by themselves what a service answers, of a name, a folder and a file", async () => {
+    const words = ["u, norm(omega)", "--points", "1,2,3;4,5,6", "--time", "0.5"];
+    const asked = await ask("values", "isotropic32", ...words);
+    expect(asked.out.split("\n")[0]).toBe("x,y,z,u.x,u.y,u.z,norm(omega)");
+    expect(await fieldprobe(["values", "isotropic32", ...words])).toEqual(asked);
+    expect(await fieldprobe(["values", `${SHIPPED_DATA}/`, ...words])).toEqual(asked);
+    expect(
+      (await ask("nodes", "isotropic32", "u,p", "--frame", "0:4", "--out", "box.h5", "--out", "box.xmf")).err,
+    ).toBe("");
+    expect(readFileSync(at("box.xmf"), "utf8")).toContain(">box.h5:/");
+    const node = ["u", "--points", "0,0,0", "--frame", "1"];
+    const { out, err } = await fieldprobe(["values", "box.h5", ...node]);
+    expect(err).toMatch(/^fieldprobe: box: open periodicity[^\n]*\n$/);
+    expect(out).toBe((await ask("values", "isotropic32", ...node)).out);
+    const url = `${service.url}/service/turbulence.asmx`;
+    expect(await fieldprobe(["values", "isotropic32", ...words, "--url", url])).toEqual(asked);
+  });
+
+  it("take points as text, from standard input, from files with and without names, of NumPy and of octets", async () => {
+    const client = await connect(service.url);
+    const options = { time: 0.5, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" } as const;
+    const points = Float32Array.of(1, 2, 3, 4, 5, 6, -0.1, 100, 0);
+    const { values } = await client.GetVelocity({ dataset: "isotropic32", ...options, points });
+    const expected = [0, 3, 6].map((i) => [...values.subarray(i, i + 3)]);
+    const check = async (running: Promise<Outcome>) =>
+      expect((await rowsOf(running)).map((row) => row.slice(3).map(Math.fround))).toEqual(expected);
+    const bare = "1,2,3\n4,5,6\n-0.1,1e2,0\n";
+    await check(ask(...U, "--points", "1,2,3;4,5,6;-0.1,1e2,0"));
+    await check(program([...U, "--points", "-", "--url", service.url], bare));
+    writeFileSync(at("named.csv"), `x,y,z\n${bare}`);
+    await check(ask(...U, "--points", "named.csv"));
+    writeFileSync(at("other.csv"), "# id pos_z pos_y pos_x\n0 3 2 1\n7 6 5 4\n9 0 100 -0.1\n");
+    await check(ask(...U, "--points", "other.csv"));
+    const wide = Buffer.from(`\ufeff${bare}`, "utf16le");
+    writeFileSync(at("wide.txt"), wide);
+    await check(ask(...U, "--points", "wide.txt"));
+    writeFileSync(at("p.f32"), Buffer.from(points.buffer));
+    await check(ask(...U, "--points", "p.f32"));
+    const dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }".padEnd(117);
+    const head = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, 118, 0]);
+    writeFileSync(at("p.npy"), Buffer.concat([head, Buffer.from(`${dict}\n`), Buffer.from(points.buffer)]));
+    await check(ask(...U, "--points", "p.npy"));
+  });
+
+  it("take a time for each point from a column", async () => {
+    const each = ["values", "isotropic32", "u", "--time", "each", "--points", "-", "--url", service.url];
+    const rows = await rowsOf(program(each, "1,2,3,0.5\n1,2,3,0.75\n"));
+    const single = async (time: string) =>
+      (await rowsOf(ask("values", "isotropic32", "u", "--time", time, "--points", "1,2,3")))[0]?.slice(3);
+    expect(rows.map((row) => row.slice(4))).toEqual([await single("0.5"), await single("0.75")]);
+  });
+
+  it("take values that begin with a minus sign with and without =, leaves with dots, and bare booleans", async () => {
+    const plane = ["grid", "isotropic32", "p", "--time", "0.5", "--samples", "2"];
+    const rows = await rowsOf(ask(...plane, "--z", "-3", "--x", "-1:1"));
+    expect(await rowsOf(ask(...plane, "--z=-3", "--x=-1:1"))).toEqual(rows);
+    const random = ["--points.random", "3", "--points.seed", "7"];
+    const drawn = await rowsOf(ask(...U, ...random));
+    expect(drawn).toHaveLength(3);
+    expect(await rowsOf(ask(...U, "--points", '{"random":3,"seed":7}'))).toEqual(drawn);
+    const path = ["paths", "isotropic32", "--points", "1,2,3", "--time", "0.4:0.5", "--step", "0.05"];
+    expect(await rowsOf(ask(...path))).toHaveLength(3);
+    expect(await rowsOf(ask(...path, "--last"))).toHaveLength(1);
+  });
+
+  it("write a file in each form that --out names, and print in the form of --format", async () => {
+    const line = ["grid", "isotropic32", "u, p", "--y", "1", "--z", "2", "--time", "0.5"];
+    const { code, out, err } = await ask(
+      ...line,
+      "--out",
+      "l.csv",
+      "--out",
+      "l.svg",
+      "--out",
+      "l.nc",
+      "--out",
+      "l.json",
+    );
+    expect([code, out, err]).toEqual([0, "", ""]);
+    expect(readFileSync(at("l.csv"), "utf8").split("\r\n")[0]).toBe("x,u.x,u.y,u.z,p");
+    expect(readFileSync(at("l.svg"), "utf8").match(/<polyline/g)).toHaveLength(4);
+    expect(readFileSync(at("l.nc")).subarray(0, 3).toString()).toMatch(/^CDF|^.HD/);
+    expect(Object.keys(JSON.parse(readFileSync(at("l.json"), "utf8")).data)).toEqual(["u", "p"]);
+    expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).err).toBe("");
+    const [curve] = /points="[^"]*"/.exec(readFileSync(at("e.svg"), "utf8")) as RegExpExecArray;
+    expect(curve.split(" ")).toHaveLength(16);
+    expect((await ask("grid", "isotropic32", "Q", "--z", "1", "--time", "0.5", "--out", "q.png")).err).toBe("");
+    expect(readFileSync(at("q.png")).subarray(1, 4).toString()).toBe("PNG");
+    expect(JSON.parse((await ask(...line, "--format", "json")).out).dims).toEqual(["x"]);
+    const bad = await ask("grid", "isotropic32", "p", "--z", "1", "--time", "0.5", "--out", "p.svg");
+    expect(bad).toMatchObject({
+      code: 1,
+      err: "fieldprobe: an .svg shows a line, and this answer has the dimensions y, x\n",
+    });
+    expect(readdirSync(folder).filter((name) => /partial|p\.svg/.test(name))).toEqual([]);
+  });
+
+  it("read a question from a file or standard input, and flags win", async () => {
+    const question = { dataset: "other", call: "statistics", reduce: [{ moments: "p", order: 2 }], time: 99 };
+    writeFileSync(at("q.json"), JSON.stringify(question));
+    const words = ["statistics", "isotropic32", "--time", "0.6", "--format", "json"];
+    const { out, err } = await ask(...words, "--question", "q.json");
+    expect(err).toBe("");
+    const { question: complete } = JSON.parse(out);
+    expect(complete).toMatchObject({ dataset: "isotropic32", call: "statistics", time: expect.closeTo(0.6, 9) });
+    const piped = await program(
+      ["statistics", "isotropic32", "--question", "-", "--url", service.url],
+      JSON.stringify(complete),
+    );
+    expect(piped.code).toBe(0);
+    expect(await ask("spectrum", "isotropic32", "--question", "q.json")).toMatchObject({
+      code: 2,
+      err: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
+    });
+  });
+
+  it("start jobs, and wait for the results that --out names", async () => {
+    writeFileSync(at("few.csv"), "x,y,z\n1,2,3\n2,2,2\n");
+    const started = await ask(...U, "--points", "few.csv", "--job");
+    expect(started.out).toMatch(/^[0-9a-f]{24} {2}(queued|running|done)/);
+    const saved = await ask(...U, "--points", "few.csv", "--job", "--out", "job.csv");
+    expect([saved.code, saved.err]).toEqual([0, ""]);
+    const direct = await ask(...U, "--points", "few.csv");
+    expect(readFileSync(at("job.csv"), "utf8").replaceAll("\r\n", "\n")).toBe(direct.out.replaceAll("\r\n", "\n"));
+    const alone = await fieldprobe([...U, "--points", "few.csv", "--job"]);
+    expect(alone).toMatchObject({ code: 2, err: "fieldprobe: --job needs --url: a job runs in a service\n" });
+  });
+
+  it.each([
+    [["values", "isotropic32", "w", "--points", "1,2,3", "--time", "0.5"], 1, /omega/],
+    [
+      ["values", "isotropic32", "u", "--points", "1,2,3", "--time", "0.5", "--method", "Lag5"],
+      1,
+      /method: expected one of/,
+    ],
+    [["values", "isotropic32", "u", "--time", "0.5"], 1, /points: it is missing; for example/],
+    [["values", "none", "u", "--points", "1,2,3"], 1, /Invalid set name: none/],
+    [["values", "isotropic32", "u", "--poits", "1,2,3"], 2, /unknown option '--poits' \(did you mean --points\?\)/],
+    [["values", "isotropic32", "u", "--points", "none.csv"], 2, /--points none\.csv: there is no such file/],
+    [
+      ["values", "isotropic32", "u", "--points", "-", "--points.random", "3"],
+      2,
+      /--points\.random does not go with --points/,
+    ],
+    [["spectrum", "isotropic32", "--out", "x.h5"], 2, /--out x\.h5: spectrum writes \.json, \.csv/],
+    [["spectrum", "isotropic32", "--question", "none.json"], 1, /none\.json: no such file/],
+    [["spectrum"], 2, /missing required argument 'dataset'/],
+  ] as const)("%j fails in one line", async (words, code, text) => {
+    const failed = await ask(...words);
+    expect(failed).toMatchObject({ code, out: "", err: expect.stringMatching(text) });
+    expect(failed.err.trimEnd().split("\n")).toHaveLength(1);
+  });
+
+  it("name everything that is wrong, a line each, with what is near", async () => {
+    const { err } = await ask("values", "isotropic32", "u", "--points", "1,2", "--time", "x", "--units", "ignor");
+    const lines = err.trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^fieldprobe: points/);
+    expect(lines[2]).toMatch(/units: .*ignore/);
+  });
+
+  it("refuse a place that holds nothing, several datasets, or a file with open questions", async () => {
+    expect((await fieldprobe(["values", "nowhere/u.h5", "u"])).err).toBe(
+      "fieldprobe: nowhere/u.h5: there is no such file or folder\n",
+    );
+    const bare = await fieldprobe([
+      "values",
+      join(SHIPPED_DATA, "isotropic32.h5"),
+      "u",
+      "--points",
+      "1,2,3",
+      "--frame",
+      "0",
+    ]);
+    expect(bare).toMatchObject({ code: 1, err: expect.stringMatching(/it is refused.*question/) });
+    mkdirSync(at("empty"));
+    expect((await fieldprobe(["values", "empty/", "u", "--points", "1,2,3"])).err).toMatch(/Invalid set name: empty/);
+    expect(existsSync(at("empty"))).toBe(true);
+  });
+});

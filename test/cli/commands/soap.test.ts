@@ -1,0 +1,94 @@
+/** `fieldprobe soap` as it ships: the numbers of the typed client, and mistakes in one line. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../../src/client/index.js";
+import type { RunningService } from "../../../src/main.js";
+import { ALL_OPERATIONS } from "../../../src/shared/operations.js";
+import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+function soap(words: readonly string[], input = "1,2,3\n"): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [BIN, "soap", ...words], (_, out, err) =>
+      resolve({ code: child.exitCode as number, out, err }),
+    );
+    child.stdin?.on("error", () => undefined).end(input);
+  });
+}
+
+const GRADIENT = ["GetVelocityGradient", "--dataset", "isotropic32", "--time", "0.5", "--points", "-"];
+const SCHEME = ["--spatial-interpolation", "Fd4Lag4"];
+
+it("prints the records of an operation, of a service and by itself", async () => {
+  const client = await connect(service.url);
+  const { values, components } = await client.GetVelocityGradient({
+    ...{ dataset: "isotropic32", time: 0.5, points: [[1, 2, 3]] },
+    ...{ spatialInterpolation: "Fd4Lag4", temporalInterpolation: "PCHIP" },
+  });
+  const asked = await soap([...GRADIENT, ...SCHEME, "--url", service.url]);
+  expect(asked).toMatchObject({ code: 0, err: "" });
+  const [head, line] = asked.out.split("\n");
+  expect(head?.split(",").slice(3)).toEqual([...components]);
+  expect(
+    line
+      ?.split(",")
+      .slice(3)
+      .map((cell) => Math.fround(Number(cell))),
+  ).toEqual([...values]);
+  expect(await soap([...GRADIENT, ...SCHEME, "--data", SHIPPED_DATA])).toEqual(asked);
+});
+
+it("runs cutouts, searches and array forms", async () => {
+  const at = ["--dataset", "isotropic32", "--url", service.url];
+  const cutout = await soap([
+    "GetAnyCutoutWeb",
+    ...at,
+    "--field",
+    "u",
+    "--t",
+    "3",
+    ...["x", "y", "z"].flatMap((axis) => [`--${axis}-start`, "1", `--${axis}-end`, "2"]),
+  ]);
+  expect([cutout.err, cutout.out.trimEnd().split("\n").length]).toEqual(["", 1 + 24]);
+  const box = ["x", "y", "z"].flatMap((axis) => [`--${axis}-start`, "1", `--${axis}-end`, "32"]);
+  const search = ["--field", "vorticity", "--time", "0.4", "--threshold", "12", "--spatial-interpolation", "None_Fd4"];
+  const found = await soap(["GetThreshold", ...at, ...search, ...box]);
+  expect([found.err, found.out.split("\n")[0]]).toEqual(["", "x,y,z,value"]);
+  const array = [
+    "GetData_Python",
+    "--function-name",
+    "GetVelocity",
+    ...at,
+    "--time",
+    "0.5",
+    "--spatial-interpolation",
+    "Lag8",
+    "--points",
+    "-",
+  ];
+  expect((await soap(array)).err).toBe("");
+});
+
+it("lists the flags of every operation", async () => {
+  const { out } = await soap(["--help"]);
+  for (const { name } of ALL_OPERATIONS) expect(out).toContain(`  ${name} `);
+});
+
+it.each([
+  [["GetVelocit"], /there is no operation GetVelocit/],
+  [["getvelocity"], /did you mean GetVelocity\?/],
+  [[...GRADIENT], /--spatial-interpolation is missing: GetVelocityGradient needs it/],
+  [[...GRADIENT, ...SCHEME, "--dt", "1"], /--dt: GetVelocityGradient does not take it, but --dataset/],
+  [[...GRADIENT.slice(0, 3), "--time", "x", "--points", "-", ...SCHEME], /--time: x is not a number/],
+])("%j fails in one line, exit code 2", async (words, text) => {
+  const failed = await soap(words);
+  expect(failed).toMatchObject({ code: 2, out: "", err: expect.stringMatching(text) });
+  expect(failed.err.trimEnd().split("\n")).toHaveLength(1);
+});
