@@ -23,16 +23,13 @@ const FOLDER = `${ROOT}.folder`;
 const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
 /** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
-/** Time between two signs that a process gives of its tasks. */
 const SIGN_MS = 5_000;
-/** Longest wait for an answer of the server. */
 const ANSWER_MS = 5_000;
 /** Seconds after which a caller should try again while the queue cannot be reached. */
 const RETRY_S = 5;
 const NANOS = 1e6;
 /** The server's code for a change of a revision that is not the last. */
 const WRONG_LAST_SEQUENCE = 10071;
-/** Messages that are sent before their receipt is awaited. */
 const MOST_SENT = 256;
 
 /** A job as it is kept: with the numbers of its tasks that are done, a bit each. */
@@ -41,21 +38,17 @@ interface KeptJob {
   readonly done: string;
 }
 
-/** A task as a message. */
 interface SentTask {
   readonly number: number;
   readonly attempts: number;
 }
 
-/** A job as it was read or written last. */
 interface ReadJob extends KeptJob {
   readonly revision: number;
 }
 
-/** A job and the generation of its tasks. */
 type JobOfGeneration = Pick<Job, "id" | "generation">;
 
-/** The parts of an open queue. */
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
@@ -85,7 +78,6 @@ class JetStreamQueue implements JobQueue {
   readonly #options: NatsOptions;
   readonly #folder: string;
   #opened: Promise<OpenQueue> | null = null;
-  /** The jobs as last heard, by id. */
   readonly #heard = new Map<string, ReadJob>();
   /** The messages of the tasks that this process has. */
   readonly #taken = new Map<string, Msg>();
@@ -382,12 +374,10 @@ class JetStreamQueue implements JobQueue {
     }
   }
 
-  /** Publishes the task that writes the result. */
   #publishLast(open: OpenQueue, job: Job): Promise<unknown> {
     return open.publish(job, { number: job.tasks, attempts: 0 }, `${job.spentMs}`);
   }
 
-  /** Tells the server that this process is done with a task. */
   #acknowledge(job: Job, number: number): void {
     this.#taken.get(outputKey(job, number))?.respond("+ACK");
     this.#taken.delete(outputKey(job, number));

@@ -1,10 +1,10 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { BusyError, DataError } from "../shared/errors.js";
+import { BusyError, DataError, LimitError } from "../shared/errors.js";
 import { describeError, reasonOf } from "../shared/system.js";
 import type { Inputs } from "./inputs.js";
-import { type Job, type JobCall, type TaskOutput, UNFINISHED } from "./job.js";
+import { type Job, type JobCall, type JobResult, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import { JobPlaces } from "./job-places.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
@@ -14,14 +14,11 @@ import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResul
 
 /** Time after which a task is tried again if the service was too busy for it, or if it failed inside. */
 const REST_MS = 2_000;
-/** Attempts at a task that fails inside. */
 const MOST_ATTEMPTS = 3;
 /** How often the tasks of a job may start anew: data that grow all the time would never let it end. */
 const MOST_RESTARTS = 8;
-/** Bytes of a problem that are read. */
 const PROBLEM_BYTES = 64 * 1024;
 
-/** A call of the service to itself. */
 export interface TaskCall extends JobCall {
   readonly body: TaskBody | null;
 }
@@ -44,7 +41,6 @@ export interface Generation {
   holds(): boolean;
 }
 
-/** What the runner uses of the service. */
 export interface JobHost extends ServiceForms {
   generationOf(call: JobCall): Generation;
   /** Makes a call in idle time. */
@@ -55,7 +51,6 @@ export interface JobHost extends ServiceForms {
 /** The reason to drop a task: its job has ended or started anew meanwhile, or the data were replaced. */
 class Overtaken extends Error {}
 
-/** The refusal of a task by the service. */
 class TaskProblem extends Error {
   readonly status: number;
 
@@ -65,7 +60,6 @@ class TaskProblem extends Error {
   }
 }
 
-/** Runs what a queue hands out until it is stopped. */
 export class JobRunner {
   readonly #queue: JobQueue;
   readonly #inputs: Inputs;
@@ -73,6 +67,7 @@ export class JobRunner {
   readonly #results: ResultStore;
   readonly #host: JobHost;
   readonly #changed: (id: string) => void;
+  readonly #bytesLeft: (owner: string | null) => Promise<number>;
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
   /** Tasks whose ends the queue could not keep, because its disk is full: they are put back once it can. */
   readonly #unkept = new Set<TakenTask>();
@@ -86,10 +81,15 @@ export class JobRunner {
   /** Whether a job waits for a process of its generation, which nothing announces. */
   #isWaiting = false;
   #rest: NodeJS.Timeout | null = null;
+  /** Settles when the last job that had a result has ended. */
+  #ending: Promise<unknown> = Promise.resolve();
   /** The time at which a task last ended well, on the clock of `Date.now`. */
   progressAt = Date.now();
 
-  /** @param changed is told of each job that has changed */
+  /**
+   * @param changed   is notified of each job that has changed
+   * @param bytesLeft bytes of results that an owner may still use today
+   */
   constructor(
     queue: JobQueue,
     inputs: Inputs,
@@ -97,6 +97,7 @@ export class JobRunner {
     results: ResultStore,
     host: JobHost,
     changed: (id: string) => void,
+    bytesLeft: (owner: string | null) => Promise<number> = async () => Number.POSITIVE_INFINITY,
   ) {
     this.#queue = queue;
     this.#inputs = inputs;
@@ -104,13 +105,13 @@ export class JobRunner {
     this.#results = results;
     this.#host = host;
     this.#changed = changed;
+    this.#bytesLeft = bytesLeft;
   }
 
   #take(isFirst: boolean): Promise<TakenTask | null> {
     return this.#queue.take((job) => (this.#places.admits(job, isFirst) ? this.#generationFor(job) : null));
   }
 
-  /** Takes tasks as long as there are some and few run. */
   async pump(): Promise<void> {
     if (this.#taking) return;
     this.#taking = true;
@@ -167,7 +168,6 @@ export class JobRunner {
     }
   }
 
-  /** Takes no more tasks for a while. */
   #pause(): void {
     this.#rest ??= setTimeout(() => {
       this.#rest = null;
@@ -175,7 +175,6 @@ export class JobRunner {
     }, REST_MS);
   }
 
-  /** Ends the tasks of a job. */
   async cancel(id: string): Promise<void> {
     const tasks = [...this.#running].filter(([, task]) => task.id === id);
     for (const [abort] of tasks) abort.abort();
@@ -248,7 +247,10 @@ export class JobRunner {
     };
     const answer = await this.#host.send({ ...job.call, body: await this.#bodyOf(job, number) }, signal);
     if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
-    const output = await writeOutput(this.#folders, job.id, number, answer, checkDue);
+    // Of a job that is cut, the bytes are reserved; those of a single task are not known before.
+    const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
+    const admit = (bytes: number) => checkBytes(bytes, left);
+    const output = await writeOutput(this.#folders, job.id, number, answer, checkDue, admit);
     const ofJob = job.generation === undefined ? {} : { generation: job.generation };
     return { ...output, ...ofJob, ms: performance.now() - since };
   }
@@ -280,12 +282,25 @@ export class JobRunner {
     const outputs = await this.#queue.outputs(job.id);
     const result = await writeResult(this.#folders, job, outputs, this.#host, () => this.#checkDue(job));
     await this.#results.keep(result.name, signal);
-    const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
+    const done = await this.#end(job, result).catch(async (error: unknown) => {
+      await this.#results.discard(result.name);
+      throw error;
+    });
     // Another process was faster, or the job was cancelled: the files of this attempt go, and no others.
     if (done === null) return this.#results.discard(result.name);
     await this.#results.tidy(job.id, result.name);
     // Not before the queue has the result: otherwise all tasks would be computed again.
     await this.clear(job);
+  }
+
+  /** Ends a job with its result, one after another: otherwise results would not be counted against each other. */
+  #end(job: Job, result: JobResult): Promise<Job | null> {
+    const ended = this.#ending.then(async () => {
+      if (job.cut === null) checkBytes(result.bytes, await this.#bytesLeft(job.owner));
+      return this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
+    });
+    this.#ending = ended.catch(() => undefined);
+    return ended;
   }
 
   /** Removes what a job needs only while it runs. */
@@ -299,6 +314,12 @@ export class JobRunner {
     await this.clear(job);
     await this.#results.remove(new Set([job.id]));
   }
+}
+
+/** @throws LimitError if a result has more bytes than its owner may still use today */
+function checkBytes(bytes: number, left: number): void {
+  if (bytes > left)
+    throw new LimitError("jobs.bytesPerDay", `Result too large (more than the ${left} bytes left today)`);
 }
 
 /** The text of a problem that the service answered. */

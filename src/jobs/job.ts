@@ -18,10 +18,8 @@ export const RESULT_FORMS = {
 } as const;
 export type ResultForm = keyof typeof RESULT_FORMS;
 
-/** The call that a job makes. */
 export interface JobCall {
   readonly method: string;
-  /** Path and query string. */
   readonly url: string;
   /** Media types of the answer that each task asks for. */
   readonly accept: string;
@@ -33,14 +31,12 @@ export interface JobCall {
 
 /** The cut of a job into tasks: ranges of the points of an input. */
 export interface JobCut {
-  /** Id of the input. */
   readonly input: string;
   /** Whether the input goes with the job. */
   readonly ownInput: boolean;
   readonly bytesPerPoint: number;
   readonly points: number;
   readonly perTask: number;
-  /** Form of the result. */
   readonly form: ResultForm;
   /** Times of the call; several make the first dimension of the result. */
   readonly times: number;
@@ -48,7 +44,6 @@ export interface JobCut {
   readonly bytes?: number;
 }
 
-/** A finished result. */
 export interface JobResult {
   /** Name of the file in the folder of results. */
   readonly name: string;
@@ -75,7 +70,6 @@ export interface Job {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Why it failed, in one line. */
   readonly problem: string | null;
   readonly result: JobResult | null;
   /** Whether its owner has deleted it after its end; it still counts against quotas. */

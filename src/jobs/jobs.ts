@@ -36,14 +36,12 @@ export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits" |
 
 type OpenShared = (nats: JobSettings["nats"], folder: string) => JobQueue;
 
-/** The parts that exist once the queue is open. */
 interface OpenJobs {
   readonly queue: JobQueue;
   readonly inputs: Inputs;
   readonly runner: JobRunner;
 }
 
-/** Counts of jobs, for /metrics. */
 export interface JobCounts {
   readonly queued: number;
   readonly running: number;
@@ -83,7 +81,6 @@ export class Jobs {
     this.folders = { state, results: this.results.folder };
   }
 
-  /** Whether there may be jobs. */
   get #isUsed(): boolean {
     return this.#opened !== null || this.#openShared !== null || existsSync(this.#file);
   }
@@ -109,7 +106,9 @@ export class Jobs {
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"), this.#settings.limits["jobs.points"]);
     const queue = this.#openShared?.(this.#settings.nats, this.folders.state) ?? openSqlQueue(this.#file);
-    const runner = new JobRunner(queue, inputs, this.folders, this.results, this.#host, (id) => void this.#tell(id));
+    const changed = (id: string) => void this.#tell(id);
+    const bytesLeft = (owner: string | null) => this.#bytesFor(owner);
+    const runner = new JobRunner(queue, inputs, this.folders, this.results, this.#host, changed, bytesLeft);
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
@@ -130,7 +129,6 @@ export class Jobs {
     await this.#tell(id);
   }
 
-  /** Tells those who watch a job that it has changed. */
   async #tell(id: string): Promise<void> {
     await this.#logged(this.#count());
     this.#events.emit(id);
@@ -163,7 +161,6 @@ export class Jobs {
     return { queued, running, stalledSeconds: queued + running === 0 ? 0 : (Date.now() - since) / 1000 };
   }
 
-  /** Adds an input. @throws LimitError */
   async addInput(owner: string | null, source: PointSource): Promise<JobInput> {
     const { inputs } = this.#open();
     const most = this.#settings.limits["jobs.points"];
@@ -280,7 +277,6 @@ export class Jobs {
     return job !== null && job.owner === owner && !job.removed ? job : null;
   }
 
-  /** The jobs of an owner, latest first. */
   async list(owner: string | null): Promise<readonly Job[]> {
     if (!this.#isUsed) return [];
     return (await this.#open().queue.list(owner)).filter(({ removed }) => !removed);

@@ -12,7 +12,6 @@ import { BucketTarget } from "../storage/objects/object-target.js";
 import type { JobResult } from "./job.js";
 import { besides, isId, removeOld } from "./job-files.js";
 
-/** Bytes of a result that are fetched at a time. */
 const STEP_BYTES = 4 * 1024 * 1024;
 /** Bytes of a file that are hashed at a time, and files whose comparison is remembered. */
 const HASH_BYTES = 256 * 1024;
@@ -20,7 +19,6 @@ const MOST_COMPARED = 1000;
 /** The object that shows whether a bucket takes results. */
 const CHECK_KEY = "fieldprobe-check";
 
-/** The place of finished results. */
 export interface ResultStore {
   /** The folder in which results are written. */
   readonly folder: string;

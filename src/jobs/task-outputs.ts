@@ -23,10 +23,8 @@ import {
 import { numbersIn, type ResultNumbers, type ServiceForms, stepsOf, writeHdf5, writeNetcdf } from "./result-files.js";
 import { zarrArchive } from "./zarr-archive.js";
 
-/** Bytes that are copied at a time. */
 const STEP_BYTES = 256 * 1024;
 
-/** Headers of answers that describe the numbers. */
 const KEPT = [
   "fieldprobe-version",
   "fieldprobe-manifest",
@@ -49,20 +47,25 @@ export class DamagedOutputs extends Error {
   }
 }
 
-/** An answer to a task, as it arrives. */
 export interface TaskAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** Writes the answer to a task into a file. @param checkDue throws if the output is no longer wanted */
+/**
+ * Writes the answer to a task into a file.
+ *
+ * @param checkDue throws if the output is no longer wanted
+ * @param admit    throws if it has too many bytes, before they are written
+ */
 export async function writeOutput(
   folders: JobFolders,
   id: string,
   number: number,
   { headers, body }: TaskAnswer,
   checkDue: () => Promise<void>,
+  admit: (bytes: number) => void = () => undefined,
 ): Promise<Omit<TaskOutput, "ms">> {
   const folder = tasksFolder(folders, id);
   makeFolder(folder);
@@ -75,6 +78,7 @@ export async function writeOutput(
     for await (const part of body) {
       crc = crc32(part, crc);
       bytes += part.length;
+      admit(bytes);
       await file.writeFile(part);
     }
     return { bytes, crc };
@@ -84,7 +88,6 @@ export async function writeOutput(
   return { bytes, crc, headers: Object.fromEntries(kept) };
 }
 
-/** The bytes of a file from a place on. */
 async function* bytesFrom(path: string, start: number, length: number): AsyncGenerator<Buffer, undefined> {
   if (length === 0) return;
   yield* createReadStream(path, { start, end: start + length - 1, highWaterMark: STEP_BYTES });
@@ -231,7 +234,6 @@ async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256
   return { bytes: size, sha256: hash.digest("hex") };
 }
 
-/** The manifest of a result. */
 function manifestOf(job: Job, { headers }: TaskOutput, about: object): string {
   const { id, call, cut, createdAt } = job;
   const manifest = {
@@ -249,7 +251,6 @@ function manifestOf(job: Job, { headers }: TaskOutput, about: object): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** Removes the outputs of the tasks of a job. */
 export async function removeOutputs(folders: JobFolders, id: string): Promise<void> {
   await rm(tasksFolder(folders, id), { recursive: true, force: true });
 }

@@ -2,9 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
-import type { JobCut } from "../../src/jobs/job.js";
+import type { Job, JobCut } from "../../src/jobs/job.js";
+import type { JobHost } from "../../src/jobs/job-runner.js";
 import { Jobs } from "../../src/jobs/jobs.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { LIMITS } from "../../src/shared/config.js";
@@ -19,10 +20,16 @@ eachScratchFolder((made) => {
 let jobs: Jobs;
 afterEach(() => jobs.close());
 
-/** Jobs whose tasks never end. */
+type Send = JobHost["send"];
+
+const neverAnswered: Send = (_, signal) =>
+  new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+/** Jobs whose tasks never end, unless `send` answers them. */
 function openJobs(
   limits: Partial<Record<keyof typeof LIMITS, number>>,
   openShared: ConstructorParameters<typeof Jobs>[2] = null,
+  send = neverAnswered,
 ): Jobs {
   const settings = {
     state: join(folder, "state"),
@@ -31,8 +38,6 @@ function openJobs(
     limits: { ...LIMITS, ...limits },
   };
   const log = { warn: () => undefined, error: () => undefined };
-  const send = (_: unknown, signal: AbortSignal) =>
-    new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const none = () => expect.unreachable("no job here ends");
   const host = { generationOf: () => ONE_GENERATION, send, npyHead: none, parquet: none, log };
   return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], host, openShared);
@@ -79,6 +84,51 @@ it("counts points at each time, and reserves the bytes of results that are not t
   expect(states).toEqual(["fulfilled", "rejected"]);
   await jobs.cancel(started);
   await jobs.admit("one", cutOf(1, { bytes: 600 }));
+});
+
+/** Waits until jobs have ended. @returns them, in the same order */
+async function ended(started: readonly Job[]): Promise<Job[]> {
+  const all: Job[] = [];
+  for (const { id, owner } of started) {
+    const isOver = async () => (await jobs.find(owner, id))?.endedAt !== null;
+    const changes = new Promise<void>((resolve) =>
+      jobs.watch(id, () => void isOver().then((over) => over && resolve())),
+    );
+    if (!(await isOver())) await changes;
+    all.push((await jobs.find(owner, id)) as Job);
+  }
+  return all;
+}
+
+describe("the result of a single task, whose bytes are not known before", () => {
+  const TOO_LARGE = /^Result too large \(more than the \d+ bytes left today\)$/;
+
+  it("is kept as far as the bytes of the day go, though several are written at once", async () => {
+    const send: Send = async () => ({ status: 200, headers: {}, body: Readable.from([Buffer.alloc(350)]) });
+    jobs = openJobs({ "jobs.bytesPerDay": 1000 }, null, send);
+    const started = await Promise.all(Array.from({ length: 5 }, () => jobs.start("one", CALL, null)));
+    const all = await ended(started);
+    expect(all.map(({ state }) => state).toSorted()).toEqual(["done", "done", "failed", "failed", "failed"]);
+    for (const { state, problem } of all) if (state === "failed") expect(problem).toMatch(TOO_LARGE);
+    const results = readdirSync(join(folder, "state/results")).filter((name) => name.endsWith(".bin"));
+    expect(results).toHaveLength(2);
+    expect((await ended([await jobs.start("another", CALL, null)]))[0]?.state).toBe("done");
+  });
+
+  it("is read no further than they go", async () => {
+    let read = 0;
+    const endless = async function* (): AsyncGenerator<Buffer> {
+      for (;;) {
+        read += 100;
+        yield Buffer.alloc(100);
+      }
+    };
+    const send: Send = async () => ({ status: 200, headers: {}, body: endless() });
+    jobs = openJobs({ "jobs.bytesPerDay": 1000 }, null, send);
+    const [job] = await ended([await jobs.start("one", CALL, null)]);
+    expect(job?.problem).toMatch(TOO_LARGE);
+    expect(read).toBe(1100);
+  });
 });
 
 it("admits as many jobs at once as its quota says", async () => {
