@@ -2,7 +2,7 @@
  * Finds the number that marks missing values of a netCDF variable without the attribute `_FillValue`.
  *
  * Source: netCDF-C 4.9, netcdf.h (NC_FILL_BYTE to NC_FILL_UINT64) and nc_def_var_fill(3); netCDF4-python masks the same
- * numbers, those of bytes and of variables that are not filled too.
+ * numbers, also of variables that are not filled, unless they are bytes.
  */
 import type { Stored } from "../file/stored.js";
 
@@ -29,6 +29,6 @@ const DEFAULTS: ReadonlyMap<string, number> = new Map([
 export function netcdfFill({ element, size, signed }: Stored, stated: number | null, isNetcdf: boolean): number | null {
   const usual = DEFAULTS.get(`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`);
   if (usual === undefined) return null;
-  if (isNetcdf) return stated ?? usual;
+  if (isNetcdf) return stated ?? (size === 1 ? null : usual);
   return stated === usual ? stated : null;
 }

@@ -107,7 +107,9 @@ export class ReferenceStore implements ObjectStore {
     // Many references share a target.
     const places = new Map<string, string>();
     for (const [key, value] of referencesOf(this.#location, list)) {
-      inline.delete(key);
+      // Names are compared within the parts in which the list is parsed; these are of all of them.
+      if (inline.has(key) || references.has(key))
+        throw new DataError(`${this.#location}: the member ${key} is stated twice`);
       if (typeof value === "string") inline.set(key, inlineOf(value));
       else references.set(key, this.#referenceOf(key, value, places));
     }
@@ -136,8 +138,7 @@ export class ReferenceStore implements ObjectStore {
   #placeOf(target: string): string {
     if (isAddress(target)) return target;
     if (isAddress(this.#location)) return new URL(target, this.#location).href;
-    const path = resolve(dirname(this.#location), target.startsWith("file:") ? fileURLToPath(target) : target);
-    return path;
+    return resolve(dirname(this.#location), target.startsWith("file:") ? fileURLToPath(target) : target);
   }
 
   /**
@@ -204,7 +205,6 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The bytes of an object that the list itself holds. */
 function inlineOf(value: string): Uint8Array {
   return value.startsWith("base64:") ? Buffer.from(value.slice(7), "base64") : Buffer.from(value, "utf8");
 }

@@ -32,3 +32,16 @@ it("leaves the fill values of other programs alone", () => {
   expect(netcdfFill(stored, null, false)).toBeNull();
   expect(netcdfFill(stored, -5, true)).toBe(-5);
 });
+
+it("keeps every number of bytes that are not filled, as netCDF4-python does", async () => {
+  await loadHdf5();
+  const file = openHdf5(unpackFixture(import.meta.url, "netcdf-bytes-not-filled.nc", SCRATCH));
+  const numbers = ["filled", "i1", "u1", "i2"].map((name) => [...file.numbers(`/${name}`)]);
+  expect(numbers).toEqual([
+    [Number.NaN, 1, 2, 3],
+    [-127, 1, 2, 3],
+    [255, 1, 2, 3],
+    [Number.NaN, 1, 2, 3],
+  ]);
+  file.close();
+});

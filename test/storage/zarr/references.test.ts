@@ -81,6 +81,16 @@ describe("references in a folder", () => {
     },
   );
 
+  it.each([0, 3000])("refuse a list that states a key twice, with %i others in between", (others) => {
+    const { refs, ...rest } = JSON.parse(hidden) as { refs: Record<string, unknown> };
+    const [[key, value]] = Object.entries(refs).filter(([, one]) => Array.isArray(one)) as [[string, unknown]];
+    const between = Array.from({ length: others }, (_, i) => `"none/${i}": "",`).join("");
+    const members = JSON.stringify(refs).slice(1, -1);
+    const twice = `{${members},${between}${JSON.stringify(key)}:${JSON.stringify(value)}}`;
+    const list = `${JSON.stringify(rest).slice(0, -1)},"refs":${twice}}`;
+    expect(scan(folder(list)).problems[0]?.message).toContain(`the member ${key} is stated twice`);
+  });
+
   it("refuse a list that is too long to be read", () => {
     const place = folder(hidden);
     // Sparse: it takes no room on the disk.
