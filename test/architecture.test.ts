@@ -211,7 +211,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/jobs": 2_832,
   "src/kernels": 9_300,
   "src/server": 21_027,
-  "src/storage": 23_004,
+  "src/storage": 22_981,
   "src/text": 1_275,
   web: 16_044,
   bench: 4_500,

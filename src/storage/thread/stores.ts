@@ -2,7 +2,6 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../shared/addresses.js";
-import { GarbageCollection } from "../../shared/collect-garbage.js";
 import { DataError } from "../../shared/errors.js";
 import { copyToShared, LentResult, ReadMemory } from "../../shared/read-memory.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
@@ -41,8 +40,6 @@ interface FrozenFile {
   readonly objects: RemoteBytes;
 }
 
-/** Time from the opening of a store to the garbage collection that frees its documents. */
-const COLLECT_MS = 1000;
 /** Longest wait of `ready` for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
 /** The same after a wait in vain. */
@@ -71,9 +68,6 @@ export class Stores {
   readonly #looks = new Map<string, Promise<FolderContents>>();
   /** Stores and files that were waited for in vain, and of which nothing has come since. */
   readonly #silent = new Set<string>();
-  readonly #garbage = new GarbageCollection();
-  /** The collection that is due; null for none. */
-  #collecting: NodeJS.Timeout | null = null;
   readonly #chunks = new ChunkCache<Decoded>(
     CHUNK_BYTES,
     ({ data }) => data.length * ELEMENT_BYTES,
@@ -178,17 +172,8 @@ export class Stores {
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
-    // Its documents can be freed once they have been answered.
-    opening.catch(() => undefined).finally(() => this.#collectSoon());
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
-  }
-
-  #collectSoon(): void {
-    this.#collecting ??= setTimeout(() => {
-      this.#collecting = null;
-      void this.#garbage.collectIfGrown();
-    }, COLLECT_MS).unref();
   }
 
   /** Makes the store of a location: a list of references, one behind an address, or a folder. */
@@ -225,9 +210,7 @@ export class Stores {
 
   keep(locations: ReadonlySet<string>): void {
     this.#silent.clear();
-    const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
-    // Little else happens in this thread that would collect what was read of them.
-    if (closed.includes(true)) void this.#garbage.collect();
+    for (const versions of [this.#stores, this.#files]) versions.keep(locations);
   }
 
   /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */

@@ -98,20 +98,14 @@ export class Versioned<T extends OpenVersion> {
       .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
   }
 
-  /**
-   * Closes versions that are not at one of these locations and have not been used for a while.
-   *
-   * @returns whether there were any
-   */
-  keep(locations: ReadonlySet<string>): boolean {
-    const open = this.#open.size;
+  /** Closes versions that are not at one of these locations and have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
       // Idle connections end by themselves.
       for (const members of [this.#used, this.#open, this.#earlier, this.#scans]) members.delete(location);
     }
-    return this.#open.size < open;
   }
 
   hosts(): (readonly [location: string, hosts: readonly RemoteObjects[]])[] {

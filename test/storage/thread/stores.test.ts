@@ -1,6 +1,5 @@
 /** Stores that are open stay open while somebody names or uses them, and no longer. */
-import { expect, it, vi } from "vitest";
-import { GarbageCollection } from "../../../src/shared/collect-garbage.js";
+import { expect, it } from "vitest";
 import { ReadMemory } from "../../../src/shared/read-memory.js";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { Hosts } from "../../../src/storage/objects/hosts.js";
@@ -63,31 +62,6 @@ it("does not close what is being opened for longer than that", async () => {
   now += 40_000;
   stores.keep(new Set());
   expect(await open()).toEqual([]);
-});
-
-it("has what it dropped of the documents of stores collected once for all that were opened within a second", async () => {
-  const array = { dimensions: ["x"], shape: [2], chunks: [2], values: Float64Array.of(1, 2) };
-  const names = ["d.zarr", "e.zarr", "f.zarr"];
-  for (const name of names)
-    await server.put(name, zarrObjects({ version: 3, arrays: { u: array }, consolidated: true }));
-  const stores = new Stores({ settings: STORE_DEFAULTS, disk: null });
-  const collect = vi.spyOn(GarbageCollection.prototype, "collectIfGrown");
-  const real = globalThis.setTimeout;
-  // The test lets the second pass, however long the stores take to open.
-  const timers = vi
-    .spyOn(globalThis, "setTimeout")
-    .mockImplementation(((act: () => void, ms: number) => real(act, ms === 1000 ? 2 ** 30 : ms)) as typeof setTimeout);
-  try {
-    for (const name of names) await stores.open({ store: `${server.url}/${name}`, named: true });
-    const due = timers.mock.calls.filter(([, ms]) => ms === 1000);
-    expect([due.length, collect.mock.calls.length]).toEqual([1, 0]);
-    const [[act]] = due as [[() => void]];
-    act();
-    expect(collect).toHaveBeenCalledTimes(1);
-  } finally {
-    collect.mockRestore();
-    timers.mockRestore();
-  }
 });
 
 it("has a thread that follows another take versions for the same, unless the store has changed meanwhile", async () => {
