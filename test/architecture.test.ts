@@ -208,7 +208,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/engine": 9_284,
   "src/events": 4_655,
   "src/float32": 390,
-  "src/jobs": 2_832,
+  "src/jobs": 2_831,
   "src/kernels": 9_300,
   "src/server": 21_027,
   "src/storage": 22_981,

@@ -11,7 +11,6 @@ import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];
 
-/** The forms of uploads. */
 type UploadForm = "octets" | "npy" | "csv";
 
 /** Points of a job, as their owner states them. */
@@ -42,7 +41,6 @@ export type AxisNodes =
   | { readonly first: number; readonly step: number; readonly origin: number; readonly spacing: number }
   | { readonly coordinates: readonly number[] };
 
-/** An input. */
 export interface JobInput {
   readonly id: string;
   readonly owner: string | null;
@@ -58,7 +56,6 @@ export interface JobInput {
   readonly ofCall?: boolean;
 }
 
-/** Bytes of the header of a .npy file that are read. */
 const NPY_HEADER_BYTES = 64 * 1024;
 /** Points that are read or made at a time: a part of a time slice. */
 const STEP_POINTS = 4096;
@@ -103,7 +100,6 @@ export class Inputs {
     return added;
   }
 
-  /** The files that are there now. */
   files(): ReadonlySet<string> {
     return new Set(readdirSync(this.#folder));
   }
@@ -147,7 +143,6 @@ export class Inputs {
     return (await stat(this.#path(id, source.form === "csv" ? "csv" : "data")).catch(() => ({ size: 0 }))).size;
   }
 
-  /** All inputs. */
   async list(): Promise<readonly JobInput[]> {
     const names = await readdir(this.#folder);
     const found = await Promise.all(
@@ -268,7 +263,6 @@ export class Inputs {
   }
 }
 
-/** Rows of a .npy file as float32. */
 async function readRows(file: FileHandle, npy: NpyLayout, from: number, count: number): Promise<Float32Array> {
   const width = 3 * npy.width;
   const read = npyNumbers(npy, await readAt(file, npy.start + from * width, count * width));

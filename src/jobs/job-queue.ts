@@ -48,7 +48,6 @@ export interface JobQueue {
   redo(job: Job, numbers: readonly number[]): Promise<void>;
   /** The outputs of the tasks of a job, by number; null: it is not done. */
   outputs(id: string): Promise<readonly (TaskOutput | null)[]>;
-  /** Forgets a job. */
   remove(id: string): Promise<void>;
   close(): Promise<void>;
 }

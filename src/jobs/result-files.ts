@@ -13,16 +13,13 @@ export interface ServiceForms {
   ): AsyncIterable<Buffer>;
 }
 
-/** Numbers that are written at a time. */
 const STEP_NUMBERS = 64 * 1024;
 
-/** The numbers of a result. */
 export interface ResultNumbers {
   /** Times if there are several, points, records of a point if there are several, components. */
   readonly shape: readonly number[];
   /** The times, if they are the first dimension. */
   readonly times: readonly number[] | null;
-  /** Names of the components. */
   readonly columns: readonly string[];
   /** What the file says of their origin. */
   readonly about: Readonly<Record<string, string>>;
@@ -153,7 +150,6 @@ export async function writeNetcdf(path: string, result: ResultNumbers): Promise<
   }
 }
 
-/** Whole numbers that follow one another. */
 function numbersFrom(first: number, count: number): Int32Array {
   return Int32Array.from({ length: count }, (_, i) => first + i);
 }

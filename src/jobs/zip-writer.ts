@@ -5,7 +5,6 @@
  */
 import { crc32 } from "node:zlib";
 
-/** Signatures of records. */
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
 const END_64 = 0x06064b50;
@@ -21,7 +20,6 @@ const DATE = (1 << 5) | 1;
 const MOST_16 = 0xffff;
 const MOST_32 = 0xffff_ffff;
 
-/** An entry of the directory. */
 interface ZipEntry {
   readonly name: Buffer;
   readonly crc: number;
