@@ -173,14 +173,7 @@ export function eigenvalues(a: Components, scratch: ScratchArray): Components {
   const out = [scratch(), scratch(), scratch()];
   const m = new Float64Array(9);
   for (let n = 0; n < a[0].length; n++) {
-    for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
-    // A rotation leaves out an entry that is not a number.
-    if (!Number.isFinite(m[1] + m[2] + m[5])) m.fill(Number.NaN);
-    for (let sweep = 0; sweep < 8 && m[1] * m[1] + m[2] * m[2] + m[5] * m[5] > 0; sweep++) {
-      rotate(m, 0, 1, 2);
-      rotate(m, 0, 2, 1);
-      rotate(m, 1, 2, 0);
-    }
+    diagonalise(a, n, m, null);
     const [high, low] = [Math.max(m[0], m[4], m[8]), Math.min(m[0], m[4], m[8])];
     out[0][n] = high;
     out[1][n] = Math.max(Math.min(m[0], m[4]), Math.min(Math.max(m[0], m[4]), m[8]));
@@ -189,8 +182,45 @@ export function eigenvalues(a: Components, scratch: ScratchArray): Components {
   return out;
 }
 
+/** Makes the symmetric part of the tensor at node n diagonal; the columns of `turned`, if wanted, become its vectors. */
+function diagonalise(a: Components, n: number, m: Float64Array, turned: Float64Array | null): void {
+  for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
+  // A rotation leaves out an entry that is not a number.
+  if (!Number.isFinite(m[1] + m[2] + m[5])) m.fill(Number.NaN);
+  turned?.set([1, 0, 0, 0, 1, 0, 0, 0, 1]);
+  for (let sweep = 0; sweep < 8 && m[1] * m[1] + m[2] * m[2] + m[5] * m[5] > 0; sweep++) {
+    rotate(m, 0, 1, 2, turned);
+    rotate(m, 0, 2, 1, turned);
+    rotate(m, 1, 2, 0, turned);
+  }
+}
+
+/** Differences of eigenvalues, over the largest, below which their vectors are not determined. */
+const DISTINCT = 1e-6;
+
+/**
+ * Unit eigenvectors of the symmetric part of a tensor, of the eigenvalue number `index` from the largest: their
+ * component of largest magnitude, the first of equal ones, is positive. NaN where two eigenvalues are the same.
+ */
+export function eigenvectors(a: Components, index: number, scratch: ScratchArray): Components {
+  const out = [scratch(), scratch(), scratch()];
+  const [m, v] = [new Float64Array(9), new Float64Array(9)];
+  for (let n = 0; n < a[0].length; n++) {
+    diagonalise(a, n, m, v);
+    const order = THREE.toSorted((i, j) => m[4 * j] - m[4 * i]);
+    const [high, middle, low] = order.map((i) => m[4 * i]);
+    const least = DISTINCT * Math.max(Math.abs(high), Math.abs(low));
+    const isKnown = high - middle > least && middle - low > least;
+    const vector = THREE.map((i) => v[3 * i + order[index]]);
+    const largest = Math.max(...vector.map(Math.abs));
+    const lead = vector.find((one) => Math.abs(one) >= largest * (1 - 1e-12)) ?? 1;
+    for (let c = 0; c < 3; c++) out[c][n] = isKnown ? Math.sign(lead) * vector[c] : Number.NaN;
+  }
+  return out;
+}
+
 /** Makes entry (p, q) of a symmetric matrix zero by a rotation; r is the third index. */
-function rotate(m: Float64Array, p: number, q: number, r: number): void {
+function rotate(m: Float64Array, p: number, q: number, r: number, turned: Float64Array | null): void {
   const off = m[3 * p + q];
   if (off === 0) return;
   const theta = (m[4 * q] - m[4 * p]) / (2 * off);
@@ -204,6 +234,11 @@ function rotate(m: Float64Array, p: number, q: number, r: number): void {
   m[3 * p + q] = m[3 * q + p] = 0;
   m[3 * p + r] = m[3 * r + p] = c * pr - s * qr;
   m[3 * q + r] = m[3 * r + q] = s * pr + c * qr;
+  for (let i = 0; turned !== null && i < 9; i += 3) {
+    const [vp, vq] = [turned[i + p], turned[i + q]];
+    turned[i + p] = c * vp - s * vq;
+    turned[i + q] = s * vp + c * vq;
+  }
 }
 
 /** Where the condition is not 0, the first; where it is 0, the second; NaN where it is NaN. */

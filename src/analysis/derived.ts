@@ -1,6 +1,6 @@
 /** Fields that transforms make of stored ones: spectral derivatives, filtered fields, and their derivatives. */
-import type { FieldName } from "../shared/operations.js";
-import type { InputKey, InputKind, Names } from "./names.js";
+import { compileExpression, componentsIn } from "./expression.js";
+import { type InputKey, type InputKind, type InputParts, type Names, partsOfInput } from "./names.js";
 import { type OfAxes, type TransformPlan, wavenumbersAlong } from "./spectrum.js";
 
 export const FILTER_KINDS = ["gaussian", "sharp", "tophat"] as const;
@@ -9,12 +9,14 @@ export const FILTER_KINDS = ["gaussian", "sharp", "tophat"] as const;
 export interface FieldFilter {
   readonly kind: (typeof FILTER_KINDS)[number];
   readonly width: number;
+  /** The axes along which it acts; absent: all. */
+  readonly along?: readonly (0 | 1 | 2)[];
 }
 
 /** A component of a derived field: a column whose modes are multiplied by factors. */
 export interface DerivedComponent {
   readonly column: number;
-  readonly isFiltered: boolean;
+  readonly filter: FieldFilter | null;
   /** Axes along which it is differentiated, in order. */
   readonly axes: readonly (0 | 1 | 2)[] | "laplacian";
 }
@@ -24,7 +26,8 @@ export interface DerivedPlan extends TransformPlan {
   readonly components: readonly DerivedComponent[];
   /** Numbers of the components of each input. */
   readonly inputs: Readonly<Partial<Record<InputKey, readonly number[]>>>;
-  readonly filter: FieldFilter | null;
+  /** The plan of what transforms make for the columns; absent: nothing. */
+  readonly before?: DerivedPlan;
   /** How fields are differentiated: exactly, or as differences of this order do. */
   readonly scheme: DerivativeScheme;
 }
@@ -53,45 +56,70 @@ export function derivedPlan(
   const columns: string[] = [];
   const components: DerivedComponent[] = [];
   const inputs: Partial<Record<InputKey, readonly number[]>> = {};
-  const place = (text: string, isFiltered: boolean, axes: DerivedComponent["axes"]): number => {
+  const place = (text: string, own: FieldFilter | null, axes: DerivedComponent["axes"]): number => {
     const known = columns.indexOf(text);
     const column = known >= 0 ? known : columns.push(text) - 1;
-    const made = JSON.stringify({ column, isFiltered, axes });
+    const made = JSON.stringify({ column, filter: own, axes });
     const same = components.findIndex((one) => JSON.stringify(one) === made);
-    return same >= 0 ? same : components.push({ column, isFiltered, axes }) - 1;
+    return same >= 0 ? same : components.push({ column, filter: own, axes }) - 1;
   };
   for (const key of keys) {
-    const [kind, field] = key.split(":") as [InputKind, FieldName | undefined];
-    if (field === undefined || kind === "value" || (scheme !== "spectral" && !isFilteredKind(kind))) continue;
-    inputs[key] = componentsOf(kind, field, names.fields[field], place);
+    const parts = partsOfInput(key);
+    if (parts === null || !isMade(parts.kind, scheme)) continue;
+    inputs[key] = componentsOf(parts, names, filterOf(parts, filter), place);
   }
   if (components.length === 0) return null;
-  return { ...grid, columns, order: 4, names, components, inputs, filter, scheme };
+  const below = new Set(columns.flatMap((text) => compileExpression(text, names).reads));
+  const before = derivedPlan(below, grid, names, filter, scheme);
+  const plan = { ...grid, columns, order: 4, names, components, inputs, scheme } as const;
+  return before === null ? plan : { ...plan, before };
+}
+
+/** Whether transforms make the inputs of a kind. */
+function isMade(kind: InputKind, scheme: DerivativeScheme): boolean {
+  if (isFilteredKind(kind)) return true;
+  return scheme === "spectral" && !["value", "rate", "frame", "mean"].includes(kind);
+}
+
+/** The filter of an input: its own, or the one that is stated for all. */
+export function filterOf({ kind, option }: InputParts, filter: FieldFilter | null): FieldFilter | null {
+  if (!isFilteredKind(kind)) return null;
+  if (option === "") return filter;
+  const [own, width, letters] = option.split(",") as [FieldFilter["kind"], string, string];
+  const along = AXES.filter((a) => letters.includes(LETTERS[a]));
+  return { kind: own, width: Number(width), ...(along.length === 3 ? {} : { along }) };
 }
 
 function componentsOf(
-  kind: InputKind,
-  field: FieldName,
-  size: number | undefined,
-  place: (text: string, isFiltered: boolean, axes: DerivedComponent["axes"]) => number,
+  { kind, field, expression }: InputParts,
+  names: Names,
+  filter: FieldFilter | null,
+  place: (text: string, filter: FieldFilter | null, axes: DerivedComponent["axes"]) => number,
 ): readonly number[] {
-  const parts = size === 3 ? LETTERS.map((letter) => `${field}.${letter}`) : [field];
-  const isFiltered = isFilteredKind(kind);
+  const ofField = names.fields[field] === 3 ? LETTERS.map((letter) => `${field}.${letter}`) : [field];
+  const parts = expression === null ? ofField : componentsIn(expression, compileExpression(expression, names).shape);
   switch (kind) {
     case "gradient":
     case "filteredGradient":
-      return parts.flatMap((part) => AXES.map((a) => place(part, isFiltered, [a])));
+      return parts.flatMap((part) => AXES.map((a) => place(part, filter, [a])));
+    case "second":
+      return parts.flatMap((part) => AXES.map((a) => place(part, filter, [a, a])));
     case "laplacian":
-      return parts.map((part) => place(part, false, "laplacian"));
+      return parts.map((part) => place(part, null, "laplacian"));
     case "hessian":
-      return AXES.flatMap((a) => AXES.map((b) => place(field, false, a < b ? [a, b] : [b, a])));
+      return parts.flatMap((part) => AXES.flatMap((a) => AXES.map((b) => place(part, null, a < b ? [a, b] : [b, a]))));
     case "filteredProducts":
       return AXES.flatMap((a) =>
-        AXES.map((b) => place(`${parts[Math.min(a, b)]} * ${parts[Math.max(a, b)]}`, true, [])),
+        AXES.map((b) => place(`${parts[Math.min(a, b)]} * ${parts[Math.max(a, b)]}`, filter, [])),
       );
     default:
-      return parts.map((part) => place(part, isFiltered, []));
+      return parts.map((part) => place(part, filter, []));
   }
+}
+
+/** Whether a filter acts along an axis. */
+export function actsAlong({ along }: FieldFilter, a: 0 | 1 | 2): boolean {
+  return along === undefined || along.includes(a);
 }
 
 /** Multiplies rows of modes along x by the factors of components, for one thread. */
@@ -100,7 +128,8 @@ export class ModeFactors {
   /** Wavenumbers, those of odd derivatives, and factors of the filter along each axis. */
   readonly #even: OfAxes<Float64Array>;
   readonly #odd: OfAxes<Float64Array>;
-  readonly #filter: OfAxes<Float64Array>;
+  /** Of each component. */
+  readonly #filters: readonly OfAxes<Float64Array>[];
   readonly #amplitudes: Float64Array;
 
   constructor(plan: DerivedPlan) {
@@ -108,7 +137,13 @@ export class ModeFactors {
     const along = (of: (a: 0 | 1 | 2) => Float64Array): OfAxes<Float64Array> => [of(0), of(1), of(2)];
     this.#even = along((a) => wavenumbersAlong(plan, a));
     this.#odd = along((a) => this.#even[a].map((k, i) => (2 * i === plan.nodes[a] ? 0 : modified(plan, a, k))));
-    this.#filter = along((a) => filterFactors(plan, a, this.#even[a]));
+    const known = new Map<string, OfAxes<Float64Array>>();
+    this.#filters = plan.components.map(({ filter }) => {
+      const text = JSON.stringify(filter);
+      const factors = known.get(text) ?? along((a) => filterFactors(plan, filter, a, this.#even[a]));
+      known.set(text, factors);
+      return factors;
+    });
     this.#amplitudes = new Float64Array(plan.transformed[0] ? (plan.nodes[0] >> 1) + 1 : plan.nodes[0]);
   }
 
@@ -133,25 +168,28 @@ export class ModeFactors {
   }
 
   #amplitudesAt(component: number, y: number, z: number): Float64Array {
-    const { components, nodes, filter, transformed } = this.#plan;
-    const { axes, isFiltered } = components[component];
+    const { components, nodes, transformed } = this.#plan;
+    const { axes, filter } = components[component];
+    const filters = this.#filters[component];
     const at = [0, y, z] as const;
     const [kx, ky, kz] = this.#even;
     const power = (a: 0 | 1 | 2, i: number): number => {
       const count = axes === "laplacian" || !transformed[a] ? 0 : axes.filter((axis) => axis === a).length;
       return count === 0 ? 1 : count === 1 ? this.#odd[a][i] : this.#even[a][i] ** 2;
     };
-    const filtered = (a: 0 | 1 | 2, i: number): number => (isFiltered ? this.#filter[a][i] : 1);
+    const filtered = (a: 0 | 1 | 2, i: number): number => filters[a][i];
     const scale = ([1, 2] as const).reduce(
       (product, a) => product * power(a, at[a]) * filtered(a, at[a]),
       1 / nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1),
     );
     const rest = ky[y] ** 2 + kz[z] ** 2;
-    const cut = isFiltered && filter?.kind === "sharp" ? ((1 + 1e-12) * Math.PI) / filter.width : Infinity;
+    const cut = filter?.kind === "sharp" ? ((1 + 1e-12) * Math.PI) / filter.width : Infinity;
+    const [inX, inY, inZ] = AXES.map((a) => (filter === null || actsAlong(filter, a) ? 1 : 0));
+    const restInside = inY * ky[y] ** 2 + inZ * kz[z] ** 2;
     for (let i = 0; i < this.#amplitudes.length; i++) {
-      const square = kx[i] ** 2 + rest;
-      const factor = axes === "laplacian" ? square : power(0, i) * filtered(0, i);
-      this.#amplitudes[i] = square > cut ** 2 ? 0 : scale * factor;
+      const square = kx[i] ** 2;
+      const factor = axes === "laplacian" ? square + rest : power(0, i) * filtered(0, i);
+      this.#amplitudes[i] = inX * square + restInside > cut ** 2 ? 0 : scale * factor;
     }
     return this.#amplitudes;
   }
@@ -172,8 +210,13 @@ function modified({ scheme, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: numb
 }
 
 /** Factors of a filter along an axis; the sharp one is not a product of these. */
-function filterFactors({ filter, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: Float64Array): Float64Array {
-  if (filter === null || filter.kind === "sharp") return k.map(() => 1);
+function filterFactors(
+  { periods, nodes }: DerivedPlan,
+  filter: FieldFilter | null,
+  a: 0 | 1 | 2,
+  k: Float64Array,
+): Float64Array {
+  if (filter === null || filter.kind === "sharp" || !actsAlong(filter, a)) return k.map(() => 1);
   if (filter.kind === "gaussian") return k.map((one) => Math.exp(-((one * filter.width) ** 2) / 24));
   const h = periods[a] / nodes[a];
   const width = boxNodes(filter.width, h);

@@ -12,6 +12,7 @@ export type Units = Readonly<Record<string, string>>;
 const LENGTHS: Readonly<Record<InputKind, number>> = {
   ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
   ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0, filteredStress: 0, laplacianOfGradient: 3 },
+  ...{ second: 2, rate: 0, frame: 0, mean: 0 },
 };
 
 /** The dimension of a product of powers of a dataset's units. */
@@ -44,6 +45,16 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
       : ([[field, 1]] as const);
   const squares = kind === "filteredProducts" || kind === "filteredStress" ? of : [];
   return measured(units, [...of, ...squares, ["length", -LENGTHS[kind]]]);
+}
+
+/** The dimension of a derivative of an expression. @param length order in space @param time order in time */
+export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
+  if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
+  const by = measured(units, [
+    ["length", -length],
+    ["time", -time],
+  ]);
+  return productOf(of, by);
 }
 
 /** The dimension of a kinematic viscosity. */

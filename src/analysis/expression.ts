@@ -10,6 +10,7 @@ import {
   determinant,
   eachOnce,
   eigenvalues,
+  eigenvectors,
   power,
   product,
   realPower,
@@ -23,6 +24,7 @@ import {
 } from "./array-functions.js";
 import {
   commonOf,
+  dimensionOfDerivative,
   dimensionOfInput,
   dimensionOfUnit,
   dimensionOfViscosity,
@@ -37,6 +39,7 @@ import {
   fieldOfName,
   formulaOf,
   type InputKey,
+  type InputKind,
   inputNamed,
   type Names,
   nameList,
@@ -68,6 +71,8 @@ export interface Expression {
   readonly unit: string | null;
   /** What it reads. */
   readonly inputs: readonly InputKey[];
+  /** What it reads, and what the expressions read that these inputs are of. */
+  readonly reads: readonly InputKey[];
   evaluate(block: BlockInputs): Components;
 }
 
@@ -80,7 +85,7 @@ interface Subexpression {
   /** The value, if it is the same everywhere. */
   readonly constant?: number;
   /** Set if the part is an input, or its components from number `from` on: only these are read. */
-  readonly source?: { readonly key: InputKey; readonly from: number };
+  readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
 
 type SyntaxTree = jsep.Expression & Record<string, unknown>;
@@ -131,10 +136,17 @@ export function compileExpression(text: string, names: Names, member = "expressi
     const context = nearest === undefined ? { member } : { member, nearest };
     return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
-  const inputs = new Set<InputKey>();
-  const compiler = new ExpressionCompiler(names, inputs, refuse, text);
-  const part = compiler.compile(parse(text, refuse));
-  return { text, shape: part.shape, unit: unitIn(part.dimension), inputs: [...inputs], evaluate: part.run };
+  const found: Found = { inputs: new Set(), reads: new Set(), parts: 0 };
+  const part = new ExpressionCompiler(names, found, refuse, text).compile(parse(text, refuse));
+  const { inputs, reads } = found;
+  return {
+    text,
+    shape: part.shape,
+    unit: unitIn(part.dimension),
+    inputs: [...inputs],
+    reads: [...reads],
+    evaluate: part.run,
+  };
 }
 
 /** Compiles an expression to a scalar. @throws RequestError for a vector or a tensor too: it says what to write */
@@ -155,6 +167,14 @@ export function componentsIn(text: string, shape: Shape): readonly string[] {
   return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${whole}[${i}][${j}]`));
 }
 
+/** What compilers of an expression and of its formulas find. */
+interface Found {
+  inputs: Set<InputKey>;
+  readonly reads: Set<InputKey>;
+  /** Parts of all formulas together. */
+  parts: number;
+}
+
 type Refuse = (message: string, index?: number, nearest?: string) => RequestError;
 
 function parse(text: string, refuse: Refuse): SyntaxTree {
@@ -173,7 +193,7 @@ function parse(text: string, refuse: Refuse): SyntaxTree {
     if (open > MOST_DEPTH || signs > MOST_DEPTH) throw refuse(`it is nested deeper than ${MOST_DEPTH}`, i);
   }
   try {
-    return jsep(text) as SyntaxTree;
+    return jsep(text.replaceAll(KIND_AND_WIDTH, "$1($2)")) as SyntaxTree;
   } catch (error) {
     const { description, index } = error as { description?: string; index?: number };
     if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MOST_DEPTH}`);
@@ -181,25 +201,54 @@ function parse(text: string, refuse: Refuse): SyntaxTree {
   }
 }
 
+/** A filter in an expression, which is read as a function of its width: a colon would be that of a condition. */
+const KIND_AND_WIDTH = /\b(gaussian|sharp|tophat)\s*:\s*([\d.]+(?:[eE][-+]?\d+)?)/g;
+
+/** Text that is read as the same tree. */
+function textOf(tree: SyntaxTree): string {
+  const part = (name: string): string => textOf(tree[name] as SyntaxTree);
+  const list = (name: string): string =>
+    (tree[name] as (SyntaxTree | null)[]).map((one) => (one === null ? "" : textOf(one))).join(", ");
+  switch (tree.type) {
+    case "Literal":
+      return `${tree.value}${tree.unit === undefined ? "" : `[${tree.unit}]`}`;
+    case "Identifier":
+      return tree.name as string;
+    case "UnaryExpression":
+      return `${tree.operator}(${part("argument")})`;
+    case "ConditionalExpression":
+      return `(${part("test")} ? ${part("consequent")} : ${part("alternate")})`;
+    case "CallExpression":
+      return `${part("callee")}(${list("arguments")})`;
+    case "ArrayExpression":
+      return `[${list("elements")}]`;
+    case "MemberExpression":
+      return tree.computed ? `${part("object")}[${part("property")}]` : `${part("object")}.${part("property")}`;
+    default:
+      return `(${part("left")} ${tree.operator} ${part("right")})`;
+  }
+}
+
 /** Turns the tree of one expression into parts. */
 class ExpressionCompiler {
   readonly #names: Names;
-  readonly #inputs: Set<InputKey>;
+  readonly #found: Found;
   readonly #refuse: Refuse;
   readonly #text: string;
   /** Where the search for the column of the next name or operator begins: trees do not hold columns. */
   #at = 0;
   #nodes = 0;
 
-  constructor(names: Names, inputs: Set<InputKey>, refuse: Refuse, text: string) {
+  constructor(names: Names, found: Found, refuse: Refuse, text: string) {
     this.#names = names;
-    this.#inputs = inputs;
+    this.#found = found;
     this.#refuse = refuse;
     this.#text = text;
   }
 
   compile(tree: SyntaxTree, depth = 1): Subexpression {
-    if (++this.#nodes > MOST_NODES) throw this.#refuse(`it has more than ${MOST_NODES} parts`);
+    if (++this.#nodes > MOST_NODES || ++this.#found.parts > 16 * MOST_NODES)
+      throw this.#refuse(`it has more than ${MOST_NODES} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
@@ -277,7 +326,7 @@ class ExpressionCompiler {
       throw this.#refuse(`the dataset has no ${field}`, column);
     if (input.key.startsWith("filtered") && !this.#names.isFiltered)
       throw this.#refuse(`${name} needs a filter`, column);
-    this.#inputs.add(input.key);
+    this.#add(input.key);
     return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
   }
 
@@ -285,22 +334,214 @@ class ExpressionCompiler {
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
     const names = { ...this.#names, refusesEarlier: false };
-    return new ExpressionCompiler(names, this.#inputs, refuse, formula).compile(parse(formula, refuse));
+    return new ExpressionCompiler(names, this.#found, refuse, formula).compile(parse(formula, refuse));
+  }
+
+  #add(key: InputKey): void {
+    this.#found.inputs.add(key);
+    this.#found.reads.add(key);
   }
 
   /** An input of a field, or its components from number `from` on. */
-  #input(kind: string, field: string, shape: Shape, from = 0): Subexpression {
+  #input(kind: string, field: string, shape: Shape, from = 0, step = 1): Subexpression {
     const key = `${kind}:${field}` as InputKey;
-    this.#inputs.add(key);
-    return inputPart(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}));
+    this.#add(key);
+    return inputPart(key, from, shape, dimensionOfInput(key, this.#names.units ?? {}), step);
   }
 
-  /** Derivatives and means of fields: `grad(p)`, `hess(u)[0]`, `lap(A)`, `filter(u)`; null for other functions. */
-  #ofField(name: string, tree: SyntaxTree): Subexpression | null {
-    if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
+  /**
+   * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. Those of fields
+   * are known at points too, those of expressions at nodes.
+   */
+  #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
+    if (!OPERATORS.has(name)) return null;
     const [argument, ...more] = tree.arguments as (SyntaxTree | null)[];
     const column = this.#columnOf(name);
-    if (argument == null || more.length > 0) throw this.#refuse(`${name} takes one quantity`, column);
+    if (argument == null) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
+    if (name === "filter" && more.length > 0)
+      return this.#filteredBy(
+        this.#inner(argument, depth),
+        more.map((one) => this.#textOf(one)),
+        column,
+      );
+    const ofField = more.length > 0 ? null : this.#ofField(name, argument, column);
+    if (ofField !== null) return ofField;
+    const letters = name === "d" || name === "d2" || name === "field" ? 1 : 0;
+    if (more.length !== letters) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
+    const component = this.#componentOf(argument);
+    const field = component?.field ?? this.#fieldOf(argument);
+    if (name === "d" || name === "d2") return this.#along(name, argument, field, component, more[0], depth, column);
+    if (field !== undefined && (name === "grad" || name === "div" || name === "curl")) {
+      const isVector = component === null && this.#names.fields[field] === 3;
+      const from = component === null ? 0 : 3 * component.index;
+      const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", from);
+      return name === "grad" ? gradient : this.#ofGradient(name, gradient, column);
+    }
+    const inner = this.#inner(argument, depth);
+    switch (name) {
+      case "grad":
+        if (inner.shape === "tensor") throw this.#refuse("grad takes a scalar or a vector, not a tensor", column);
+        return this.#ofInner("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", 1);
+      case "div":
+      case "curl":
+        if (inner.shape === "scalar") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
+        if (inner.shape === "vector")
+          return this.#ofGradient(name, this.#ofInner("gradient", inner, "tensor", 1), column);
+        if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
+        return summed(
+          `div(${inner.text})`,
+          [0, 1, 2].map((j) => this.#ofInner("gradient", inner, "vector", 1, 4 * j, 9)),
+        );
+      case "lap":
+        return summed(
+          `lap(${inner.text})`,
+          [0, 1, 2].map((a) => this.#ofInner("second", inner, inner.shape, 2, a, 3)),
+        );
+      case "hess":
+        if (inner.shape !== "scalar")
+          throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
+        return this.#ofInner("hessian", inner, "tensor", 2);
+      case "ddt":
+        return this.#ofInner("rate", inner, inner.shape, 0, 0, 1, 1);
+      case "DDt":
+        return this.#material(inner, column);
+      case "field":
+        return this.#atFrame(inner, more[0], column);
+      case "filter":
+        if (this.#names.isFiltered !== true)
+          throw this.#refuse(
+            "filter(...) of an expression needs gaussian, sharp or tophat, as in filter(u.x*p, gaussian:0.8)",
+            column,
+          );
+        return this.#ofInner("filtered", inner, inner.shape, 0);
+      case "mean":
+        return this.#ofInner("mean", inner, inner.shape, 0);
+      case "fluc":
+        return this.#binary(
+          "-",
+          this.compile(argument, depth + 1),
+          this.#ofInner("mean", inner, inner.shape, 0),
+          column,
+        );
+      default: {
+        if (inner.shape !== "scalar")
+          throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
+        const square = this.#ofInner("mean", { ...inner, text: `(${inner.text})^2` }, "scalar", 0);
+        const root = (block: BlockInputs) => [UNARY.sqrt(square.run(block)[0], block.scratch())];
+        return made(`rms(${inner.text})`, "scalar", inner.dimension, root);
+      }
+    }
+  }
+
+  /** An expression whose values around a node an operator needs: its inputs are not those of the operator. */
+  #inner(tree: SyntaxTree, depth: number): Inner {
+    const { inputs } = this.#found;
+    this.#found.inputs = new Set();
+    const { shape, dimension } = this.compile(tree, depth + 1);
+    this.#found.inputs = inputs;
+    return { text: textOf(tree), shape, dimension };
+  }
+
+  /** Components `from`, `from + step`, ... of an input of an expression. */
+  #ofInner(
+    kind: InputKind,
+    { text, dimension }: Inner,
+    shape: Shape,
+    length: number,
+    from = 0,
+    step = 1,
+    time = 0,
+    option = "",
+  ): Subexpression {
+    const key = `${kind}:${option}=${text}` as InputKey;
+    this.#add(key);
+    const unit = dimensionOfDerivative(dimension, this.#names.units ?? {}, length, time);
+    return inputPart(key, from, shape, unit, step);
+  }
+
+  #textOf(tree: SyntaxTree | null): string {
+    return tree === null ? "" : textOf(tree);
+  }
+
+  /** The field that a name means; undefined for expressions. */
+  #fieldOf(tree: SyntaxTree): string | undefined {
+    return tree.type === "Identifier" ? fieldOfName(tree.name as string, this.#names) : undefined;
+  }
+
+  /** `d(e, y)` and `d2(e, y)`. */
+  #along(
+    name: "d" | "d2",
+    argument: SyntaxTree,
+    field: string | undefined,
+    component: FieldComponent | null,
+    letter: SyntaxTree | null | undefined,
+    depth: number,
+    column: number,
+  ): Subexpression {
+    const a = letter?.type === "Identifier" ? ["x", "y", "z"].indexOf(letter.name as string) : -1;
+    if (a < 0) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
+    if (field === undefined) {
+      const inner = this.#inner(argument, depth);
+      return name === "d"
+        ? this.#ofInner("gradient", inner, inner.shape, 1, a, 3)
+        : this.#ofInner("second", inner, inner.shape, 2, a, 3);
+    }
+    const shape = component === null && this.#names.fields[field] === 3 ? "vector" : "scalar";
+    const index = component?.index ?? 0;
+    return name === "d"
+      ? this.#input("gradient", field, shape, 3 * index + a, 3)
+      : this.#input("hessian", field, shape, 9 * index + 4 * a, 9);
+  }
+
+  /** The divergence or the curl of the vector whose gradient is given. */
+  #ofGradient(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
+    const { key, shape, dimension } = gradient;
+    if (shape !== "tensor") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
+    if (name === "div")
+      return made(`div(${key})`, "scalar", dimension, (block) => [trace(gradient.run(block), block.scratch())]);
+    return made(`curl(${key})`, "vector", dimension, (block) => {
+      const g = gradient.run(block);
+      const turn = (i: number, j: number) => BINARY["-"](g[3 * i + j], g[3 * j + i], block.scratch());
+      return [turn(2, 1), turn(0, 2), turn(1, 0)];
+    });
+  }
+
+  /** ddt(e) + u . grad(e). */
+  #material(inner: Inner, column: number): Subexpression {
+    if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
+    if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
+    const rate = this.#ofInner("rate", inner, inner.shape, 0, 0, 1, 1);
+    const gradient = this.#ofInner("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", 1);
+    const u = this.#input("value", "velocity", "vector");
+    const carried = productOf(gradient.dimension, u.dimension);
+    const both = this.#common("DDt joins", [rate, { ...gradient, dimension: carried }], column);
+    return made(`DDt(${inner.text})`, inner.shape, both, (block) => {
+      const [along, by] = [gradient.run(block), u.run(block)];
+      const moved =
+        inner.shape === "scalar" ? [contraction(along, by, block.scratch())] : product(along, by, block.scratch);
+      return sums(rate.run(block), moved, block.scratch);
+    });
+  }
+
+  /** `field(e, 3)`: an expression at another stored frame. */
+  #atFrame(inner: Inner, frame: SyntaxTree | null | undefined, column: number): Subexpression {
+    const number = frame?.type === "Literal" ? (frame.value as number) : -1;
+    if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
+    return this.#ofInner("frame", inner, inner.shape, 0, 0, 1, 0, String(number));
+  }
+
+  /** `filter(e, gaussian:0.8)`, and with letters behind it along these axes only. */
+  #filteredBy(inner: Inner, [filter, ...letters]: readonly string[], column: number): Subexpression {
+    const [, kind, width] = /^(gaussian|sharp|tophat)\(([\d.e+-]+)\)$/.exec(filter) ?? [];
+    if (kind === undefined || !(Number(width) > 0) || letters.some((one) => !/^[xyz]$/.test(one)))
+      throw this.#refuse(`filter takes ${OPERATORS.get("filter")}`, column);
+    const along = letters.length === 0 ? "xyz" : ["x", "y", "z"].filter((one) => letters.includes(one)).join("");
+    return this.#ofInner("filtered", inner, inner.shape, 0, 0, 1, 0, `${kind},${Number(width)},${along}`);
+  }
+
+  /** Derivatives and means of fields that have operations of their own; null for others. */
+  #ofField(name: string, argument: SyntaxTree, column: number): Subexpression | null {
+    if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
     const wanted = argument.type === "Identifier" ? (argument.name as string) : "";
     const field = fieldOfName(wanted, this.#names);
     if (field === undefined && /^[up]$/.test(wanted))
@@ -309,8 +550,7 @@ class ExpressionCompiler {
     if (name === "lap" && wanted === "A") return this.#input("laplacianOfGradient", "velocity", "tensor");
     const part = this.#componentOf(argument);
     if (name === "hess" && part !== null) return this.#input("hessian", part.field, "tensor", 9 * part.index);
-    if (field === undefined)
-      throw this.#refuse(`${name} takes a field${name === "lap" ? ", or A" : ""}, not an expression`, column);
+    if (field === undefined) return null;
     const isVector = this.#names.fields[field] === 3;
     if (name === "grad") return this.#input("gradient", field, isVector ? "tensor" : "vector");
     if (name === "lap")
@@ -323,12 +563,7 @@ class ExpressionCompiler {
   }
 
   /** The component `u.x` or `u[0]` of a vector field; null for anything else. */
-  #componentOf({
-    type,
-    object,
-    property,
-    computed,
-  }: SyntaxTree): { readonly field: string; readonly index: number } | null {
+  #componentOf({ type, object, property, computed }: SyntaxTree): FieldComponent | null {
     if (type !== "MemberExpression" || (object as SyntaxTree).type !== "Identifier") return null;
     const field = fieldOfName((object as SyntaxTree).name as string, this.#names);
     const { name, value } = property as SyntaxTree;
@@ -345,7 +580,7 @@ class ExpressionCompiler {
     return part === null ? null : this.#input("hessian", part.field, "tensor", 9 * part.index);
   }
 
-  #filtered(argument: SyntaxTree, wanted: string, field: string | undefined, column: number): Subexpression {
+  #filtered(argument: SyntaxTree, wanted: string, field: string | undefined, column: number): Subexpression | null {
     if (!this.#names.isFiltered) throw this.#refuse("filter(...) needs a filter, such as gaussian:0.8", column);
     if (field !== undefined)
       return this.#input("filtered", field, this.#names.fields[field] === 3 ? "vector" : "scalar");
@@ -357,11 +592,7 @@ class ExpressionCompiler {
     if (callee === "grad" && of !== undefined)
       return this.#input("filteredGradient", of, this.#names.fields[of] === 3 ? "tensor" : "vector");
     const component = this.#componentOf(argument);
-    if (component !== null) return this.#input("filtered", component.field, "scalar", component.index);
-    throw this.#refuse(
-      "filter takes a field, a component of one, its gradient, A, S, W or omega; tau is filter(u_i u_j) less the products",
-      column,
-    );
+    return component === null ? null : this.#input("filtered", component.field, "scalar", component.index);
   }
 
   #unknown(name: string, column: number): RequestError {
@@ -465,13 +696,13 @@ class ExpressionCompiler {
   #call(tree: SyntaxTree, depth: number): Subexpression {
     const callee = tree.callee as SyntaxTree;
     const name = callee.type === "Identifier" ? (callee.name as string) : "";
-    const ofField = this.#ofField(name, tree);
-    if (ofField !== null) return ofField;
+    const operated = this.#operator(name, tree, depth);
+    if (operated !== null) return operated;
     const column = this.#columnOf(name);
     const row = FUNCTIONS.get(name);
     if (row === undefined)
       throw this.#refuse(
-        `there is no function ${excerpt(name)}; functions are ${[...FUNCTIONS.keys()].join(", ")}`,
+        `there is no function ${excerpt(name)}; functions are ${[...FUNCTIONS.keys(), ...OPERATORS.keys()].join(", ")}`,
         column,
       );
     const given = (tree.arguments as (SyntaxTree | null)[]).map((one) => this.#element(one, depth));
@@ -494,7 +725,7 @@ class ExpressionCompiler {
     if (name === "sqrt") return powerOf(a.dimension, 1 / 2);
     if (name === "det") return powerOf(a.dimension, 3);
     if (["dot", "cross", "ddot"].includes(name)) return productOf(a.dimension, (b as Subexpression).dimension);
-    if (name === "sign") return "number";
+    if (name === "sign" || name.startsWith("eigvec")) return "number";
     if (["exp", "log", "sin", "cos"].includes(name)) {
       if (commonOf([a.dimension, new Map()]) !== undefined) return "number";
       const told = `${name} takes a number without unit, not ${dimensionText(a.dimension)}`;
@@ -531,8 +762,9 @@ class ExpressionCompiler {
     if (!isKnown) throw this.#refuse("components of a vector are .x, .y and .z, or [0], [1] and [2]", column);
     const size = object.shape === "tensor" ? 3 : 1;
     if (object.source !== undefined) {
-      const from = object.source.from + size * index;
-      return inputPart(object.source.key, from, size === 3 ? "vector" : "scalar", object.dimension);
+      const { key, step } = object.source;
+      const from = object.source.from + step * size * index;
+      return inputPart(key, from, size === 3 ? "vector" : "scalar", object.dimension, step);
     }
     const key = `${object.key}[${index}]`;
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
@@ -564,18 +796,49 @@ function norm(a: Components, scratch: ScratchArray): Float64Array {
 }
 
 /** Makes a part of components of an input, each of which is read once for a block. */
-function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers): Subexpression {
-  const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + c}]`);
+function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers, step = 1): Subexpression {
+  const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + step * c}]`);
   const run = (block: BlockInputs): Components =>
     names.map((name, c) => {
       const known = block.computed.get(name);
       if (known !== undefined) return known[0];
-      const values = block.input(key, from + c);
+      const values = block.input(key, from + step * c);
       block.computed.set(name, [values]);
       return values;
     });
-  return { key: names.length === 1 ? names[0] : `${key}[${from}-]`, shape, dimension, run, source: { key, from } };
+  const own = names.length === 1 ? names[0] : `${key}[${from}-${step}-]`;
+  return { key: own, shape, dimension, run, source: { key, from, step } };
 }
+
+/** The sum of three parts of one shape. */
+function summed(key: string, parts: readonly Subexpression[]): Subexpression {
+  const [{ shape, dimension }] = parts;
+  return made(key, shape, dimension, (block) =>
+    parts.map((one) => one.run(block)).reduce((sum, one) => sums(sum, one, block.scratch)),
+  );
+}
+
+/** A component of a vector field. */
+interface FieldComponent {
+  readonly field: string;
+  readonly index: number;
+}
+
+/** An expression inside an operator. */
+interface Inner extends Pick<Subexpression, "shape" | "dimension"> {
+  readonly text: string;
+}
+
+/** What each operator takes, in words. */
+const OPERATORS: ReadonlyMap<string, string> = new Map([
+  ...["grad", "div", "curl", "lap", "hess", "ddt", "DDt", "mean", "rms", "fluc"].map(
+    (name) => [name, "one quantity"] as const,
+  ),
+  ["d", "a quantity and an axis, as in d(u.x, y)"],
+  ["d2", "a quantity and an axis, as in d2(u.x, y)"],
+  ["field", "a quantity and the number of a stored frame, as in field(p, 3)"],
+  ["filter", "a quantity, a filter if there is another one, and axes, as in filter(u.x*p, gaussian:0.8, x, z)"],
+]);
 
 interface Form {
   readonly takes: readonly Shape[];
@@ -585,6 +848,9 @@ interface Form {
 
 const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
 const SHAPES = Object.keys(SIZES) as Shape[];
+const eigenvector = (index: number): readonly Form[] => [
+  form(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
+];
 const eigenvalue = (index: number): readonly Form[] => [
   form(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
 ];
@@ -603,6 +869,9 @@ const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly
   ["eig1", eigenvalue(0)],
   ["eig2", eigenvalue(1)],
   ["eig3", eigenvalue(2)],
+  ["eigvec1", eigenvector(0)],
+  ["eigvec2", eigenvector(1)],
+  ["eigvec3", eigenvector(2)],
   ...scalarFunctions.map(
     (name) => [name, [form(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
   ),

@@ -4,10 +4,47 @@ import { curlOf, QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
 /** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */
-export type InputKind = PlainKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
+export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
 /** Inputs that no filter makes. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
+/** Inputs of expressions at nodes: second derivatives along x, y, z, the slope in time, values of a frame, and means. */
+export type NodeKind = "second" | "rate" | "frame" | "mean";
+/** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2=p`. */
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
+
+/** The parts of an input: of an expression its text, with what stands before `=`. */
+export interface InputParts {
+  readonly kind: InputKind;
+  readonly field: FieldName;
+  readonly option: string;
+  /** Null if the input is of a field. */
+  readonly expression: string | null;
+}
+
+/** Takes an input apart; null for a coordinate. */
+export function partsOfInput(key: InputKey): InputParts | null {
+  const colon = key.indexOf(":");
+  if (colon < 0) return null;
+  const [kind, field] = [key.slice(0, colon) as InputKind, key.slice(colon + 1)];
+  const equals = field.indexOf("=");
+  if (equals < 0) return { kind, field, option: "", expression: null };
+  return { kind, field, option: field.slice(0, equals), expression: field.slice(equals + 1) };
+}
+
+/** Whether an input is of an expression: these are known at nodes only. */
+export function isOfExpression(key: InputKey): boolean {
+  return key.includes("=");
+}
+
+/** The mean of an expression: a number for each component and each place along the axes that are kept. */
+export interface MeanTable {
+  /** Nodes along x, y and z and frames; 1 along those averaged over. */
+  readonly extent: readonly [number, number, number, number];
+  /** Numbers of the frames, if each has its own. */
+  readonly frames: readonly number[];
+  /** A list for each component, x fastest. */
+  readonly values: readonly Float64Array[];
+}
 
 export interface Input {
   readonly key: InputKey;
@@ -26,6 +63,8 @@ export interface Names {
   readonly isFiltered?: boolean | "box";
   /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused with what to write instead; absent: they are known. */
   readonly refusesEarlier?: boolean;
+  /** Means by the texts of their expressions, as far as they are computed. */
+  readonly means?: Readonly<Record<string, MeanTable>>;
 }
 
 /** What expressions know of a dataset, as plain data. */
@@ -43,6 +82,7 @@ const PREFIXES: Readonly<Record<InputKind, string>> = {
   ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
   ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
   ...{ laplacianOfGradient: "lap_grad_", filteredStress: "bar_stress_" },
+  ...{ second: "second_", rate: "rate_", frame: "frame_", mean: "mean_" },
 };
 /** Shapes of the inputs of a vector and of a scalar; null if it has no such input. */
 const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar: Shape | null]>> = {
@@ -55,6 +95,7 @@ const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar:
   filteredProducts: ["tensor", null],
   laplacianOfGradient: ["tensor", null],
   filteredStress: ["tensor", null],
+  ...{ second: [null, null], rate: [null, null], frame: [null, null], mean: [null, null] },
 };
 const COORDINATES = ["x", "y", "z", "t"] as const;
 

@@ -42,7 +42,19 @@ export type AnyReduction =
       readonly orders: readonly number[];
       readonly periodic: boolean;
     }
-  | ({ readonly kind: "structures" } & StructureOptions);
+  | ({ readonly kind: "structures" } & StructureOptions)
+  | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
+
+/** Nodes of a region whose values are gathered, and the frame of each. */
+interface GatherOptions {
+  readonly nodes: readonly number[];
+  readonly frames: readonly number[];
+}
+
+/** Values of some of the nodes: their places in the list, and a number for each column. */
+export interface Gathered extends LeftOut {
+  readonly found: readonly (readonly number[])[];
+}
 
 /** Values at nodes: an array for each column, the weights of the nodes over `cell` if they differ, and their places. */
 export interface Sample extends MarkedBox {
@@ -74,7 +86,8 @@ export type ReductionState =
   | Extremes
   | Increments
   | PartFragments
-  | JoinedFragments;
+  | JoinedFragments
+  | Gathered;
 
 /** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
@@ -99,6 +112,8 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return incrementsOf(reduction.of.map(column), sample.shape, reduction, sample.weights);
     case "structures":
       return fragmentsOf(reduction, sample);
+    case "gather":
+      return gathered(reduction, sample);
   }
 }
 
@@ -132,6 +147,11 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
     case "structures":
       (a as JoinedFragments).add(b as PartFragments);
       return a;
+    case "gather":
+      return {
+        ...bothLeftOut(a as Gathered, b as Gathered),
+        found: [...(a as Gathered).found, ...(b as Gathered).found],
+      };
   }
 }
 
@@ -202,6 +222,19 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
       weights && Float64Array.from(list, (i) => weights[i]),
     );
   return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, ...leftOut };
+}
+
+function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly number[] }, sample: Sample): Gathered {
+  const own = new Map<number, number>();
+  nodes.forEach((node, i) => {
+    if (frames[i] === sample.frame) own.set(node, i);
+  });
+  const found: number[][] = [];
+  for (let n = 0; own.size > 0 && n < sample.count; n++) {
+    const place = own.get(sample.nodeOf(n));
+    if (place !== undefined) found.push([place, ...of.map((column) => sample.columns[column][n])]);
+  }
+  return { missing: 0, infinite: 0, found };
 }
 
 /** What an answer says of each group, by name. */

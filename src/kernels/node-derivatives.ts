@@ -13,7 +13,7 @@ import type { Axes, Triple } from "./types.js";
 
 /** Nodes of a field around a box, dense, in the layout [z][y][x][component]. */
 export interface Surroundings {
-  readonly nodes: Float32Array;
+  readonly nodes: Float32Array | Float64Array;
   readonly components: number;
   /** First node of the dense box, and nodes along x, y, z. */
   readonly low: Triple;
@@ -138,7 +138,7 @@ function rowOf({ components, low, span }: Surroundings, { first }: DifferencedNo
 
 /** Overwrites a run of `out` with the sums of the taps of node `n`; four at a time, in their order. */
 function addTaps(
-  nodes: Float32Array,
+  nodes: Float32Array | Float64Array,
   from: number,
   step: number,
   length: number,

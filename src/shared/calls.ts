@@ -184,9 +184,15 @@ export const MEMBERS = {
   over: {
     type: "choices",
     choices: DIRECTIONS,
-    about: "Directions that are averaged over; those left give places.",
-    usual: "all",
+    about: "Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e) too.",
+    usual: "all; of means in nodes, find and structures x,y,z",
     example: "x,z,t",
+  },
+  mean_time: {
+    type: "times",
+    about: "Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a list or a range.",
+    usual: "the times of the question",
+    example: "all",
   },
   weights: {
     type: "choice",
@@ -304,6 +310,7 @@ const BOX = ["x", "y", "z", "i", "j", "k"] as const;
 const STORED = ["time", "frame"] as const;
 const AT_POINTS = ["method", "derivatives", "time_method", "filter"] as const;
 const AT_NODES = ["derivatives", "filter"] as const;
+const OF_MEANS = ["over", "mean_time"] as const;
 const TRACKING = ["method", "integrator", "step", "tolerance", "every", "open_faces"] as const;
 
 /** A call. */
@@ -360,7 +367,7 @@ export const CALLS = {
     about:
       "Fields as they lie, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes it for ParaView.",
     kind: "grid",
-    members: ["what", ...BOX, ...STORED, ...AT_NODES, "level", "units", "format", "job"],
+    members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
     forms: [...GRID, "xmf"],
     example: { what: "u, p", frame: "0", i: "0:4", j: "0:4", k: "0:1" },
@@ -370,7 +377,7 @@ export const CALLS = {
     about:
       "Rows i, j, k, x, y, z and what, by the first of what, largest first; without what in the order of nodes. total says how many there are.",
     kind: "rows",
-    members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, "level", "units", "format", "job"],
+    members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
     forms: ROWS,
     usual: { what: "none: in the order of nodes" },
@@ -435,6 +442,7 @@ export const CALLS = {
       "where",
       "reduce",
       "over",
+      "mean_time",
       "weights",
       "level",
       "units",
@@ -495,6 +503,7 @@ export const CALLS = {
       "connectivity",
       "least",
       "labels",
+      ...OF_MEANS,
       "weights",
       "level",
       "units",

@@ -57,8 +57,11 @@ export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner)
 export class DerivedFrames {
   readonly fields: DerivedFields;
   readonly #runner: TransformRunner;
+  /** What is made for the columns; null if nothing is. */
+  readonly #before: DerivedFrames | null;
 
   constructor(plan: DerivedPlan, runner: TransformRunner) {
+    this.#before = plan.before === undefined ? null : new DerivedFrames(plan.before, runner);
     const parts = plan.columns.length + plan.components.length;
     const { scratch, release } = runner.space.lend(parts * plan.nodes[2] * planeNumbers(plan));
     runner.atEnd(release);
@@ -71,7 +74,9 @@ export class DerivedFrames {
     const { plan, scratch } = this.fields;
     const [, ny, nz] = plan.nodes;
     const plane = 8 * planeNumbers(plan);
-    const shared = { plan, scratch, frame, time, ...(blend === undefined ? {} : { blend }) };
+    await this.#before?.make(frame, time, blend);
+    const derived = this.#before?.fields ?? null;
+    const shared = { plan, scratch, frame, time, derived, ...(blend === undefined ? {} : { blend }) };
     await inParts(nz, plane * plan.columns.length, this.#runner, { ...shared, stage: "forward" });
     await inParts(ny, ((plan.columns.length + 1) * plane * nz) / ny, this.#runner, { ...shared, stage: "derive" });
     await inParts(nz, plane * plan.components.length, this.#runner, { ...shared, stage: "back" });

@@ -1,5 +1,5 @@
 /** A worker transforms planes of whole frames, and sums or changes their modes. */
-import { type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
+import { actsAlong, type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
 import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
@@ -173,13 +173,13 @@ export class FrameTransforms {
 
 /** The filter and the difference of a component along an axis that is not transformed; null if it has none. */
 function matrixAlong(
-  { transformed, filter, scheme }: DerivedPlan,
-  { axes: along, isFiltered }: DerivedComponent,
+  { transformed, scheme }: DerivedPlan,
+  { axes: along, filter }: DerivedComponent,
   axes: Axes,
   a: 0 | 1 | 2,
 ): LineMatrix | null {
   if (transformed[a]) return null;
-  const filtered = isFiltered && filter !== null ? gaussianLines(axes[a], filter.width) : null;
+  const filtered = filter !== null && actsAlong(filter, a) ? gaussianLines(axes[a], filter.width) : null;
   if (along === "laplacian" || !along.includes(a)) return filtered;
   const difference = differenceLines(axes[a], scheme as DifferenceOrder);
   return filtered === null ? difference : productOfLines(difference, filtered);

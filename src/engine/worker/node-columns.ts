@@ -1,6 +1,7 @@
 /** Evaluates columns of expressions at the nodes of a part of a region, for one worker thread. */
-import { type BlockInputs, compileScalar, type Expression } from "../../analysis/expression.js";
-import type { InputKey, PlainKind } from "../../analysis/names.js";
+import { SIZES } from "../../analysis/array-functions.js";
+import { type BlockInputs, compileExpression, compileScalar, type Expression } from "../../analysis/expression.js";
+import { type InputKey, type InputKind, type InputParts, type MeanTable, partsOfInput } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import { gatherBox } from "../../kernels/block.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
@@ -10,22 +11,26 @@ import {
   NodeDerivatives,
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
-import type { FrameWeights, Triple } from "../../kernels/types.js";
+import { wrap } from "../../kernels/stencil.js";
+import { frameTime } from "../../kernels/time.js";
+import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
 import { CancelledError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
 
-const HIGHEST: Readonly<Record<PlainKind, 0 | 1 | 2>> = {
-  ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2 },
+/** Highest derivative of the kinds of inputs that are differences. */
+const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
+  ...{ gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2, second: 2 },
 };
+/** Compiled columns that a thread keeps. */
+const MOST_COMPILED = 64;
 /** About how many nodes are evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
 /** The columns of a plan, compiled, and what they read. */
 interface CompiledColumns {
-  readonly text: string;
   readonly columns: readonly Expression[];
   readonly keys: ReadonlySet<InputKey>;
 }
@@ -49,9 +54,11 @@ type PlaceRows = (column: number, y: number, z: number, values: Float64Array) =>
 
 /** Evaluates columns for one thread, and keeps what it has compiled, and its arrays, from part to part. */
 export class NodeColumns {
-  #compiled: CompiledColumns | null = null;
+  readonly #compiled = new Map<string, CompiledColumns>();
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
-  readonly #nodes = new Map<FieldName, Float32Array>();
+  /** By the depth of the expressions around them and the names of fields. */
+  readonly #nodes = new Map<string, Float32Array>();
+  readonly #inner = new Map<string, Expression>();
   readonly #scratches: Float64Array[] = [];
 
   /**
@@ -60,15 +67,30 @@ export class NodeColumns {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0] } = asked;
-    const { columns, keys: all } = this.#compile(asked);
+    this.#evaluateAt(asked, open, sampler, place, 0);
+  }
+
+  /** Evaluates columns, or the components of an expression inside others. @param depth how many are around it */
+  #evaluateAt(
+    asked: ColumnsAtNodes,
+    open: OpenDataset,
+    sampler: Sampler,
+    place: PlaceRows,
+    depth: number,
+    inner?: Expression,
+  ): void {
+    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0], names } = asked;
+    const { columns, keys: all } =
+      inner === undefined ? this.#compile(asked) : { columns: [inner], keys: new Set(inner.inputs) };
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
-    const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
+    const differs = [...keys].some((key) => HIGHEST[partsOfInput(key)?.kind ?? "value"] !== undefined);
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
     const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
-    const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives);
-    const fields = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
-    const inputs = new NodeInputs(fields, derivatives, derived, open, time, ahead);
+    const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives, depth);
+    const stored = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
+    const fields = new Map([...stored, ...this.#expressionsAround(keys, asked, open, sampler, derivatives, depth)]);
+    const means = (parts: InputParts) => meanAt(names.means?.[parts.expression ?? ""], region.frame, parts);
+    const inputs = new NodeInputs(fields, derivatives, derived, open, time, ahead, means);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -77,19 +99,75 @@ export class NodeColumns {
         const first = [region.first[0], region.first[1] + y, region.first[2] + z] as const;
         const count = [nx, Math.min(rows, ny - y), 1] as const;
         const block = this.#blockOf(inputs, { first, count });
-        columns.forEach((column, c) => {
-          place(c, y, z, column.evaluate(block)[0]);
-        });
+        let c = 0;
+        for (const column of columns) for (const values of column.evaluate(block)) place(c++, y, z, values);
       }
     }
   }
 
   #compile({ columns: texts, names }: ColumnsAtNodes): CompiledColumns {
-    const text = JSON.stringify([texts, names]);
-    if (this.#compiled?.text === text) return this.#compiled;
+    const text = JSON.stringify([texts, names], (name, value) => (name === "means" ? undefined : value));
+    const known = this.#compiled.get(text);
+    if (known !== undefined) return known;
+    if (this.#compiled.size >= MOST_COMPILED) this.#compiled.clear();
     const columns = texts.map((one) => compileScalar(one, names));
-    this.#compiled = { text, columns, keys: new Set(columns.flatMap(({ inputs }) => inputs)) };
-    return this.#compiled;
+    const compiled = { columns, keys: new Set(columns.flatMap(({ inputs }) => inputs)) };
+    this.#compiled.set(text, compiled);
+    return compiled;
+  }
+
+  /** Evaluates the expressions inside others at the nodes that these need: around them, or of other frames. */
+  #expressionsAround(
+    keys: ReadonlySet<InputKey>,
+    asked: ColumnsAtNodes,
+    open: OpenDataset,
+    sampler: Sampler,
+    derivatives: NodeDerivatives | null,
+    depth: number,
+  ): readonly (readonly [string, Surroundings])[] {
+    const wanted = new Map<string, { readonly parts: InputParts; readonly highest: 0 | 1 | 2 }>();
+    for (const key of keys) {
+      const parts = partsOfInput(key);
+      if (parts === null || parts.expression === null || parts.kind === "mean") continue;
+      const name = fieldAround(parts);
+      const highest = Math.max(wanted.get(name)?.highest ?? 0, HIGHEST[parts.kind] ?? 0) as 0 | 1 | 2;
+      wanted.set(name, { parts, highest });
+    }
+    if (wanted.size > 0 && (asked.blend?.frames.length ?? 1) > 1)
+      throw new RequestError("Unsupported", "Operators of expressions are known at stored times, not between them.");
+    return [...wanted].map(([name, { parts, highest }]) => {
+      const { first: low, count: span } = asked.region;
+      const around = highest > 0 ? (derivatives as NodeDerivatives).surroundings(asked.region, highest) : { low, span };
+      const expression = this.#compileInner(parts.expression as string, asked.names);
+      const components = SIZES[expression.shape];
+      const nodes = new Float64Array(components * around.span[0] * around.span[1] * around.span[2]);
+      for (const [frame, weight] of framesAround(parts, asked.region.frame, open.dataset.time)) {
+        const isElsewhen = frame !== asked.region.frame;
+        if (isElsewhen && expression.reads.some((key) => asked.derived?.plan.inputs[key] !== undefined))
+          throw new RequestError(
+            "Unsupported",
+            "ddt and field take no filter and no spectral derivative inside: write filter(ddt(u)).",
+          );
+        const region = { first: around.low, count: around.span, frame };
+        const inside = { ...asked, region, time: frameTime(open.dataset.time, frame) };
+        const add: PlaceRows = (c, y, z, values) => {
+          let at = (z * around.span[1] + y) * around.span[0] * components + c;
+          for (let i = 0; i < values.length; i++, at += components) nodes[at] += weight * values[i];
+        };
+        this.#evaluateAt(inside, open, sampler, add, depth + 1, expression);
+      }
+      return [name, { nodes, components, ...around }];
+    });
+  }
+
+  #compileInner(text: string, names: ColumnsAtNodes["names"]): Expression {
+    const key = JSON.stringify([text, names], (name, value) => (name === "means" ? undefined : value));
+    const known = this.#inner.get(key);
+    if (known !== undefined) return known;
+    if (this.#inner.size >= MOST_COMPILED) this.#inner.clear();
+    const expression = compileExpression(text, names);
+    this.#inner.set(key, expression);
+    return expression;
   }
 
   #derivativesOf(open: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
@@ -106,11 +184,14 @@ export class NodeColumns {
     open: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
+    depth: number,
   ): ReadonlyMap<FieldName, Surroundings> {
     const highest = new Map<FieldName, 0 | 1 | 2>();
     for (const key of keys) {
-      const [kind, name] = key.split(":") as [PlainKind, FieldName | undefined];
-      if (name !== undefined) highest.set(name, Math.max(highest.get(name) ?? 0, HIGHEST[kind]) as 0 | 1 | 2);
+      const parts = partsOfInput(key);
+      if (parts === null || parts.expression !== null) continue;
+      const order = Math.max(highest.get(parts.field) ?? 0, HIGHEST[parts.kind] ?? 0) as 0 | 1 | 2;
+      highest.set(parts.field, order);
     }
     return new Map(
       [...highest].map(([name, order]) => {
@@ -119,9 +200,9 @@ export class NodeColumns {
         const reader = sampler.reader(open.source(name));
         const { components } = reader;
         const length = components * around.span[0] * around.span[1] * around.span[2];
-        const kept = this.#nodes.get(name);
+        const kept = this.#nodes.get(`${depth}:${name}`);
         const nodes = kept !== undefined && kept.length >= length ? kept : new Float32Array(length);
-        this.#nodes.set(name, nodes);
+        this.#nodes.set(`${depth}:${name}`, nodes);
         gatherBox(reader, open.dataset.axes, region.frame, around.low, around.span, nodes);
         return [name, { nodes, components, ...around }];
       }),
@@ -160,6 +241,59 @@ function sumOfFrames(
   return new Map([...sums].map(([name, { sum, ...field }]) => [name, { ...field, nodes: Float32Array.from(sum) }]));
 }
 
+/** The name of what is evaluated of an expression: its values around nodes, a slope in time, or those of a frame. */
+function fieldAround({ kind, option, expression }: InputParts): string {
+  const isElsewhen = kind === "rate" || kind === "frame";
+  return `${isElsewhen ? kind : ""}${isElsewhen ? option : ""}=${expression}`;
+}
+
+/** Frames and their weights: of `ddt` three, or two if there are no more. @throws RequestError */
+function framesAround(
+  { kind, option }: InputParts,
+  frame: number,
+  time: TimeAxis,
+): readonly (readonly [frame: number, weight: number])[] {
+  if (kind === "frame") {
+    const { guardBefore, guardAfter, count } = time;
+    const most = count - guardBefore - guardAfter - 1;
+    if (Number(option) > most)
+      throw new RequestError("OutOfRange", `field: frames are 0 to ${most}, not ${option}.`, { member: "what" });
+    return [[Number(option) + guardBefore, 1]];
+  }
+  if (kind !== "rate") return [[frame, 1]];
+  if (time.count < 2) throw new RequestError("Unsupported", "ddt needs several stored times.", { member: "what" });
+  const first = Math.max(0, Math.min(frame - 1, time.count - 3));
+  const frames = Array.from({ length: Math.min(3, time.count) }, (_, i) => first + i);
+  return frames
+    .map((one) => [one, slopeWeight(frames, one, frame, time)] as const)
+    .filter(([, weight]) => weight !== 0);
+}
+
+/** The derivative at a frame of the polynomial that is 1 at `one` and 0 at the other frames. */
+function slopeWeight(frames: readonly number[], one: number, frame: number, time: TimeAxis): number {
+  const t = (k: number): number => frameTime(time, k);
+  const others = frames.filter((k) => k !== one);
+  return others.reduce((sum, left) => {
+    const rest = others.filter((k) => k !== left);
+    return sum + rest.reduce((product, k) => (product * (t(frame) - t(k))) / (t(one) - t(k)), 1 / (t(one) - t(left)));
+  }, 0);
+}
+
+/** The mean at nodes of a frame. @throws RequestError for a frame that has none */
+function meanAt(table: MeanTable | undefined, frame: number, { expression }: InputParts): MeanOfFrame {
+  const f = table === undefined || table.extent[3] === 1 ? 0 : table.frames.indexOf(frame);
+  if (table === undefined || f < 0) {
+    const text = `The mean of ${expression} is not known at frame ${frame}: average it over t too.`;
+    throw new RequestError("Unsupported", text, { member: "over" });
+  }
+  return { table, from: f * table.extent[0] * table.extent[1] * table.extent[2] };
+}
+
+interface MeanOfFrame {
+  readonly table: MeanTable;
+  readonly from: number;
+}
+
 /** The inputs of expressions at the nodes of a part. */
 class NodeInputs {
   readonly #fields: ReadonlyMap<FieldName, Surroundings>;
@@ -168,6 +302,7 @@ class NodeInputs {
   readonly #open: OpenDataset;
   readonly #time: number;
   readonly #ahead: Triple;
+  readonly #means: (parts: InputParts) => MeanOfFrame;
 
   constructor(
     fields: ReadonlyMap<FieldName, Surroundings>,
@@ -176,7 +311,9 @@ class NodeInputs {
     open: OpenDataset,
     time: number,
     ahead: Triple,
+    means: (parts: InputParts) => MeanOfFrame,
   ) {
+    this.#means = means;
     this.#ahead = ahead;
     this.#fields = fields;
     this.#derived = derived;
@@ -191,14 +328,18 @@ class NodeInputs {
     if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, scratch());
     const components = this.#derived?.plan.inputs[key];
     if (components !== undefined) return derivedValues(this.#derived as DerivedFields, components[c], box, scratch());
-    const [kind, name] = key.split(":") as [PlainKind, FieldName];
+    const parts = partsOfInput(key) as InputParts;
+    const { kind } = parts;
+    if (kind === "mean") return meanValues(this.#means(parts), c, box, this.#open.dataset.axes, scratch());
+    const name = parts.expression === null ? parts.field : fieldAround(parts);
     const field = this.#fields.get(name) as Surroundings;
-    if (kind === "value") return boxValues(field, box, c, scratch());
+    if (kind === "value" || kind === "rate" || kind === "frame") return boxValues(field, box, c, scratch());
     const derivatives = this.#derivatives as NodeDerivatives;
     const along = (component: number, a: AxisIndex, n: 1 | 2) =>
       derivatives.derivative(field, box, component, a, n, scratch());
     const [a, b] = [Math.floor((c % 9) / 3), c % 3] as [AxisIndex, AxisIndex];
-    if (kind === "gradient") return along(a, b, 1);
+    if (kind === "gradient") return along(Math.floor(c / 3), b, 1);
+    if (kind === "second") return along(Math.floor(c / 3), b, 2);
     const component = Math.floor(c / 9);
     if (kind === "hessian")
       return a === b ? along(component, a, 2) : derivatives.mixed(field, box, component, a, b, scratch());
@@ -236,6 +377,25 @@ function boxValues(
   return out;
 }
 
+/** A component of a mean at the nodes of a box. */
+function meanValues(
+  { table: { extent, values }, from }: MeanOfFrame,
+  c: number,
+  { first, count }: DifferencedNodes,
+  axes: Axes,
+  out: Float64Array,
+): Float64Array {
+  const [x, y, z] = ([0, 1, 2] as const).map((a) =>
+    Int32Array.from({ length: count[a] }, (_, i) => (extent[a] === 1 ? 0 : wrap(first[a] + i, axes[a].nodes))),
+  );
+  for (let k = 0, to = 0; k < count[2]; k++)
+    for (let j = 0; j < count[1]; j++) {
+      const row = from + (z[k] * extent[1] + y[j]) * extent[0];
+      for (let i = 0; i < count[0]; i++) out[to++] = values[c][row + x[i]];
+    }
+  return out;
+}
+
 /** A component that transforms have made, at the nodes of a box, which may cross the seams of periods. */
 function derivedValues(
   { plan, scratch }: DerivedFields,
@@ -248,9 +408,9 @@ function derivedValues(
   const plane = (plan.columns.length + component) * nz;
   for (let z = 0, to = 0; z < count[2]; z++)
     for (let y = 0; y < count[1]; y++) {
-      const at = ((plane + ((first[2] + z) % nz)) * ny + ((first[1] + y) % ny)) * row;
+      const at = ((plane + wrap(first[2] + z, nz)) * ny + wrap(first[1] + y, ny)) * row;
       for (let x = 0; x < count[0]; ) {
-        const from = (first[0] + x) % nx;
+        const from = wrap(first[0] + x, nx);
         const length = Math.min(count[0] - x, nx - from);
         readScratch(scratch, at + from, out.subarray(to, to + length));
         x += length;

@@ -12,12 +12,30 @@ import { structureFunctions } from "../rest/analysis/structure-functions.js";
 import { structures as findStructures } from "../rest/analysis/structures.js";
 import { timesOf } from "../rest/describe.js";
 import type { GridAnswer, TableAnswer } from "./answer.js";
-import { type KnownMeans, whereHolds, withMeans } from "./conditions.js";
-import { type Context, filterText, placesText, pointsOf, pointsText, timeText, type Understood } from "./context.js";
+import { whereHolds } from "./conditions.js";
+import {
+  type Context,
+  filterText,
+  placesText,
+  pointsOf,
+  pointsText,
+  timesText,
+  timeText,
+  type Understood,
+} from "./context.js";
 import { wrong } from "./faults.js";
-import { nodeDerivatives } from "./nodes.js";
+import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
-import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, spatialName, usualWhat, whatTexts } from "./what.js";
+import {
+  checkFilterUsed,
+  compileWhat,
+  namesOf,
+  nodeDerivatives,
+  pointDerivatives,
+  spatialName,
+  usualWhat,
+  whatTexts,
+} from "./what.js";
 import { intervalIn, stepIn, storedIn } from "./when.js";
 import { boxIn, runsIn } from "./where.js";
 
@@ -79,6 +97,12 @@ function nodeText(asked: MemberValues): Understood {
   return { ...placesText(asked), derivatives, ...filterText(asked), weights, level: 0, units };
 }
 
+/** How means are taken, as an answer repeats it. */
+export function meanText({ over, mean_time }: MemberValues): Understood {
+  const time = mean_time === undefined ? {} : { mean_time: timesText(mean_time) };
+  return { ...(over === undefined ? {} : { over }), ...time };
+}
+
 /** Numbers of frames count from 0. */
 function fromZero(body: GroupAnswer): GroupAnswer {
   const frames = (body.frames as readonly { frame: number; time: number }[] | undefined)?.map(({ frame, time }) => ({
@@ -107,6 +131,12 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
 /** Members of reductions that hold quantities. */
 const QUANTITIES_OF = ["moments", "covariance", "histogram", "joint", "conditional", "on", "extremes"];
 
+/** The quantities of a reduction. */
+function quantitiesIn(row: Asked): readonly string[] {
+  const named = Object.entries(row).filter(([name]) => QUANTITIES_OF.includes(name));
+  return named.flatMap(([, value]) => [value].flat().filter((one) => typeof one === "string"));
+}
+
 /** Answers `statistics`: with `where`, what does not hold is left out and counted. */
 export async function statistics(context: Context, asked: MemberValues): Promise<Tabled> {
   const { dataset, life, service } = context;
@@ -119,29 +149,31 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const reduce = asked.reduce ?? what.map((one) => ({ moments: one.text }));
   const common = { over: over ?? ["x", "y", "z", "t"] };
   const isDrawn = points !== undefined;
-  const members = isDrawn ? await pointMembers(context, asked, frames) : nodeMembers(asked, dataset, frames);
-  const known: Record<string, number> = {};
+  const texts = [...reduce.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
+  const known = isDrawn
+    ? { members: {}, about: {} }
+    : await meansIn(texts, nodesOf(asked, dataset, frames), asked, dataset, means, common.over, "what");
+  const members = isDrawn
+    ? await pointMembers(context, asked, frames)
+    : { ...nodeMembers(asked, dataset, frames), ...known.members };
   let names = new Map<string, string>(what.filter(({ isNamed }) => isNamed).map(({ text: own, name }) => [own, name]));
-  let [reductions, beside] = [reduce, {} as GroupAnswer];
+  let [reductions, beside] = [reduce, known.about];
   if (where !== undefined) {
     if (isDrawn) throw wrong("where", "conditions are of nodes; over points put them into what");
-    const places = nodesOf(asked, dataset, frames);
-    const condition = await withMeans(where, places, means.reduce, known);
-    ({ reductions, names } = conditional(reduce, condition, places, names));
-    beside = {
-      where,
-      ...(Object.keys(known).length === 0 ? {} : { means: known as KnownMeans }),
-      ...(await counts(condition, places, means)),
-    };
+    const { places } = known as KnownMeans;
+    ({ reductions, names } = conditional(reduce, where, places, names));
+    beside = { where, ...beside, ...(await counts(where, places, means)) };
   } else if (asked.reduce === undefined) {
     checkFilterUsed(asked, compileWhat(what, namesOf(asked, dataset)));
   }
+  if (!isDrawn) beside = { ...beside, ...(await courantOf(texts, (known as KnownMeans).places, dataset, means)) };
   const body = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
   const drawn = isDrawn
     ? { points: pointsText(points), method: asked.method ?? "Lag8", derivatives: pointDerivatives(asked) }
     : {};
   const understood = {
     ...(asked.reduce === undefined ? { what: whatTexts(what) } : { reduce: asked.reduce }),
+    ...meanText(asked),
     ...{ ...nodeText(asked), ...drawn, ...text, over: common.over },
     ...(where === undefined ? {} : { where }),
   };
@@ -289,9 +321,11 @@ export async function structures({ dataset, life, service }: Context, asked: Mem
   if (frames.length !== 1) throw wrong("time", "structures are of one frame");
   const { where = "", connectivity = "26", least = 1, labels = false, what = [] } = asked;
   const means = meansFor(life, service, dataset);
-  const places = nodesOf(asked, dataset, frames);
-  const known: Record<string, number> = {};
-  const condition = await withMeans(where, places, means.reduce, known);
+  const texts = [where, ...what.map(({ text: own }) => own)];
+  const over = asked.over ?? (["x", "y", "z"] as const);
+  const known = await meansIn(texts, nodesOf(asked, dataset, frames), asked, dataset, means, over, "where");
+  const { places } = known;
+  const condition = where;
   compileScalar(condition, places.base.names, "where");
   const quantities = compileWhat(what, places.base.names);
   const properties = quantities.flatMap(({ components }) => components);
@@ -308,7 +342,7 @@ export async function structures({ dataset, life, service }: Context, asked: Mem
     properties,
   };
   const found = (await findStructures(
-    { ...nodeMembers(asked, dataset, frames), ...members } as never,
+    { ...nodeMembers(asked, dataset, frames), ...known.members, ...members } as never,
     dataset,
     means,
   )) as GroupAnswer;
@@ -326,12 +360,12 @@ export async function structures({ dataset, life, service }: Context, asked: Mem
   ) as GroupAnswer;
   const answer: TableAnswer = {
     kind: "table",
-    body: { where, ...(Object.keys(known).length === 0 ? {} : { means: known }), ...about },
+    body: { where, ...known.about, ...about },
     ...(labelled === undefined ? {} : { labels: labelGrid(labelled, places, dataset) }),
   };
   const understood = {
     ...(what.length === 0 ? {} : { what: whatTexts(what) }),
-    ...{ ...text, ...nodeText(asked), where, connectivity, least, labels },
+    ...{ ...text, ...nodeText(asked), ...meanText(asked), where, connectivity, least, labels },
   };
   return { answer, understood };
 }

@@ -7,7 +7,7 @@ import type { Service } from "../http/service.js";
 import { randomPoints } from "../rest/analysis/point-columns.js";
 import type { AnsweredQuantity } from "./answer.js";
 import { wrong } from "./faults.js";
-import type { AskedPoints, AskedQuantity, MemberValues } from "./read-member.js";
+import type { AskedPoints, AskedQuantity, AskedTimes, MemberValues } from "./read-member.js";
 import { type Quantity, whatTexts } from "./what.js";
 import { boxIn } from "./where.js";
 
@@ -109,6 +109,15 @@ export function placesText(values: MemberValues): Understood {
           : `${span.first ?? ""}:${span.end ?? ""}${span.stride === 1 ? "" : `:${span.stride}`}`;
   }
   return texts;
+}
+
+/** Times as they were read, as text. */
+export function timesText(time: AskedTimes): unknown {
+  if (time === "all") return time;
+  if ("at" in time) return time.at;
+  if ("list" in time) return [...time.list];
+  if ("each" in time) return time.each === null ? "each" : `each:${time.each}`;
+  return `${time.first}:${time.last}${time.step === null ? "" : `:${time.step}`}`;
 }
 
 /** Times of a question as it repeats them. @param times those that were found; a list stays one */

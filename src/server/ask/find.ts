@@ -2,19 +2,21 @@
 import { compileScalar } from "../../analysis/expression.js";
 import type { Extremes } from "../../analysis/extremes.js";
 import type { Moments } from "../../analysis/moments.js";
+import { isOfExpression } from "../../analysis/names.js";
+import type { Gathered } from "../../analysis/reductions.js";
 import { reductionOf } from "../rest/analysis/analysis-request.js";
 import { meansFor } from "../rest/analysis/analysis-routes.js";
 import { timesOf } from "../rest/describe.js";
 import { coordinateOf, type NodeRun } from "../rest/region.js";
-import { nodesOf } from "./analyses.js";
+import { meanText, nodesOf } from "./analyses.js";
 import { columnOf, type RowsAnswer } from "./answer.js";
-import { whereHolds, withMeans } from "./conditions.js";
+import { whereHolds } from "./conditions.js";
 import { answered, type Context, filterText, placesText, timeText, type Understood } from "./context.js";
 import { wrong } from "./faults.js";
-import { nodeDerivatives } from "./nodes.js";
+import { meansFor as meansIn } from "./means.js";
 import type { MemberValues } from "./read-member.js";
 import { fillValues, unitOf } from "./values.js";
-import { checkFilterUsed, compileWhat, type Quantity, whatTexts } from "./what.js";
+import { checkFilterUsed, compileWhat, nodeDerivatives, type Quantity, whatTexts } from "./what.js";
 import { storedIn } from "./when.js";
 import { runsIn } from "./where.js";
 
@@ -32,18 +34,20 @@ export async function find(
     throw wrong("where", "give a condition, or what is to be largest; for example where='p > 0.5' what=p");
   const { frames, isList } = storedIn(asked, dataset);
   const derivatives = nodeDerivatives(asked);
-  const places = nodesOf(asked, dataset, frames);
-  const { names } = places.base;
-  const quantities = compileWhat(what, names);
+  const plain = nodesOf(asked, dataset, frames);
+  const quantities = compileWhat(what, plain.base.names);
   const [first] = quantities;
   if (first !== undefined && first.shape.length > 0)
     throw wrong(
       "what",
       `nodes are sorted by the first quantity, which is a scalar: norm(${first.name}), or ${first.columns[0]}`,
     );
-  const { reduce } = meansFor(life, service, dataset);
-  const known: Record<string, number> = {};
-  const condition = where === undefined ? null : await withMeans(where, places, reduce, known);
+  const means = meansFor(life, service, dataset);
+  const { reduce } = means;
+  const condition = where ?? null;
+  const texts = [...(where === undefined ? [] : [where]), ...what.map(({ text }) => text)];
+  const { places, about } = await meansIn(texts, plain, asked, dataset, means, asked.over ?? ["x", "y", "z"], "where");
+  const { names } = places.base;
   const key = condition === null ? (first as Quantity).text : whereHolds(condition, first?.text ?? "1");
   const compiled = compileScalar(key, names, "where");
   checkFilterUsed(asked, [...quantities, { expressions: [compiled] }]);
@@ -75,14 +79,37 @@ export async function find(
   const times = highest.map(({ frame }) => stored[frames[frame] as number] as number);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
   const options = { method: "None", derivatives, filter: asked.filter, temporalInterpolation: "None" } as const;
-  for (const time of new Set(times)) await fillAt(context, quantities, triples, times, time, options, numbers);
+  // Operators of expressions are known at nodes only.
+  const isAtNodes = (one: Quantity): boolean => one.expressions.some(({ reads }) => reads.some(isOfExpression));
+  const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));
+  for (const time of new Set(times)) await fillAt(context, atPoints, triples, times, time, options, numbers);
+  const gathered = quantities.filter(isAtNodes);
+  if (gathered.length > 0 && count > 0) {
+    const columns = gathered.flatMap(({ components }) => components);
+    const gather = {
+      ...({ kind: "gather", of: columns.map((_, c) => c) } as const),
+      ...{ nodes: highest.map(({ node }) => node), frames: highest.map(({ frame }) => frame) },
+    };
+    const base = { ...places.base, kept: [false, false, false, false] as const };
+    const state = (await reduce(reductionOf({ ...places, base }, { columns, reductions: [gather] }), places)).states(
+      0,
+    )[0];
+    for (const [row, ...values] of (state as Gathered).found) {
+      let at = 0;
+      for (const one of gathered)
+        for (let c = 0; c < one.columns.length; c++, at++)
+          (numbers[quantities.indexOf(one)] as Float32Array)[one.columns.length * (row as number) + c] = values[
+            at
+          ] as number;
+    }
+  }
   const length = unitOf(dataset, "length");
   const lead = [
     ...["i", "j", "k"].map((name, a) => columnOf(name, indices[a] as Int32Array)),
     ...["x", "y", "z"].map((name, a) => columnOf(name, coordinates[a] as Float64Array, length)),
     ...(isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
   ];
-  const more = { total, ...(Object.keys(known).length === 0 ? {} : { means: known }) };
+  const more = { total, ...about };
   const answer: RowsAnswer = {
     ...{ kind: "rows", count, lead, shape: [count], more },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
@@ -90,6 +117,7 @@ export async function find(
   const understood = {
     ...(what.length === 0 ? {} : { what: whatTexts(what) }),
     ...(where === undefined ? {} : { where }),
+    ...meanText(asked),
     ...{
       limit,
       ...placesText(asked),
@@ -120,7 +148,8 @@ async function fillAt(
   const points = new Float32Array(3 * rows.length);
   for (const [i, row] of rows.entries()) points.set(triples.subarray(3 * row, 3 * row + 3), 3 * i);
   const found = quantities.map(({ columns }) => new Float32Array(columns.length * rows.length));
-  await fillValues(context, quantities, points, { ...options, time }, found);
+  if (quantities.some(({ expressions }) => expressions.length > 0))
+    await fillValues(context, quantities, points, { ...options, time }, found);
   for (const [q, { columns }] of quantities.entries())
     for (const [i, row] of rows.entries())
       numbers[q]?.set(

@@ -10,13 +10,16 @@ import {
 import type { Query } from "../../engine/contract/query.js";
 import { RequestError } from "../../shared/errors.js";
 import { derivedFor, schemeOf } from "../rest/analysis/analysis-request.js";
+import { meansFor } from "../rest/analysis/analysis-routes.js";
 import { timesOf } from "../rest/describe.js";
 import { coordinateOf, type NodeRun } from "../rest/region.js";
+import { meanText, nodesOf } from "./analyses.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
 import { answered, type Context, filterText, placesText, timeText, type Understood, whatText } from "./context.js";
 import { wrong } from "./faults.js";
+import { courantOf, meansFor as meansOf } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
-import { checkFilterUsed, compileWhat, namesOf, type Quantity, spatialName, usualWhat } from "./what.js";
+import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, type Quantity, usualWhat } from "./what.js";
 import { storedIn } from "./when.js";
 import { isPlace, partsOf, runsIn } from "./where.js";
 
@@ -24,14 +27,6 @@ import { isPlace, partsOf, runsIn } from "./where.js";
 function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
   const name = { u: "velocity", p: "pressure" }[text] ?? text;
   return Object.hasOwn(fields, name) ? name : null;
-}
-
-/** The derivatives at nodes as the engine names them. @throws RequestError */
-export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
-  if (filter?.kind === "box")
-    throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");
-  if (/Lag|^M/.test(derivatives)) throw wrong("derivatives", "at nodes: expected one of Fd4, Fd6, Fd8, spectral");
-  return spatialName(derivatives);
 }
 
 /** The cutout of a frame. */
@@ -60,9 +55,8 @@ export async function nodes(
 ): Promise<{ answer: GridAnswer; understood: Understood }> {
   const { life, dataset } = context;
   const derivatives = nodeDerivatives(asked);
-  const names = namesOf(asked, dataset);
   const what = asked.what ?? usualWhat(dataset);
-  const quantities = compileWhat(what, names);
+  const quantities = compileWhat(what, namesOf(asked, dataset));
   checkFilterUsed(asked, quantities);
   const { frames, isList } = storedIn(asked, dataset);
   const fields = what.map((one) => fieldOf(one, dataset));
@@ -78,6 +72,7 @@ export async function nodes(
     ...{ ...whatText(what), ...placesText(asked) },
     ...timeText(asked, timesAt(frames, dataset), isList, frames),
     ...{ derivatives: asked.derivatives ?? "Fd4", ...filterText(asked), level: 0, units: asked.units ?? "check" },
+    ...meanText(asked),
   };
   const isFile = asked.format === "xmf" || asked.format === "h5";
   if (isFile && answer.cutout !== undefined) {
@@ -93,8 +88,19 @@ export async function nodes(
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count * frames.length));
   const components = quantities.flatMap(({ components: own }) => own);
   await life.reserve(count * frames.length, components.length / 3);
+  const reads = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
+  const isPlain = !reads.some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
+  const known = isPlain
+    ? null
+    : await meansIn(
+        context,
+        what.map(({ text }) => text),
+        asked,
+        frames,
+      );
+  const names = known === null ? namesOf(asked, dataset) : { ...namesOf(asked, dataset), ...known.members };
   const scheme = schemeOf(derivatives);
-  const keys = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs)));
+  const keys = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
   const filter = asked.filter?.kind === "box" ? null : (asked.filter ?? null);
   const derived = derivedFor(keys, dataset, names, filter, scheme);
   const field = fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (fieldNames(dataset)[0] as string);
@@ -118,9 +124,26 @@ export async function nodes(
     life.forget(evaluation);
   }
   return {
-    answer: { ...answer, quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)) },
+    answer: {
+      ...answer,
+      ...(known === null ? {} : { more: known.about }),
+      quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+    },
     understood,
   };
+}
+
+/** The means and the slopes in time of quantities at nodes. */
+async function meansIn(
+  { life, service, dataset }: Context,
+  texts: readonly string[],
+  asked: MemberValues,
+  frames: readonly number[],
+) {
+  const means = meansFor(life, service, dataset);
+  const over = asked.over ?? (["x", "y", "z"] as const);
+  const { places, members, about } = await meansOf(texts, nodesOf(asked, dataset, frames), asked, dataset, means, over);
+  return { members, about: { ...about, ...(await courantOf(texts, places, dataset, means)) } };
 }
 
 /** Deals records to the quantities. */

@@ -384,6 +384,7 @@ export interface MemberValues {
   readonly limit?: number;
   readonly reduce?: readonly Readonly<Record<string, unknown>>[];
   readonly over?: readonly ("x" | "y" | "z" | "t")[];
+  readonly mean_time?: AskedTimes;
   readonly weights?: "volume" | "nodes";
   readonly units?: "check" | "ignore";
   readonly terms?: readonly string[];

@@ -3,7 +3,7 @@ import { compileExpression, componentsIn, type Expression } from "../../analysis
 import { type Names, namesFor } from "../../analysis/names.js";
 import { type Dataset, fieldNames } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
-import { Faults } from "./faults.js";
+import { Faults, wrong } from "./faults.js";
 import { type AskedQuantity, type MemberValues, readWhat, whatText } from "./read-member.js";
 
 /** A compiled quantity. */
@@ -69,7 +69,7 @@ export function checkFilterUsed(
   quantities: readonly { readonly expressions: readonly Expression[] }[],
 ): void {
   if (filter === undefined) return;
-  const inputs = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs));
+  const inputs = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
   if (!inputs.some((key) => key.startsWith("filtered")))
     throw new RequestError("InvalidRequest", "filter: nothing uses it: write filter(u), tau, Pi, …", {
       member: "filter",
@@ -93,6 +93,14 @@ export function fileNames(names: readonly string[]): readonly string[] {
 export function spatialName(name: string): string {
   if (name === "nearest") return "None";
   return /^Fd[468]$/.test(name) ? `None_${name}` : name;
+}
+
+/** The derivatives at nodes as the engine names them. @throws RequestError */
+export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
+  if (filter?.kind === "box")
+    throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");
+  if (/Lag|^M/.test(derivatives)) throw wrong("derivatives", "at nodes: expected one of Fd4, Fd6, Fd8, spectral");
+  return spatialName(derivatives);
 }
 
 /** The scheme of derivatives between nodes: a spline's own, else Fd4Lag4. */

@@ -2,8 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { PathPart } from "../../analysis/dispersion.js";
 import { compileExpression, type Expression } from "../../analysis/expression.js";
-import type { InputKey, PlainKind } from "../../analysis/names.js";
-import { namesFor } from "../../analysis/names.js";
+import { type InputKey, isOfExpression, namesFor, type PlainKind, partsOfInput } from "../../analysis/names.js";
 import { symmetric } from "../../analysis/record-quantity.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
@@ -221,9 +220,18 @@ const OPERATIONS_OF = {
 /** The operation that answers an input at points, for any field but a force, which may not be stored. */
 export function operationOfInput(key: InputKey): { readonly operation: OperationRow; readonly field?: FieldName } {
   const [kind, field] = key.split(":") as [PlainKind, FieldName];
+  if (isOfExpression(key) || !Object.hasOwn(OPERATIONS_OF, kind)) throw atNodesOnly(key);
   if (field !== "force") return { operation: operationOf(OPERATIONS_OF[kind]), field };
   if (kind !== "value") throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
   return { operation: operationOf("GetForce") };
+}
+
+/** The error of an input that is known at nodes only. */
+function atNodesOnly(key: InputKey): RequestError {
+  const { kind = "", expression = null } = partsOfInput(key) ?? {};
+  const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2" };
+  const text = `${words[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
+  return new RequestError("Unsupported", text, { member: "what" });
 }
 
 /** The scheme of an input: the one that moves the particles, or that of derivatives. */

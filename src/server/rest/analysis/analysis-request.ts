@@ -4,16 +4,18 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { FastifyReply } from "fastify";
 import {
+  actsAlong,
   boxNodes,
   type DerivativeScheme,
   type DerivedPlan,
   derivedPlan,
   FILTER_KINDS,
   type FieldFilter,
+  filterOf,
 } from "../../../analysis/derived.js";
 import { compileScalar } from "../../../analysis/expression.js";
 import { isTransformable, nearestLengths } from "../../../analysis/lengths.js";
-import { type InputKey, type Names, namesFor } from "../../../analysis/names.js";
+import { type InputKey, type Names, namesFor, partsOfInput } from "../../../analysis/names.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import type { OfAxes } from "../../../analysis/spectrum.js";
 import { type Axis, cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
@@ -217,6 +219,8 @@ type PlaceMembers = Pick<Statistics, Exclude<keyof typeof PLACES, never>> &
   Partial<Pick<Statistics, "over">> & {
     /** Whether names of version 1 are refused; absent: they are known. */
     readonly refusesEarlier?: boolean;
+    /** Means that expressions read. */
+    readonly means?: Names["means"];
   };
 
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
@@ -296,6 +300,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
         ...namesFor(dataset, asked.units !== "ignore"),
         isFiltered: filter !== null,
         ...(asked.refusesEarlier === true ? { refusesEarlier: true } : {}),
+        ...(asked.means === undefined ? {} : { means: asked.means }),
       },
       extent,
       kept,
@@ -340,7 +345,7 @@ export function derivedOf(
   { base: { names }, transforms: { dataset, filter, scheme } }: AnalysedNodes,
   columns: readonly string[],
 ): DerivedPlan | null {
-  const keys = new Set(columns.flatMap((text) => compileScalar(text, names).inputs));
+  const keys = new Set(columns.flatMap((text) => compileScalar(text, names).reads));
   return derivedFor(keys, dataset, names, filter, scheme);
 }
 
@@ -353,8 +358,11 @@ export function derivedFor(
   scheme: DerivativeScheme,
 ): DerivedPlan | null {
   const { axes, name } = dataset;
+  const filters = [...keys].flatMap((key) => filterOf(partsOfInput(key) ?? NO_INPUT, filter) ?? []);
   // A Gaussian filter is a matrix along axes that are not periodic.
-  const isAnywhere = scheme !== "spectral" && filter?.kind === "gaussian";
+  const fits = (one: FieldFilter): boolean =>
+    one.kind === "gaussian" || AXIS_NUMBERS.every((a) => axes[a].periodic || !actsAlong(one, a));
+  const isAnywhere = scheme !== "spectral" && filters.every(fits);
   const grid = {
     nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
     periods: axes.map((axis) =>
@@ -365,15 +373,21 @@ export function derivedFor(
   const plan = derivedPlan(keys, grid, names, filter, scheme);
   if (plan === null) return null;
   checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");
-  const longest = Math.min(...grid.periods);
-  if (filter !== null && filter.width > longest)
-    throw refuse(
-      "filter.width",
-      `filter.width: the shortest ${isAnywhere ? "axis" : "period"} of "${name}" is ${longest}.`,
-    );
-  if (filter !== null && isAnywhere) for (const axis of axes) requireThreeNodes(axis, filter.width, name);
+  for (const one of filters) {
+    const along = AXIS_NUMBERS.filter((a) => actsAlong(one, a));
+    const longest = Math.min(...along.map((a) => grid.periods[a]));
+    if (one.width > longest)
+      throw refuse(
+        "filter.width",
+        `filter.width: the shortest ${along.every((a) => axes[a].periodic) ? "period" : "axis"} of "${name}" is ${longest}.`,
+      );
+    if (isAnywhere) for (const a of along) requireThreeNodes(axes[a], one.width, name);
+  }
   return plan;
 }
+
+const AXIS_NUMBERS = [0, 1, 2] as const;
+const NO_INPUT = { kind: "value", field: "", option: "", expression: null } as const;
 
 /** Refuses a filter that has fewer than three nodes of an open axis within its width. @throws RequestError */
 function requireThreeNodes(axis: Axis, width: number, name: string): void {

@@ -1,0 +1,143 @@
+/** Operators and means of any expression, on grids of six kinds, against NumPy. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../src/main.js";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
+import { serveTestData } from "../../support/service.js";
+import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+
+const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
+
+/** Scalars at nodes, in both languages; `O` is the directions of means. */
+const EVERYWHERE: readonly (readonly [string, string])[] = [
+  ["d(u.x*p, y)", "d(u[0]*p, 'y')"],
+  ["d2(sin(p), y) + d2(u.z*u.z, x)", "d2(np.sin(p), 'y') + d2(u[2]*u[2], 'x')"],
+  ["d(u.x, z)", "d(u[0], 'z')"],
+  ["div(p*u)", "div([p*a for a in u])"],
+  ["div([u.x*u, u.y*u, u.z*u]).y", "div([u[1]*a for a in u])"],
+  ["curl(p*u).z + lap(p^2)", "curl([p*a for a in u])[2] + lap(p**2)"],
+  ["dot(grad(dot(u,u)/2), u)", "dot(grad(dot(u,u)/2), u)"],
+  ["div(grad(p*p))", "div(grad(p*p))"],
+  ["d(d(u.x*u.y, x), y) - hess(u.x*u.y)[0][0]", "d(d(u[0]*u[1], 'x'), 'y') - d2(u[0]*u[1], 'x')"],
+  ["ddt(u.x*p)", "ddt(u[0]*p)"],
+  ["DDt(p)", "ddt(p) + dot(u, grad(p))"],
+  ["DDt(u).z", "ddt(u[2]) + dot(u, grad(u[2]))"],
+  ["field(p, 0) - p", "p[:1] - p"],
+  ["abs(p)^1.5", "np.abs(p)**1.5"],
+  ["q = u.x*p", "u[0]*p"],
+  ["mean(u.x*p) + d(mean(u.x), y)", "mean(u[0]*p, O) + d(mean(u[0], O), 'y')"],
+  [
+    "fluc(u.x)*fluc(u.y) - mean(fluc(u.x)*fluc(u.y))",
+    "(u[0]-mean(u[0],O))*(u[1]-mean(u[1],O)) - mean((u[0]-mean(u[0],O))*(u[1]-mean(u[1],O)),O)",
+  ],
+  ["rms(fluc(p)) * fluc(u).z", "np.sqrt(mean((p-mean(p,O))**2,O)) * (u[2]-mean(u[2],O))"],
+  ["div(mean(fluc(u)*p))", "div([mean((a-mean(a,O))*p,O) for a in u])"],
+];
+/** Of grids that are periodic along x and have numbers of nodes that transforms take. */
+const FILTERED: readonly (readonly [string, string])[] = [
+  [
+    "filter(u.x*p, gaussian:1.1, x) - filter(u.x, gaussian:1.1, x)*filter(p, gaussian:1.1, x)",
+    "gaussian(u[0]*p,1.1,'x') - gaussian(u[0],1.1,'x')*gaussian(p,1.1,'x')",
+  ],
+  ["d(filter(p*p, gaussian:0.9, x), y)", "d(gaussian(p*p,0.9,'x'), 'y')"],
+  ["filter(filter(p, gaussian:0.9, x)^2, gaussian:1.3, x)", "gaussian(gaussian(p,0.9,'x')**2,1.3,'x')"],
+  ["filter(d(p*p, y), gaussian:0.9, x)", "gaussian(d(p*p,'y'),0.9,'x')"],
+];
+const OVERS = ["xz", "xyz", "x", "xzt", "xyzt"] as const;
+
+function near(ours: readonly number[], expected: readonly (number | null)[], about: string): void {
+  expect(ours.length, about).toBe(expected.length);
+  const scale = Math.max(...expected.map((one) => Math.abs(one ?? 0)));
+  for (const [i, one] of expected.entries()) {
+    if (one === null) expect(ours[i], `${about} [${i}]`).toBe(null);
+    else if (!(Math.abs((ours[i] as number) - one) <= 1e-6 * scale + 1e-12))
+      throw new Error(`${about} [${i}]: ${ours[i]} for ${one}`);
+  }
+}
+
+const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
+
+describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy${WITHOUT}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-operators-"));
+  const made = new Map<GridKind, MadeGrid>();
+  let service: RunningService;
+  beforeAll(async () => {
+    for (const kind of GRID_KINDS) made.set(kind, await makeGrid(kind, folder));
+    service = await serveTestData(GRID_KINDS.map(({ name }) => join(folder, name)));
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+  const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
+    ask(service, { dataset, call, ...members }).then(jsonOf);
+
+  it.each(GRID_KINDS.map((kind) => ({ kind, name: kind.name })))(
+    "at the nodes of the $name grid",
+    async ({ kind }) => {
+      const grid = made.get(kind) as MadeGrid;
+      const isFiltered = kind.periodic[0] && !kind.holes;
+      const all = [...EVERYWHERE, ...(isFiltered ? FILTERED : [])].map(
+        ([text, python], i) => ({ text, python, over: OVERS[i % OVERS.length] as string, frame: i % 4 }) as const,
+      );
+      const requests = all.map(({ python, over, frame }) => {
+        // Without t each frame has its own mean, that of the frame that is asked.
+        const directions = [...over].map((one) => `'${one}'`).join(",");
+        return `np.broadcast_to(${python.replaceAll(/\bO\b/g, `(${directions},)`)}, p.shape)[${frame}].ravel()`;
+      });
+      const [expected] = askNumpy<(number | null)[][][]>(SCRIPT, { grids: [{ grid, requests }] });
+      for (const [i, { text, over, frame }] of all.entries()) {
+        const what = text.replace(/^\w+ = /, "");
+        const means = /mean|rms|fluc/.test(text)
+          ? { over: [...over], ...(over.includes("t") ? { mean_time: "all" } : {}) }
+          : {};
+        const members = { what: text, frame, ...means };
+        const answer = await question(kind.name, "nodes", members);
+        const values = (answer.data[text.startsWith("q =") ? "q" : what] as number[]).flat(3);
+        near(values, expected?.[i] ?? [], `${kind.name} ${JSON.stringify(members)}`);
+      }
+    },
+    120_000,
+  );
+
+  it("gives the same bits whatever the region, and derivatives of profiles as profiles of derivatives", async () => {
+    const members = { frame: [0, 1], over: ["x", "z", "t"], what: "d(mean(u.x*u.y), y), d(u.x*u.y, y)" };
+    const { results } = await question("channel", "statistics", members);
+    const [profile, other] = results;
+    const scale = Math.max(...other.mean.map(Math.abs));
+    for (const [j, one] of profile.mean.entries()) expect(Math.abs(one - other.mean[j])).toBeLessThan(1e-12 * scale);
+    const part = { what: "d(mean(u.x*p), y)", frame: 1, over: ["x", "z"], mean_time: "all" };
+    const whole = await question("channel", "nodes", { ...part });
+    const inside = await question("channel", "nodes", { ...part, j: "4:9" });
+    expect(inside.data[part.what][3]).toEqual(whole.data[part.what][3].slice(4, 9));
+  });
+
+  it("finds nodes by fluctuations, and gives quantities that are known at nodes only", async () => {
+    const where = "abs(fluc(u.x)*fluc(u.y)) > 1.75*rms(fluc(u.x))*rms(fluc(u.y))";
+    const what = "fluc(u.x)*fluc(u.y), p";
+    const { columns, rows, total, mean_passes } = await question("channel", "find", {
+      where,
+      what,
+      frame: 1,
+      over: "x,z",
+    });
+    const { data } = await question("channel", "nodes", { what, frame: 1, over: "x,z" });
+    expect(columns.map(({ name }: { name: string }) => name).slice(6)).toEqual(["fluc(u.x)*fluc(u.y)", "p"]);
+    expect(total).toBeGreaterThan(rows.length > 0 ? 0 : 1);
+    expect(mean_passes).toBe(2);
+    for (const [i, j, k, , , , value, p] of rows) {
+      expect(value).toBe(data["fluc(u.x)*fluc(u.y)"][k][j][i]);
+      expect(p).toBe(data.p[k][j][i]);
+    }
+  });
+
+  it("refuses at points what is known at nodes, and says where it is", async () => {
+    const members = { what: "grad(u.x*p)", points: [[1, 0.2, 1]], frame: 0 };
+    const response = await ask(service, { dataset: "channel", call: "values", ...members });
+    expect(response.status).toBe(422);
+    expect((await response.json()).detail).toMatch(/known at nodes, not at points: ask nodes, find, statistics/);
+  });
+});
