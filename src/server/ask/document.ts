@@ -113,7 +113,8 @@ answers a list of answers and problems.
 
 An answer has \`dataset\`, \`version\`, \`manifest\` and \`question\`: the question complete, every default made explicit. Sent to
 \`/api/ask\` it gives the same bytes for the same version and manifest. Rows are \`columns\` and \`rows\`; grids are \`dims\`,
-\`coords\`, \`units\` and \`data\`; tables are described in [analysis.md](analysis.md). Numbers that are not finite are null.
+\`coords\`, \`units\` and \`data\`; tables are described in [analysis.md](analysis.md). Numbers that are not finite are null. With a
+filter, \`filter\` has its \`widths\` along x, y and z as it acts: a tophat has a whole number of nodes.
 A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, where a name was
 near, \`nearest\`.
 

@@ -23,7 +23,6 @@ import { runsIn } from "./where.js";
 /** Rows if the caller gives no limit. */
 const USUAL_ROWS = 1000;
 
-/** Answers a question. */
 export async function find(
   context: Context,
   asked: MemberValues,

@@ -1,6 +1,7 @@
 /** Writes answers in their forms: every form of one answer has the same columns. */
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
+import type { FieldFilter } from "../../analysis/derived.js";
 import { analysisTable } from "../../analysis/table.js";
 import type { CutoutThread, SampledGrid } from "../../engine/cutouts/cutout-thread.js";
 import { shortestFloat32 } from "../../float32/format.js";
@@ -13,6 +14,7 @@ import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../
 import type { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
+import { widthsOf } from "../rest/analysis/analysis-request.js";
 import { parquetColumns } from "../rest/answer/column-files.js";
 import { type NamedArray, npyHeader, npzFile, textArray } from "../rest/answer/numpy-files.js";
 import { sendWritten } from "../rest/answer/send-written.js";
@@ -37,7 +39,6 @@ import { fileNames } from "./what.js";
 
 const PASSAGE_BYTES = 64 * 1024;
 
-/** A growing passage of ASCII. */
 class TextBuffer {
   #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 4096);
   #at = 0;
@@ -76,7 +77,11 @@ const isSingle = (values: Numbers): boolean => values instanceof Float32Array;
 /** What an answer says of its origin, as members of JSON. */
 export function originOf({ question, dataset }: Answered): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
-  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question };
+  const [kind, text] = String(question.filter ?? "").split(":");
+  const filter = { kind, width: Number(text) } as FieldFilter;
+  // The filter as it acts: a tophat has a whole number of nodes.
+  const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
+  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...acting };
 }
 
 /** The same as texts for a file. */
@@ -134,7 +139,6 @@ export function* jsonOf(answered: Answered): Generator<Buffer, undefined> {
   yield Buffer.from("}}\n");
 }
 
-/** Labels as nested lists. */
 function nestedList({ dims, quantities: [labels] }: GridAnswer): unknown {
   const { values } = labels as AnsweredQuantity;
   let level: unknown[] = Array.from(values);
@@ -227,7 +231,6 @@ function* passagesOf({ buffer, byteOffset, byteLength }: Numbers): Generator<Buf
     yield Buffer.from(new Uint8Array(buffer, byteOffset + at, Math.min(PASSAGE_BYTES, byteLength - at)));
 }
 
-/** A column whose numbers are its own. */
 function plain({ values, stride, offset }: Column, count: number): Numbers {
   if (stride === 1) return values.subarray(0, count);
   const out =
@@ -409,7 +412,6 @@ export interface PictureOptions {
   readonly scale: AskedScale;
 }
 
-/** Values as they are coloured. */
 function scaled(values: Float32Array, scale: AskedScale): Float32Array {
   if (scale.kind === "linear") return values;
   return values.map((value) => colourValue(value, scale));
@@ -458,7 +460,6 @@ function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   return range.ends;
 }
 
-/** What sending an answer takes. */
 export interface Sending {
   readonly service: Service;
   readonly life: RequestLife;
@@ -481,7 +482,6 @@ function tellHeaders({ answer }: Answered, reply: FastifyReply): void {
   }
 }
 
-/** Sends an answer in a form. */
 export async function sendAnswer(answered: Answered, form: FormName, sending: Sending): Promise<FastifyReply> {
   const { service, life, reply, thread } = sending;
   const { type } = FORMS[form];

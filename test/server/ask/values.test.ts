@@ -146,6 +146,22 @@ describe("values equal the SOAP operations to the bit", () => {
     expect(numbers(answer, ...stress)).toEqual(await overSoap("GetBoxFilterSGSStress", box));
   });
 
+  it.each([
+    ["values", { points: POINTS, what: "filter(u)" }],
+    ["nodes", { i: "0:2", j: "0:2", k: "0:2", what: "filter(u)" }],
+    ["grid", { z: 1, samples: 2, what: "filter(u)" }],
+    ["find", { where: "filter(u.x) > 0", limit: 1 }],
+    ["statistics", { what: "filter(u)" }],
+  ])("%s states the widths of a filter as it acts", async (call, members) => {
+    const question = { dataset: "isotropic32", call, filter: "tophat:0.7", frame: 1, ...members };
+    const { filter } = await jsonOf(await ask(service, question));
+    // 0.7 is 3.57 times the spacing; the nearest odd number of nodes is 3.
+    const width = (3 * 2 * Math.PI) / 32;
+    expect(filter).toMatchObject({ kind: "tophat", width: 0.7 });
+    for (const found of filter.widths) expect(found).toBeCloseTo(width, 12);
+    expect(filter.widths).toHaveLength(3);
+  });
+
   it("gives the same bits for a time of each point as one question at each time", async () => {
     const times = [0.41, 0.77, 0.5];
     const rows4 = POINTS.map((point, i) => [...point, times[i]]);
