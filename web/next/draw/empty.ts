@@ -1,0 +1,76 @@
+/** Distances between blocks without surface, by which rays step over empty space. */
+import type { Fine } from "../state/volumes.js";
+
+/** Cells of a block along an axis. */
+const BLOCK = 4;
+const MOST = 40;
+
+export interface EmptySpace {
+  readonly dims: readonly [number, number, number];
+  /** Blocks to the nearest one with surface, at most 40. */
+  readonly distance: Uint8Array;
+}
+
+/** Distances of blocks for a level; `side` is 1 if what is above is inside, -1 if what is below. */
+export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wrap: readonly boolean[]): EmptySpace {
+  const blocks = dims.map((n) => Math.ceil(n / BLOCK)) as [number, number, number];
+  const [bx, by, bz] = blocks;
+  const [nx, ny, nz] = dims;
+  const inside = new Uint8Array(bx * by * bz);
+  for (let k = 0; k < nz; k++) {
+    for (let j = 0; j < ny; j++) {
+      const row = nx * (j + ny * k);
+      for (let i = 0; i < nx; i++) {
+        if (side * (data[row + i] - level) > 0) mark(i, j, k);
+      }
+    }
+  }
+  function mark(i: number, j: number, k: number): void {
+    inside[(i >> 2) + bx * ((j >> 2) + by * (k >> 2))] = 1;
+    // Between this sample and the block before it there may be surface too.
+    const [a, b, c] = [i & 3, j & 3, k & 3];
+    if (a !== 0 && b !== 0 && c !== 0) return;
+    const before = (index: number, n: number, around: boolean) => (index > 0 ? index - 1 : around ? n - 1 : 0);
+    const [p, q, r] = [before(i, nx, wrap[0]) >> 2, before(j, ny, wrap[1]) >> 2, before(k, nz, wrap[2]) >> 2];
+    for (const x of a === 0 ? [i >> 2, p] : [i >> 2])
+      for (const y of b === 0 ? [j >> 2, q] : [j >> 2])
+        for (const z of c === 0 ? [k >> 2, r] : [k >> 2]) inside[x + bx * (y + by * z)] = 1;
+  }
+  const distance = new Uint8Array(inside.length).map((_, i) => (inside[i] ? 0 : MOST));
+  // The largest of the distances along the axes: axis by axis, a window that grows.
+  for (let step = 1, changed = true; changed && step < MOST; step++) {
+    changed = false;
+    const last = distance.slice();
+    for (let k = 0; k < bz; k++)
+      for (let j = 0; j < by; j++)
+        for (let i = 0; i < bx; i++) {
+          const at = i + bx * (j + by * k);
+          if (last[at] !== MOST) continue;
+          if (nearBlock(last, i, j, k, step - 1)) {
+            distance[at] = step;
+            changed = true;
+          }
+        }
+  }
+  function nearBlock(last: Uint8Array, i: number, j: number, k: number, of: number): boolean {
+    for (let c = -1; c <= 1; c++) {
+      const z = around(k + c, bz, wrap[2]);
+      if (z < 0) continue;
+      for (let b = -1; b <= 1; b++) {
+        const y = around(j + b, by, wrap[1]);
+        if (y < 0) continue;
+        for (let a = -1; a <= 1; a++) {
+          const x = around(i + a, bx, wrap[0]);
+          if (x >= 0 && last[x + bx * (y + by * z)] === of) return true;
+        }
+      }
+    }
+    return false;
+  }
+  return { dims: blocks, distance };
+}
+
+function around(at: number, n: number, wrap: boolean): number {
+  if (at >= 0 && at < n) return at;
+  return wrap ? (at + n) % n : -1;
+}

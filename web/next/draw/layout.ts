@@ -1,0 +1,103 @@
+/** Panes of the stage, their scale, and the way between pixels and positions. */
+import type { Dataset, Vec3 } from "../state/dataset.js";
+import type { Plane, View } from "../state/link.js";
+import { PLANE_AXES } from "../state/model.js";
+import type { Rect } from "./renderer.js";
+
+export interface PlanePane {
+  readonly kind: "plane";
+  readonly plane: Plane;
+  readonly rect: Rect;
+  /** Whether it shows the second question of a comparison. */
+  readonly second: boolean;
+}
+export interface SpacePane {
+  readonly kind: "space";
+  readonly rect: Rect;
+}
+export type Pane = PlanePane | SpacePane;
+
+/** Names of planes. */
+export const PLANE_NAMES: Readonly<Record<Plane, string>> = { z: "xy", x: "zy", y: "xz" };
+
+const GAP = 1;
+
+/** The panes of a view in a stage of a size; a narrow stage shows one of four. */
+export function panesOf({ show, compare }: View, width: number, height: number, one: Plane | "3d" | null): Pane[] {
+  const all = { x: 0, y: 0, width, height };
+  const plane = (name: Plane, rect: Rect, second = false): PlanePane => ({ kind: "plane", plane: name, rect, second });
+  if (show === "3d") return [{ kind: "space", rect: all }];
+  if (show.startsWith("slice")) return [plane(show.slice(-1) as Plane, all)];
+  const left = Math.floor((width - GAP) / 2);
+  if (show === "compare") {
+    if (compare !== "side") return [plane("z", all)];
+    const half = (x: number): Rect => ({ x, y: 0, width: left, height });
+    return [plane("z", half(0)), plane("z", half(left + GAP), true)];
+  }
+  if (one !== null) return one === "3d" ? [{ kind: "space", rect: all }] : [plane(one, all)];
+  const top = Math.floor((height - GAP) / 2);
+  const at = (i: number, j: number): Rect => ({
+    x: i * (left + GAP),
+    y: j * (top + GAP),
+    width: i === 0 ? left : width - left - GAP,
+    height: j === 0 ? top : height - top - GAP,
+  });
+  return [plane("z", at(0, 0)), plane("x", at(1, 0)), plane("y", at(0, 1)), { kind: "space", rect: at(1, 1) }];
+}
+
+/** Space about a box with open ends, as part of its length. */
+const MARGIN = 0.08;
+
+/** The length of a pixel that shows the whole box in every plane. */
+export function fittingPixel({ axes }: Dataset, panes: readonly Pane[]): number {
+  let pixel = 0;
+  for (const pane of panes) {
+    if (pane.kind !== "plane") continue;
+    const { width, height } = pane.rect;
+    for (const [side, a] of PLANE_AXES[pane.plane].entries()) {
+      const { length, periodic } = axes[a];
+      pixel = Math.max(pixel, (length * (periodic ? 1 : 1 + 2 * MARGIN)) / (side === 0 ? width : height));
+    }
+  }
+  return pixel;
+}
+
+/** The length of a pixel of a view. */
+export function pixelOf({ window }: View, set: Dataset, panes: readonly Pane[]): number {
+  const plane = panes.find(({ kind }) => kind === "plane");
+  if (window !== null && plane !== undefined) return window / plane.rect.height;
+  return fittingPixel(set, panes);
+}
+
+/** A position of a plane's pane from a pixel of the stage. */
+export function positionAt(pane: PlanePane, x: number, y: number, centre: Vec3, cross: Vec3, pixel: number): Vec3 {
+  const { rect, plane } = pane;
+  const [h, v] = PLANE_AXES[plane];
+  const place = [...cross];
+  place[h] = centre[h] + (x - rect.x - rect.width / 2) * pixel;
+  place[v] = centre[v] - (y - rect.y - rect.height / 2) * pixel;
+  return place as unknown as Vec3;
+}
+
+/** Pixels of the stage of coordinates along the axes of a pane. */
+export function pixelsAt(pane: PlanePane, centre: Vec3, pixel: number) {
+  const { rect, plane } = pane;
+  const [h, v] = PLANE_AXES[plane];
+  return {
+    across: (place: number) => rect.x + rect.width / 2 + (place - centre[h]) / pixel,
+    up: (place: number) => rect.y + rect.height / 2 - (place - centre[v]) / pixel,
+  };
+}
+
+/** Ends of the box that a view of space shows: of periodic axes one period about the centre. */
+export function boxAbout({ axes }: Dataset, centre: Vec3): { readonly low: Vec3; readonly high: Vec3 } {
+  const low = axes.map(({ periodic, length, first }, a) => (periodic ? centre[a] - length / 2 : first));
+  const high = axes.map(({ length }, a) => low[a] + length);
+  return { low: low as unknown as Vec3, high: high as unknown as Vec3 };
+}
+
+/** The size by which the distance of the camera is measured. */
+export function sizeOf({ axes }: Dataset): number {
+  return Math.max(...axes.map(({ length }) => length));
+}
+

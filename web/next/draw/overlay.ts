@@ -1,0 +1,254 @@
+/** Ticks, crosshair, seams, titles and bars over the panes, drawn on a canvas of their own. */
+import { type Dataset, nearestImage, type Vec3 } from "../state/dataset.js";
+import { inPi, plainNumber, ticksOf } from "../state/format.js";
+import type { Range } from "../state/link.js";
+import { PLANE_AXES } from "../state/model.js";
+import type { Volume } from "../state/volumes.js";
+import { type Camera, matrixOf } from "./camera.js";
+import { type PlanePane, pixelsAt } from "./layout.js";
+import { colourTable, type MapName, surfaceTable } from "./maps.js";
+import type { Rect } from "./renderer.js";
+
+const FONT = "Inter, system-ui, sans-serif";
+
+/** Colours of what lies over the panes. */
+export interface Ink {
+  readonly text: string;
+  readonly halo: string;
+  readonly line: string;
+  readonly faint: string;
+}
+
+/** Writes a text with a halo that keeps it readable on any colour. */
+export function write(
+  c: CanvasRenderingContext2D,
+  ink: Ink,
+  text: string,
+  x: number,
+  y: number,
+  { align = "left" as CanvasTextAlign, size = 11, weight = 400, baseline = "alphabetic" as CanvasTextBaseline } = {},
+): void {
+  c.font = `${weight} ${size}px ${FONT}`;
+  c.textAlign = align;
+  c.textBaseline = baseline;
+  c.lineJoin = "round";
+  c.lineWidth = 3;
+  c.strokeStyle = ink.halo;
+  c.strokeText(text, x, y);
+  c.fillStyle = ink.text;
+  c.fillText(text, x, y);
+}
+
+/** Whether lengths of an axis are multiples of π. */
+const isPi = ({ length }: Dataset["axes"][0]) => inPi(length) !== null;
+
+/** Ticks, seams and crosshair of a plane. */
+export function drawPlane(
+  c: CanvasRenderingContext2D,
+  pane: PlanePane,
+  set: Dataset,
+  { centre, cross, pixel, ink, title, isPending }: {
+    readonly centre: Vec3;
+    readonly cross: Vec3;
+    readonly pixel: number;
+    readonly ink: Ink;
+    readonly title: string;
+    readonly isPending: boolean;
+  },
+): void {
+  const { rect, plane } = pane;
+  const { across, up } = pixelsAt(pane, centre, pixel);
+  const axes = PLANE_AXES[plane];
+  const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
+  c.save();
+  c.beginPath();
+  c.rect(rect.x, rect.y, rect.width, rect.height);
+  c.clip();
+  for (const [side, a] of axes.entries()) {
+    const axis = set.axes[a];
+    const at = side === 0 ? across : up;
+    const half = ((side === 0 ? rect.width : rect.height) / 2) * pixel;
+    const [from, to] = [centre[a] - half, centre[a] + half];
+    const line = (place: number) => {
+      const p = Math.round(at(place)) + 0.5;
+      c.beginPath();
+      if (side === 0) c.rect(p - 0.5, rect.y, 1, rect.height);
+      else c.rect(rect.x, p - 0.5, rect.width, 1);
+      c.fill();
+    };
+    if (axis.periodic) {
+      c.strokeStyle = ink.faint;
+      c.lineWidth = 1;
+      c.setLineDash([2, 4]);
+      for (let k = Math.ceil((from - axis.first) / axis.length); axis.first + k * axis.length <= to; k++) {
+        const p = Math.round(at(axis.first + k * axis.length)) + 0.5;
+        c.beginPath();
+        if (side === 0) {
+          c.moveTo(p, rect.y);
+          c.lineTo(p, bottom);
+        } else {
+          c.moveTo(rect.x, p);
+          c.lineTo(right, p);
+        }
+        c.stroke();
+      }
+      c.setLineDash([]);
+    } else {
+      c.fillStyle = ink.line;
+      for (const end of [axis.first, axis.last]) line(end);
+    }
+    const count = (side === 0 ? rect.width : rect.height) / 90;
+    for (const tick of ticksOf(from, to, count, isPi(axis))) {
+      const p = Math.round(at(tick)) + 0.5;
+      const inside = axis.periodic ? tick - Math.floor((tick - axis.first) / axis.length + 1e-9) * axis.length : tick;
+      if (!axis.periodic && (tick < axis.first - 1e-9 || tick > axis.last + 1e-9)) continue;
+      const text = isPi(axis) ? (inPi(inside) ?? plainNumber(inside, 3)) : plainNumber(Math.abs(inside) < 1e-12 ? 0 : inside, 3);
+      c.fillStyle = ink.text;
+      if (side === 0) {
+        if (p < rect.x + 28 || p > right - 28) continue;
+        c.fillRect(p - 0.5, bottom - 5, 1, 5);
+        write(c, ink, text, p, bottom - 8, { align: "center" });
+      } else {
+        if (p < rect.y + 40 || p > bottom - 20) continue;
+        c.fillRect(rect.x, p - 0.5, 5, 1);
+        write(c, ink, text, rect.x + 9, p, { baseline: "middle" });
+      }
+    }
+    const place = nearestImage(axis, cross[a], centre[a]);
+    c.fillStyle = ink.line;
+    line(place);
+  }
+  write(c, ink, axes[0] === 2 ? "z" : "x", right - 10, bottom - 8, { align: "right" });
+  write(c, ink, axes[1] === 2 ? "z" : "y", rect.x + 9, rect.y + 36);
+  write(c, ink, title, rect.x + 9, rect.y + 20, { size: 12, weight: 600 });
+  if (isPending) {
+    c.fillStyle = "#3b82f6";
+    const phase = (performance.now() / 900) % 1;
+    c.fillRect(rect.x + rect.width * (phase * 1.3 - 0.3), rect.y, rect.width * 0.3, 2);
+  }
+  const [px, py] = axes.map((a, side) => {
+    const place = nearestImage(set.axes[a], cross[a], centre[a]);
+    return side === 0 ? across(place) : up(place);
+  });
+  c.beginPath();
+  c.arc(px, py, 7, 0, 2 * Math.PI);
+  c.lineWidth = 3.5;
+  c.strokeStyle = ink.halo;
+  c.stroke();
+  c.lineWidth = 1.5;
+  c.strokeStyle = ink.text;
+  c.stroke();
+  c.restore();
+}
+
+/** Parts of the bar's colours; symlog and log have their ticks where they belong. */
+function placeOf({ low, high, scale }: Range, value: number): number {
+  if (scale === "linear") return (value - low) / (high - low);
+  if (scale === "log") return Math.log(value / low) / Math.log(high / low);
+  const part = Number(scale.split(":")[1]);
+  const top = Math.max(Math.abs(low), Math.abs(high));
+  return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
+}
+
+/** Values that a bar names. */
+export function barTicks(range: Range): number[] {
+  const { low, high, scale } = range;
+  if (scale === "linear") return ticksOf(low, high, 4);
+  const ticks = [low, high];
+  const least = scale === "log" ? low : Number(scale.split(":")[1]) * 2;
+  for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++) ticks.push(10 ** power, -(10 ** power));
+  if (low < 0) ticks.push(0);
+  return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
+}
+
+const HISTOGRAMS = new WeakMap<Volume, { readonly key: string; readonly counts: Float64Array }>();
+const BAR_BINS = 48;
+
+/** How many of a volume's samples have each part of the bar's colours. */
+function histogramOf(volume: Volume, range: Range): Float64Array {
+  const key = JSON.stringify(range);
+  const known = HISTOGRAMS.get(volume);
+  if (known?.key === key) return known.counts;
+  const counts = new Float64Array(BAR_BINS);
+  for (let i = 0; i < volume.data.length; i += 5) {
+    const at = Math.floor(placeOf(range, volume.data[i]) * BAR_BINS);
+    if (at >= 0 && at < BAR_BINS) counts[at]++;
+  }
+  HISTOGRAMS.set(volume, { key, counts });
+  return counts;
+}
+
+/** A colour bar with the histogram of what it colours. */
+export function drawBar(
+  c: CanvasRenderingContext2D,
+  ink: Ink,
+  rect: Rect,
+  { range, map, label, volume, lit = false }: {
+    readonly range: Range;
+    readonly map: MapName;
+    readonly label: string;
+    readonly volume: Volume | null;
+    readonly lit?: boolean;
+  },
+): void {
+  const height = Math.min(150, rect.height - 96);
+  if (height < 60 || rect.width < 220) return;
+  const [x, y, width] = [rect.x + rect.width - 52, rect.y + 44, 10];
+  const table = lit ? surfaceTable(map) : colourTable(map);
+  if (volume !== null) {
+    const counts = histogramOf(volume, range);
+    const most = Math.log1p(Math.max(...counts));
+    c.fillStyle = ink.text;
+    c.globalAlpha = 0.34;
+    for (const [i, count] of counts.entries()) {
+      const size = (28 * Math.log1p(count)) / most;
+      c.fillRect(x - 2 - size, y + height - ((i + 1) * height) / BAR_BINS, size, Math.max(1, height / BAR_BINS - 0.5));
+    }
+    c.globalAlpha = 1;
+  }
+  for (let i = 0; i < height; i++) {
+    const at = 4 * Math.round((1 - i / (height - 1)) * 255);
+    c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+    c.fillRect(x, y + i, width, 1.2);
+  }
+  let last = Number.POSITIVE_INFINITY;
+  for (const tick of barTicks(range)) {
+    const p = y + height * (1 - placeOf(range, tick));
+    if (last - p < 13) continue;
+    last = p;
+    write(c, ink, plainNumber(tick, 3), x + width + 5, p, { baseline: "middle" });
+  }
+  write(c, ink, label, x + width, y - 10, { align: "right" });
+}
+
+/** Names of the axes at the edges of the box in space. */
+export function drawAxisNames(
+  c: CanvasRenderingContext2D,
+  ink: Ink,
+  rect: Rect,
+  camera: Camera,
+  low: Vec3,
+  high: Vec3,
+  back: readonly boolean[],
+): void {
+  const matrix = matrixOf(camera, rect.width / rect.height);
+  const project = (p: Vec3): [number, number] => {
+    const [x, y, , w] = [0, 1, 2, 3].map((r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r]);
+    return [rect.x + ((x / w + 1) / 2) * rect.width, rect.y + ((1 - y / w) / 2) * rect.height];
+  };
+  const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
+  // Each axis is named at the lower edge of the box nearest to the eye.
+  const near = (a: number) => (back[a] ? low[a] : high[a]);
+  const at: readonly Vec3[] = [
+    [middle[0], low[1], near(2)],
+    [back[0] ? high[0] : low[0], middle[1], near(2)],
+    [near(0), low[1], middle[2]],
+  ];
+  for (const [a, place] of at.entries()) {
+    const [x, y] = project(place);
+    const [mx, my] = project(middle);
+    const away = Math.hypot(x - mx, y - my) || 1;
+    write(c, ink, "xyz"[a], x + (14 * (x - mx)) / away, y + (14 * (y - my)) / away, { align: "center", baseline: "middle" });
+  }
+}
+

@@ -1,0 +1,542 @@
+/** The one WebGL2 context: planes, the lit surface with its depth, and lines, each in a pane of one canvas. */
+import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
+import type { Range } from "../state/link.js";
+import type { Fine, Volume } from "../state/volumes.js";
+import { type Camera, matrixOf } from "./camera.js";
+import { type EmptySpace, emptySpace } from "./empty.js";
+import {
+  COVER,
+  filter,
+  freeTarget,
+  makeProgram,
+  makeTarget,
+  type Program,
+  type Stored,
+  tableTexture,
+  type Target,
+  valueTexture,
+} from "./gl.js";
+import { colourTable, type MapName, surfaceTable } from "./maps.js";
+import { COMPOSE, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, SURFACE } from "./shaders.js";
+
+/** A part of the canvas in pixels of CSS, from its upper left corner. */
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Samples of a plane by the service. */
+export interface Picture {
+  readonly data: Float32Array;
+  readonly columns: number;
+  readonly rows: number;
+  /** Lower left corner, width and height. */
+  readonly box: readonly [number, number, number, number];
+  /** Whether it repeats along its columns and rows. */
+  readonly tiles: readonly [boolean, boolean];
+}
+
+export interface PlaneLayer {
+  readonly dataset: Dataset;
+  readonly volume: Volume;
+  readonly picture: Picture | null;
+  readonly range: Range;
+  readonly map: MapName;
+  /** Position of the lower left pixel, and steps of one pixel of CSS along both axes of the plane. */
+  readonly origin: Vec3;
+  readonly scale: number;
+  readonly axes: readonly [number, number];
+  readonly brush: { readonly volume: Volume; readonly low: number; readonly high: number } | null;
+  readonly streaks: WebGLTexture | null;
+  /** Part of the pane from its left (or, negative, from its right) that is drawn; 0: all. */
+  readonly swipe: number;
+}
+
+export interface SurfaceLayer {
+  readonly dataset: Dataset;
+  readonly fine: Fine;
+  readonly level: number;
+  readonly side: 1 | -1;
+  readonly colour: Volume;
+  readonly range: Range;
+  readonly map: MapName;
+  readonly camera: Camera;
+  readonly low: Vec3;
+  readonly high: Vec3;
+}
+
+/** Segments: from, to, and a colour with its opacity, ten numbers each. */
+export type Segments = Float32Array;
+
+export interface Grounds {
+  readonly plane: readonly [number, number, number];
+  readonly hatch: readonly [number, number, number];
+  readonly top: readonly [number, number, number];
+  readonly bottom: readonly [number, number, number];
+}
+
+const TABLE = 4096;
+/** Milliseconds that a tile of the surface may take. */
+const TILE_MS = 36;
+
+/** The lit picture of a surface as it is made. */
+interface Lit {
+  key: string;
+  coarse: Target | null;
+  full: Target | null;
+  /** Tiles of the full picture that are left; null before it is begun. */
+  tiles: number[][] | null;
+  shown: "none" | "coarse" | "full";
+  since: number;
+}
+
+/** The renderer. @throws Error if there is no WebGL2 */
+export class Renderer {
+  readonly gl: WebGL2RenderingContext;
+  readonly #plane: Program;
+  readonly #surface: Program;
+  readonly #compose: Program;
+  readonly #segment: Program;
+  readonly #isFloat: boolean;
+  readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
+  readonly #tables = new Map<string, WebGLTexture>();
+  readonly #places = new WeakMap<Dataset, WebGLTexture>();
+  readonly #empty = new WeakMap<Fine, { key: string; texture: WebGLTexture }>();
+  readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
+  readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
+  readonly #limit: number;
+  #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none", since: 0 };
+  #fence: WebGLSync | null = null;
+  #fenceSince = 0;
+  #tile = 96;
+  #bytes = 0;
+  #turn = 0;
+  #ratio = 1;
+
+  constructor(canvas: HTMLCanvasElement, { half = false, limit = 256 * 2 ** 20 } = {}) {
+    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true });
+    if (gl === null) throw new Error("no WebGL2");
+    this.gl = gl;
+    this.#limit = limit;
+    gl.getExtension("EXT_color_buffer_float");
+    this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
+    this.#plane = makeProgram(gl, COVER, PLANE);
+    this.#surface = makeProgram(gl, COVER, SURFACE);
+    this.#compose = makeProgram(gl, COVER, COMPOSE);
+    this.#segment = makeProgram(gl, SEGMENT_VERTEX, SEGMENT_FRAGMENT);
+    const blank = new Float32Array(1);
+    const stored = (dims: readonly number[]) =>
+      valueTexture(gl, { dims, data: blank, isMasked: false, wrap: [] }, false).texture;
+    this.#blank = { plane: stored([1, 1]), box: stored([1, 1, 1]) };
+    this.#segments = this.#makeSegments();
+  }
+
+  /** Fits the canvas to its place; clears it. */
+  begin(width: number, height: number, ratio: number, ground: readonly number[]): void {
+    const { gl } = this;
+    this.#turn++;
+    this.#ratio = ratio;
+    const canvas = gl.canvas as HTMLCanvasElement;
+    const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.disable(gl.BLEND);
+    gl.clearColor(ground[0], ground[1], ground[2], 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.enable(gl.SCISSOR_TEST);
+  }
+
+  /** Draws a plane. */
+  plane(rect: Rect, layer: PlaneLayer, grounds: Grounds): void {
+    const { gl } = this;
+    const { dataset, volume, picture, range, map, brush, streaks } = layer;
+    const [, , w, h] = this.#enter(rect);
+    const { at } = this.#use(this.#plane);
+    const wrap = dataset.axes.map(({ periodic }) => periodic);
+    this.#grid(this.#plane, dataset, volume, range, map, false);
+    const box = this.#values(volume.data, volume.dims, volume.isMasked, wrap);
+    this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
+    gl.uniform2f(at("stored"), box.half, box.middle);
+    gl.uniform1i(at("masked"), Number(box.isMasked));
+    gl.uniform1i(at("hasPicture"), Number(picture !== null));
+    this.#bind(3, gl.TEXTURE_2D, this.#blank.plane, at("picture"));
+    if (picture !== null) {
+      const isMasked = picture.data.some(Number.isNaN);
+      const flat = this.#values(picture.data, [picture.columns, picture.rows], isMasked, picture.tiles);
+      this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
+      gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
+      gl.uniform1i(at("maskedPicture"), Number(isMasked));
+      gl.uniform4f(at("pictureBox"), ...(picture.box as [number, number, number, number]));
+      gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
+    }
+    gl.uniform1i(at("hasBrush"), Number(brush !== null));
+    this.#bind(4, gl.TEXTURE_3D, this.#blank.box, at("brush"));
+    if (brush !== null) {
+      const values = this.#values(brush.volume.data, brush.volume.dims, brush.volume.isMasked, wrap);
+      this.#bind(4, gl.TEXTURE_3D, values.texture, at("brush"));
+      gl.uniform2f(at("storedBrush"), values.half, values.middle);
+      gl.uniform2f(at("brushRange"), brush.low, brush.high);
+    }
+    gl.uniform1i(at("hasStreaks"), Number(streaks !== null));
+    this.#bind(5, gl.TEXTURE_2D, streaks ?? this.#blank.plane, at("streaks"));
+    const ratio = w / rect.width;
+    const step = layer.scale / ratio;
+    const vector = (a: number, size: number): Vec3 => [0, 1, 2].map((i) => (i === a ? size : 0)) as unknown as Vec3;
+    gl.uniform3f(at("origin"), ...layer.origin);
+    gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
+    gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
+    gl.uniform2i(at("axes"), layer.axes[0], layer.axes[1]);
+    gl.uniform1f(at("swipe"), layer.swipe * ratio);
+    gl.uniform3f(at("ground"), ...grounds.plane);
+    gl.uniform3f(at("hatch"), ...grounds.hatch);
+    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /**
+   * Draws the surface: a quarter of the pixels while something moves, then the whole picture tile by tile.
+   *
+   * @returns whether there is more to draw
+   */
+  surface(rect: Rect, layer: SurfaceLayer, key: string, isMoving: boolean, grounds: Grounds): boolean {
+    const [, , width, height] = this.#size(rect);
+    const lit = this.#lit;
+    const own = `${key} ${width} ${height}`;
+    const now = performance.now();
+    if (lit.key !== own || lit.coarse === null) {
+      if (this.#isReady() || lit.shown === "none") {
+        lit.key = own;
+        lit.since = now;
+        lit.tiles = null;
+        lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
+        this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, true, false);
+        lit.shown = "coarse";
+        this.#setFence();
+      }
+    } else if (!isMoving && now - lit.since > 120 && this.#isReady()) {
+      if (lit.tiles === null) this.#beginFull(lit, width, height);
+      const tile = lit.tiles?.pop();
+      if (tile !== undefined && lit.full !== null) {
+        this.#march(lit.full, tile, layer, true, true);
+        this.#setFence();
+      }
+    }
+    this.#composeLit(rect, grounds);
+    return lit.key !== own || lit.tiles === null || lit.tiles.length > 0;
+  }
+
+  /** Draws only the ground of a pane. */
+  ground(rect: Rect, grounds: Grounds): void {
+    this.#lit.shown = "none";
+    this.#composeLit(rect, grounds);
+  }
+
+  /** Draws segments in a pane of three dimensions. */
+  segments(rect: Rect, camera: Camera, segments: Segments, width: number): void {
+    if (segments.length === 0) return;
+    const { gl } = this;
+    const [, , w, h] = this.#enter(rect);
+    const { at } = this.#use(this.#segment);
+    const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
+    const hasDepth = this.#lit.shown !== "none" && target !== null;
+    gl.uniform1i(at("hasDepth"), Number(hasDepth));
+    this.#bind(0, gl.TEXTURE_2D, target?.textures[1] ?? this.#blank.plane, at("depth"));
+    gl.uniformMatrix4fv(at("matrix"), false, matrixOf(camera, rect.width / rect.height));
+    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
+    gl.uniform1f(at("width"), width * this.#ratio);
+    gl.bindVertexArray(this.#segments.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#segments.buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, segments, gl.STREAM_DRAW);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, segments.length / 10);
+    gl.disable(gl.BLEND);
+    gl.bindVertexArray(null);
+  }
+
+  /** Whether the surface is drawn whole. */
+  get isWhole(): boolean {
+    return this.#lit.tiles !== null && this.#lit.tiles.length === 0 && this.#isReady();
+  }
+
+  /** Draws the surface that is shown at once and whole, for figures and movies. */
+  surfaceAtOnce(rect: Rect, layer: SurfaceLayer, grounds: Grounds): void {
+    const [, , width, height] = this.#size(rect);
+    const lit = this.#lit;
+    lit.full = this.#sized(lit.full, width, height);
+    lit.coarse ??= this.#sized(null, 2, 2);
+    this.#march(lit.full, [0, 0, width, height], layer, true, true);
+    Object.assign(lit, { shown: "full", tiles: [], key: "" });
+    this.#composeLit(rect, grounds);
+  }
+
+  #makeSegments() {
+    const { gl } = this;
+    const array = gl.createVertexArray();
+    const buffer = gl.createBuffer();
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    for (const [location, size, offset] of [
+      [0, 3, 0],
+      [1, 3, 12],
+      [2, 4, 24],
+    ] as const) {
+      gl.enableVertexAttribArray(location);
+      gl.vertexAttribPointer(location, size, gl.FLOAT, false, 40, offset);
+      gl.vertexAttribDivisor(location, 1);
+    }
+    gl.bindVertexArray(null);
+    return { array, buffer };
+  }
+
+  #beginFull(lit: Lit, width: number, height: number): void {
+    const { gl } = this;
+    lit.full = this.#sized(lit.full, width, height);
+    const { coarse, full } = lit;
+    if (coarse === null) return;
+    gl.disable(gl.SCISSOR_TEST);
+    for (const i of [0, 1]) {
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, coarse.framebuffer);
+      gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, full.framebuffer);
+      gl.readBuffer(gl.COLOR_ATTACHMENT0 + i);
+      gl.drawBuffers(i === 0 ? [gl.COLOR_ATTACHMENT0, gl.NONE] : [gl.NONE, gl.COLOR_ATTACHMENT1]);
+      const how = i === 0 ? gl.LINEAR : gl.NEAREST;
+      gl.blitFramebuffer(0, 0, coarse.width, coarse.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, how);
+    }
+    gl.drawBuffers([gl.COLOR_ATTACHMENT0, gl.COLOR_ATTACHMENT1]);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    lit.shown = "full";
+    const tiles: number[][] = [];
+    const size = this.#tile;
+    for (let y = 0; y < height; y += size)
+      for (let x = 0; x < width; x += size) tiles.push([x, y, Math.min(size, width - x), Math.min(size, height - y)]);
+    // The middle comes first: tiles are taken from the end.
+    const far = ([x, y, w, h]: number[]) => Math.hypot(x + w / 2 - width / 2, y + h / 2 - height / 2);
+    lit.tiles = tiles.toSorted((a, b) => far(b) - far(a));
+  }
+
+  #isReady(): boolean {
+    const { gl } = this;
+    if (this.#fence === null) return true;
+    if (gl.getSyncParameter(this.#fence, gl.SYNC_STATUS) !== gl.SIGNALED && !gl.isContextLost()) return false;
+    gl.deleteSync(this.#fence);
+    this.#fence = null;
+    const took = performance.now() - this.#fenceSince;
+    if (this.#lit.tiles !== null) {
+      if (took > 1.5 * TILE_MS) this.#tile = Math.max(32, Math.round(this.#tile * 0.8));
+      else if (took < 0.7 * TILE_MS) this.#tile = Math.min(512, Math.round(this.#tile * 1.15));
+    }
+    return true;
+  }
+
+  #setFence(): void {
+    const { gl } = this;
+    if (this.#fence !== null) gl.deleteSync(this.#fence);
+    this.#fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    this.#fenceSince = performance.now();
+    gl.flush();
+  }
+
+  #sized(target: Target | null, width: number, height: number): Target {
+    if (target?.width === width && target.height === height) return target;
+    const { gl } = this;
+    if (target !== null) freeTarget(gl, target);
+    return makeTarget(gl, width, height, [gl.RGBA8, gl.RG32F], gl.NEAREST);
+  }
+
+  #march(target: Target, tile: readonly number[], layer: SurfaceLayer, lit: boolean, hasOcclusion: boolean): void {
+    const { gl } = this;
+    const { dataset, fine, level, side, colour, range, map, camera, low, high } = layer;
+    const { at } = this.#use(this.#surface);
+    const wrap = dataset.axes.map(({ periodic }) => periodic);
+    this.#grid(this.#surface, dataset, colour, range, map, true);
+    const field = this.#values(fine.data, fine.dims, fine.isMasked, wrap);
+    const values = this.#values(colour.data, colour.dims, colour.isMasked, wrap);
+    this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
+    this.#bind(3, gl.TEXTURE_3D, values.texture, at("volume"));
+    this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
+    gl.uniform2f(at("stored"), field.half, field.middle);
+    gl.uniform2f(at("storedColour"), values.half, values.middle);
+    gl.uniform1i(at("masked"), Number(fine.isMasked));
+    gl.uniform1i(at("lit"), Number(lit));
+    gl.uniform1i(at("hasOcclusion"), Number(hasOcclusion));
+    gl.uniform1f(at("level"), level);
+    gl.uniform1f(at("side"), side);
+    const aspect = target.width / target.height;
+    gl.uniform3f(at("eye"), ...camera.eye);
+    gl.uniform3f(at("right"), ...camera.right);
+    gl.uniform3f(at("above"), ...camera.up);
+    gl.uniform3f(at("forward"), ...camera.forward);
+    gl.uniform2f(at("view"), camera.tangent * aspect, camera.tangent);
+    gl.uniform3f(at("low"), ...low);
+    gl.uniform3f(at("high"), ...high);
+    gl.uniform3f(at("fineFirst"), ...fine.first);
+    gl.uniform3f(at("fineSpacing"), ...fine.spacing);
+    gl.uniform3f(at("fineSamples"), ...fine.dims);
+    // The lamp stands above the left shoulder of the viewer.
+    const { right, up, forward } = camera;
+    const lamp = [0, 1, 2].map((a) => -0.42 * right[a] + 0.52 * up[a] - 0.62 * forward[a] + (a === 1 ? 0.35 : 0));
+    const size = Math.hypot(...lamp);
+    gl.uniform3f(at("lamp"), lamp[0] / size, lamp[1] / size, lamp[2] / size);
+    gl.uniform4f(at("pane"), 0, 0, target.width, target.height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
+    gl.viewport(0, 0, target.width, target.height);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(tile[0], tile[1], tile[2], tile[3]);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  #composeLit(rect: Rect, grounds: Grounds): void {
+    const { gl } = this;
+    const [, , w, h] = this.#enter(rect);
+    const { at } = this.#use(this.#compose);
+    const { shown, full, coarse } = this.#lit;
+    const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
+    if (target !== null) {
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
+      filter(gl, gl.TEXTURE_2D, gl.LINEAR);
+    }
+    this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#clear(), at("picture"));
+    gl.uniform3f(at("top"), ...grounds.top);
+    gl.uniform3f(at("bottom"), ...grounds.bottom);
+    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  #clear(): WebGLTexture {
+    let texture = this.#tables.get("clear");
+    if (texture === undefined) {
+      texture = tableTexture(this.gl, new Uint8Array(4));
+      this.#tables.set("clear", texture);
+    }
+    return texture;
+  }
+
+  /** Sets where samples lie and which colours values have. */
+  #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): void {
+    const { gl } = this;
+    const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
+      dataset.axes.map(read) as unknown as [number, number, number];
+    gl.uniform3f(at("first"), ...vector(({ first }) => first));
+    gl.uniform3f(at("spacing"), ...vector(({ spacing, coordinates }) => (coordinates ? 1 : spacing) * volume.stride));
+    gl.uniform3f(at("extent"), ...vector(({ length }) => length || 1));
+    gl.uniform3f(at("samples"), ...volume.dims);
+    gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
+    gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
+    this.#bind(1, gl.TEXTURE_2D, this.#placesOf(dataset, volume.stride), at("places"));
+    this.#bind(2, gl.TEXTURE_2D, this.#colours(map, lit), at("colours"));
+    const [kind, part] = range.scale.split(":");
+    const kinds = { linear: 0, log: 1, symlog: 2 } as Readonly<Record<string, number>>;
+    gl.uniform4f(at("range"), range.low, range.high, kinds[kind] ?? 0, Number(part ?? 1));
+  }
+
+  #colours(map: MapName, lit: boolean): WebGLTexture {
+    const key = `${map} ${lit}`;
+    let texture = this.#tables.get(key);
+    if (texture === undefined) {
+      texture = tableTexture(this.gl, lit ? surfaceTable(map) : colourTable(map));
+      this.#tables.set(key, texture);
+    }
+    return texture;
+  }
+
+  /** The sample at each of 4096 places of the axes, by which stretched ones are inverted. */
+  #placesOf(dataset: Dataset, stride: number): WebGLTexture {
+    const known = this.#places.get(dataset);
+    if (known !== undefined) return known;
+    const { gl } = this;
+    const table = new Float32Array(3 * TABLE);
+    for (const [a, axis] of dataset.axes.entries()) {
+      if (axis.coordinates === undefined) continue;
+      const [from, to] = [coordinateOf(axis, 0), coordinateOf(axis, axis.nodes - 1)];
+      for (let i = 0; i < TABLE; i++) table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / stride;
+    }
+    const texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, TABLE, 3, 0, gl.RED, gl.FLOAT, table);
+    filter(gl, gl.TEXTURE_2D, this.#isFloat ? gl.LINEAR : gl.NEAREST);
+    this.#places.set(dataset, texture);
+    return texture;
+  }
+
+  #emptyTexture(fine: Fine, level: number, side: 1 | -1, wrap: readonly boolean[]): WebGLTexture {
+    const { gl } = this;
+    const key = `${level} ${side}`;
+    const known = this.#empty.get(fine);
+    if (known?.key === key) return known.texture;
+    const space: EmptySpace = emptySpace(fine, level, side, wrap);
+    const texture = known?.texture ?? gl.createTexture();
+    gl.activeTexture(gl.TEXTURE4);
+    gl.bindTexture(gl.TEXTURE_3D, texture);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    const [x, y, z] = space.dims;
+    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8UI, x, y, z, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, space.distance);
+    filter(gl, gl.TEXTURE_3D, gl.NEAREST);
+    this.#empty.set(fine, { key, texture });
+    return texture;
+  }
+
+  /** The texture of values; the longest unused are freed beyond the limit. */
+  #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): Stored {
+    let known = this.#textures.get(data);
+    if (known === undefined) {
+      this.gl.activeTexture(this.gl.TEXTURE7);
+      known = { stored: valueTexture(this.gl, { dims, data, isMasked, wrap }, this.#isFloat), used: 0 };
+      this.#textures.set(data, known);
+      this.#bytes += known.stored.bytes;
+      const old = [...this.#textures].filter(([, { used }]) => used < this.#turn - 1 && used > 0);
+      for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
+        if (this.#bytes <= this.#limit) break;
+        this.gl.deleteTexture(stored.texture);
+        this.#textures.delete(key);
+        this.#bytes -= stored.bytes;
+      }
+    }
+    known.used = this.#turn;
+    return known.stored;
+  }
+
+  #use(program: Program): Program {
+    this.gl.useProgram(program.program);
+    return program;
+  }
+
+  #bind(unit: number, target: number, texture: WebGLTexture, location: WebGLUniformLocation | null): void {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    gl.bindTexture(target, texture);
+    gl.uniform1i(location, unit);
+  }
+
+  /** Left, bottom, width and height of a pane in pixels of the device. */
+  #size({ x, y, width, height }: Rect): [number, number, number, number] {
+    const ratio = this.#ratio;
+    const canvas = this.gl.canvas as HTMLCanvasElement;
+    const [left, top] = [Math.round(x * ratio), Math.round(y * ratio)];
+    const [right, bottom] = [Math.round((x + width) * ratio), Math.round((y + height) * ratio)];
+    return [left, canvas.height - bottom, Math.max(1, right - left), Math.max(1, bottom - top)];
+  }
+
+  #corner(rect: Rect): [number, number] {
+    const [left, bottom] = this.#size(rect);
+    return [left, bottom];
+  }
+
+  #enter(rect: Rect): [number, number, number, number] {
+    const { gl } = this;
+    const size = this.#size(rect);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.viewport(...size);
+    gl.scissor(...size);
+    return size;
+  }
+}

@@ -1,0 +1,319 @@
+/** Shaders of planes, surfaces and lines. */
+
+/** Places in a texture of samples at nodes, and colours of values. */
+const COMMON = `#version 300 es
+precision highp float;
+precision highp int;
+precision highp sampler3D;
+precision highp sampler2D;
+uniform vec3 first, spacing, extent, samples, periodic, stretched;
+uniform sampler2D places;
+uniform sampler2D colours;
+uniform vec4 range;
+uniform float offset;
+
+// Texture coordinates of a position: tables of stretched axes give the node, others are linear.
+vec3 texelOf(vec3 p) {
+  vec3 t;
+  for (int a = 0; a < 3; a++) {
+    float along = (p[a] - first[a]) / extent[a];
+    if (periodic[a] > 0.5) along -= floor(along);
+    float node = stretched[a] > 0.5
+      ? texture(places, vec2((clamp(along, 0.0, 1.0) * 4095.0 + 0.5) / 4096.0, (float(a) + 0.5) / 3.0)).r
+      : along * extent[a] / spacing[a];
+    t[a] = (node + 0.5) / samples[a];
+  }
+  return t;
+}
+
+// range: low, high, kind (0 linear, 1 log, 2 symmetric log), linear part.
+float shadeOf(float v) {
+  if (range.z < 0.5) return (v - range.x) / (range.y - range.x);
+  if (range.z < 1.5) return log(max(v, range.x) / range.x) / log(range.y / range.x);
+  float c = range.w;
+  float top = max(abs(range.x), abs(range.y));
+  return 0.5 + 0.5 * sign(v) * log(1.0 + abs(v) / c) / log(1.0 + top / c);
+}
+
+vec3 colourOf(float shade) {
+  return texture(colours, vec2((clamp(shade, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+}
+`;
+
+export const PLANE = `${COMMON}
+uniform sampler3D volume;
+uniform sampler2D picture;
+uniform sampler3D brush;
+uniform sampler2D streaks;
+uniform vec2 stored, storedPicture, storedBrush;
+uniform bool masked, maskedPicture, hasPicture, hasBrush, hasStreaks;
+uniform vec2 brushRange;
+uniform vec4 pane;
+uniform vec3 origin, across, up;
+uniform ivec2 axes;
+uniform vec4 pictureBox;
+uniform vec2 pictureTiles;
+uniform float swipe;
+uniform vec3 ground, hatch;
+out vec4 colour;
+
+float hatching(vec2 at) { return step(0.5, fract((at.x + at.y) / 9.0)); }
+
+void main() {
+  vec2 at = gl_FragCoord.xy - pane.xy;
+  if (swipe > 0.0 && at.x > swipe) discard;
+  if (swipe < 0.0 && at.x < -swipe) discard;
+  vec3 p = origin + at.x * across + at.y * up;
+  for (int a = 0; a < 3; a++) {
+    if (periodic[a] < 0.5 && (a == axes.x || a == axes.y)) {
+      float along = (p[a] - first[a]) / extent[a];
+      if (along < 0.0 || along > 1.0) {
+        float edge = along < 0.0 ? -along : along - 1.0;
+        float px = edge * extent[a] / length(across);
+        colour = vec4(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, 1.0);
+        return;
+      }
+    }
+  }
+  float value = 0.0, known = 1.0;
+  bool done = false;
+  if (hasPicture) {
+    vec2 in2 = (vec2(p[axes.x], p[axes.y]) - pictureBox.xy) / pictureBox.zw;
+    if (pictureTiles.x > 0.5) in2.x -= floor(in2.x);
+    if (pictureTiles.y > 0.5) in2.y -= floor(in2.y);
+    if (all(greaterThanEqual(in2, vec2(0.0))) && all(lessThanEqual(in2, vec2(1.0)))) {
+      vec2 n = vec2(textureSize(picture, 0));
+      vec2 uv = vec2(pictureTiles.x > 0.5 ? in2.x + 0.5 / n.x : in2.x, pictureTiles.y > 0.5 ? in2.y + 0.5 / n.y : in2.y);
+      vec2 s = texture(picture, uv).rg;
+      value = s.r;
+      if (maskedPicture) { known = s.g; value /= max(s.g, 1e-6); }
+      value = value * storedPicture.x + storedPicture.y;
+      done = true;
+    }
+  }
+  if (!done) {
+    vec2 s = texture(volume, texelOf(p)).rg;
+    value = s.r;
+    if (masked) { known = s.g; value /= max(s.g, 1e-6); }
+    value = value * stored.x + stored.y;
+  }
+  if (known < 0.999) { colour = vec4(mix(ground, hatch, hatching(at)), 1.0); return; }
+  vec3 shown = colourOf(shadeOf(value));
+  if (hasStreaks) {
+    float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
+    float luma = dot(shown, vec3(0.3, 0.6, 0.1));
+    float amplitude = min(0.16, min(luma * 0.7 + 0.03, 1.0 - luma));
+    shown = clamp(shown * (1.0 + amplitude * light / max(luma, 0.08)), 0.0, 1.0);
+  }
+  if (hasBrush) {
+    float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
+    bool inside = b >= brushRange.x && b <= brushRange.y;
+    float width = fwidth(b);
+    float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
+    if (!inside) shown = mix(ground, shown, 0.35);
+    if (edge < 1.0) shown = vec3(0.95);
+  }
+  colour = vec4(shown, 1.0);
+}`;
+
+export const SURFACE = `${COMMON}
+precision highp usampler3D;
+uniform sampler3D field, volume;
+uniform usampler3D empty;
+uniform vec2 stored, storedColour;
+uniform bool masked, lit, hasOcclusion;
+uniform float level, side;
+uniform vec3 eye, right, above, forward;
+uniform vec4 pane;
+uniform vec2 view;
+uniform vec3 low, high, fineFirst, fineSpacing, fineSamples;
+uniform vec3 lamp;
+layout(location = 0) out vec4 colour;
+layout(location = 1) out vec4 depth;
+
+vec3 cellOf(vec3 p) { return (p - fineFirst) / fineSpacing; }
+
+float at(vec3 p) {
+  vec2 s = texture(field, (cellOf(p) + 0.5) / fineSamples).rg;
+  if (!masked) return side * (s.r * stored.x + stored.y - level);
+  return s.g < 0.999 ? -1e-6 : side * ((s.r / s.g) * stored.x + stored.y - level);
+}
+
+// Blocks of four cells know how far the next one with surface is.
+int emptyAt(vec3 p) {
+  vec3 n = fineSamples;
+  vec3 c = cellOf(p);
+  c -= mix(vec3(0.0), floor(c / n) * n, periodic);
+  ivec3 block = clamp(ivec3(floor(c / 4.0)), ivec3(0), textureSize(empty, 0) - 1);
+  return int(texelFetch(empty, block, 0).r);
+}
+
+vec3 gradient(vec3 p) {
+  vec3 h = fineSpacing;
+  return vec3(
+    at(p + vec3(h.x, 0, 0)) - at(p - vec3(h.x, 0, 0)),
+    at(p + vec3(0, h.y, 0)) - at(p - vec3(0, h.y, 0)),
+    at(p + vec3(0, 0, h.z)) - at(p - vec3(0, 0, h.z))) / h;
+}
+
+vec2 through(vec3 o, vec3 d) {
+  vec3 a = (low - o) / d, b = (high - o) / d;
+  vec3 n = min(a, b), f = max(a, b);
+  return vec2(max(max(n.x, n.y), n.z), min(min(f.x, f.y), f.z));
+}
+
+// Distance to the surface along a ray between two distances; negative if there is none.
+float march(vec3 o, vec3 d, float from, float to, float pace) {
+  float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
+  float t = from;
+  float before = from;
+  for (int i = 0; i < 900; i++) {
+    if (t > to) return -1.0;
+    vec3 p = o + t * d;
+    int blocks = emptyAt(p);
+    if (blocks > 1) { before = t; t += max(float(blocks - 1) * 4.0 - 0.5, 1.0) * h; continue; }
+    if (blocks == 1) { before = t; t += h; continue; }
+    if (at(p) > 0.0) {
+      float a = before, b = t;
+      for (int k = 0; k < 6; k++) {
+        float m = 0.5 * (a + b);
+        if (at(o + m * d) > 0.0) b = m; else a = m;
+      }
+      return b;
+    }
+    before = t;
+    t += h * pace;
+  }
+  return -1.0;
+}
+
+vec3 linear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
+vec3 display(vec3 c) { c = clamp(c, 0.0, 1.0); return mix(c * 12.92, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c)); }
+float random(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
+
+void main() {
+  vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw * 2.0 - 1.0;
+  vec3 d = forward + uv.x * view.x * right + uv.y * view.y * above;
+  float size = length(d);
+  d /= size;
+  d += vec3(equal(d, vec3(0.0))) * 1e-6;
+  vec2 span = through(eye, d);
+  colour = vec4(0.0);
+  depth = vec4(1e6);
+  if (span.y <= max(span.x, 0.0)) return;
+  float from = max(span.x, 0.0) + 1e-4 * fineSpacing.x;
+  vec3 entry = eye + from * d;
+  bool cap = at(entry) > 0.0;
+  float t = cap ? from : march(eye, d, from, span.y, 0.8);
+  if (t < 0.0) return;
+  vec3 p = eye + t * d;
+  vec3 n;
+  if (cap) {
+    vec3 q = (p - low) / (high - low) - 0.5;
+    vec3 s = abs(q);
+    n = s.x > s.y && s.x > s.z ? vec3(sign(q.x), 0, 0) : s.y > s.z ? vec3(0, sign(q.y), 0) : vec3(0, 0, sign(q.z));
+  } else n = -normalize(gradient(p) + 1e-12);
+  if (dot(n, d) > 0.0) n = -n;
+  vec2 s = texture(volume, texelOf(p)).rg;
+  vec3 base = linear(colourOf(shadeOf(s.r * storedColour.x + storedColour.y)));
+  float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
+  vec3 start = p + n * h * 1.2;
+  float key = max(dot(n, lamp), 0.0);
+  float shadow = 1.0;
+  if (lit && key > 0.0) {
+    float reach = through(start, lamp).y;
+    if (reach > 0.0 && march(start, lamp, 0.0, reach, 1.6) >= 0.0) shadow = 0.12;
+  }
+  float open = 1.0;
+  if (hasOcclusion) {
+    vec3 t1 = normalize(abs(n.y) < 0.9 ? cross(n, vec3(0, 1, 0)) : cross(n, vec3(1, 0, 0)));
+    vec3 t2 = cross(n, t1);
+    float turn = random(gl_FragCoord.xy) * 6.2831853;
+    float closed = 0.0;
+    for (int i = 0; i < 16; i++) {
+      float z = sqrt((float(i) + 0.5) / 16.0);
+      float r = sqrt(1.0 - z * z);
+      float angle = turn + float(i) * 2.39996323;
+      vec3 ray = z * n + r * (cos(angle) * t1 + sin(angle) * t2);
+      for (int k = 1; k <= 4; k++) {
+        float reach = h * 3.0 * float(k) * float(k) / 2.0;
+        vec3 q = start + ray * reach;
+        if (any(lessThan(q, low)) || any(greaterThan(q, high))) break;
+        if (emptyAt(q) <= 1 && at(q) > 0.0) { closed += 1.0 - 0.2 * float(k - 1); break; }
+      }
+    }
+    open = 1.0 - 0.85 * closed / 16.0;
+  } else open = 0.82;
+  float sky = 0.5 + 0.5 * n.y;
+  float fill = max(dot(n, normalize(-lamp + 1.4 * vec3(0, 0.6, 0) - 0.9 * d)), 0.0);
+  float light = open * (0.20 + 0.26 * sky + 0.22 * fill) + 1.05 * key * shadow * mix(1.0, open, 0.35);
+  vec3 halfway = normalize(lamp - d);
+  float gloss = cap ? 0.0 : pow(max(dot(n, halfway), 0.0), 42.0) * shadow * 0.16;
+  float rim = cap ? 0.0 : pow(1.0 - max(dot(n, -d), 0.0), 3.0) * 0.10 * open;
+  vec3 shown = base * light * (cap ? 1.06 : 1.0) + gloss + rim * base;
+  float far = clamp((t - span.x) / (length(high - low)), 0.0, 1.0);
+  shown = mix(shown, shown * 0.45 + vec3(0.006, 0.008, 0.011), 0.75 * smoothstep(0.15, 1.0, far));
+  colour = vec4(display(shown), 1.0);
+  depth = vec4(t / size, t, 0.0, 1.0);
+}`;
+
+/** Puts the lit picture on its ground. */
+export const COMPOSE = `#version 300 es
+precision highp float;
+uniform sampler2D picture;
+uniform vec4 pane;
+uniform vec3 top, bottom;
+out vec4 colour;
+void main() {
+  vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
+  vec3 ground = mix(bottom, top, uv.y) * (1.0 - 0.10 * dot(uv - 0.5, uv - 0.5));
+  vec4 c = texture(picture, uv);
+  ground += (fract(52.98 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584)))) - 0.5) / 255.0;
+  colour = vec4(mix(ground, c.rgb / max(c.a, 1e-3), c.a), 1.0);
+}`;
+
+/** Segments as strips of a width in pixels, hidden behind the surface. */
+export const SEGMENT_VERTEX = `#version 300 es
+precision highp float;
+layout(location = 0) in vec3 from;
+layout(location = 1) in vec3 to;
+layout(location = 2) in vec4 tint;
+uniform mat4 matrix;
+uniform vec4 pane;
+uniform float width;
+out vec4 shade;
+out float edge;
+out float away;
+void main() {
+  vec4 a = matrix * vec4(from, 1.0), b = matrix * vec4(to, 1.0);
+  float least = 1e-3;
+  if (a.w < least && b.w < least) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
+  if (a.w < least) a = mix(a, b, (least - a.w) / (b.w - a.w));
+  if (b.w < least) b = mix(b, a, (least - b.w) / (a.w - b.w));
+  vec2 direction = (b.xy / b.w - a.xy / a.w) * pane.zw;
+  direction = length(direction) < 1e-6 ? vec2(1.0, 0.0) : normalize(direction);
+  vec2 normal = vec2(-direction.y, direction.x) * (width + 1.0) / pane.zw;
+  bool second = gl_VertexID == 1 || gl_VertexID == 2 || gl_VertexID == 4;
+  float side = gl_VertexID == 0 || gl_VertexID == 1 || gl_VertexID == 3 ? 1.0 : -1.0;
+  vec4 p = second ? b : a;
+  gl_Position = vec4((p.xy / p.w + normal * side), 0.0, 1.0);
+  edge = side * (width + 1.0) * 0.5;
+  away = p.w;
+  shade = tint;
+}`;
+
+export const SEGMENT_FRAGMENT = `#version 300 es
+precision highp float;
+in vec4 shade;
+in float edge;
+in float away;
+uniform sampler2D depth;
+uniform vec4 pane;
+uniform float width;
+uniform bool hasDepth;
+out vec4 colour;
+void main() {
+  float alpha = shade.a * clamp(width * 0.5 + 0.5 - abs(edge), 0.0, 1.0);
+  if (hasDepth && texture(depth, (gl_FragCoord.xy - pane.xy) / pane.zw).r < away - 1e-3) alpha *= 0.12;
+  colour = vec4(shade.rgb * alpha, alpha);
+}`;

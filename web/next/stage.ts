@@ -1,0 +1,593 @@
+/** The stage: draws all panes when something changes, and turns pointers and keys into changes of the view. */
+import { computed, effect, signal } from "@preact/signals-core";
+import { along, cameraOf, rayOf, throughBox } from "./draw/camera.js";
+import { boxAbout, type Pane, panesOf, PLANE_NAMES, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
+import { type MapName, mapNamed } from "./draw/maps.js";
+import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overlay.js";
+import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
+import type { Picture } from "./draw/renderer.js";
+import { type Dataset, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import type { Plane, Range, View } from "./state/link.js";
+import {
+  centreAt,
+  change,
+  cross,
+  dataset,
+  fineOf,
+  frameOf,
+  isBelow,
+  isDragging,
+  isPlaying,
+  PLANE_AXES,
+  paneSize,
+  pixel,
+  plannedPicture,
+  rangeOf,
+  rested,
+  saveLink,
+  type Shown,
+  shownOf,
+  store,
+  view,
+  volumeOf,
+} from "./state/model.js";
+import { quantityOf } from "./state/quantities.js";
+import { sampleAt, type Volume } from "./state/volumes.js";
+
+/** The value of the picture under the pointer. */
+export interface Hover {
+  readonly pane: Pane;
+  readonly place: Vec3;
+  readonly value: number;
+}
+
+export const hover = signal<Hover | null>(null);
+export const stageSize = signal<readonly [number, number]>([0, 0]);
+/** The pane that a narrow stage shows of four. */
+export const onePane = signal<Plane | "3d" | null>(null);
+/** Where the line of a comparison stands, as part of the width. */
+export const swipe = signal(0.5);
+/** Segments that panels add to space: trails of particles. */
+export const trails = signal<Float32Array>(new Float32Array(0));
+export const noGraphics = signal<string | null>(null);
+
+export const panes = computed<readonly Pane[]>(() => {
+  const [width, height] = stageSize.value;
+  return panesOf(view.value, width, height, onePane.value);
+});
+
+const DARK: Grounds = {
+  plane: [0.027, 0.035, 0.05],
+  hatch: [0.13, 0.15, 0.19],
+  top: [0.165, 0.19, 0.225],
+  bottom: [0.085, 0.1, 0.125],
+};
+const LIGHT: Grounds = {
+  plane: [0.93, 0.94, 0.95],
+  hatch: [0.78, 0.8, 0.83],
+  top: [0.96, 0.97, 0.98],
+  bottom: [0.84, 0.86, 0.89],
+};
+const INK: Ink = { text: "#f4f6f8", halo: "rgb(8 10 14 / 72%)", line: "rgb(255 255 255 / 78%)", faint: "rgb(255 255 255 / 38%)" };
+const DARK_INK: Ink = { text: "#14181d", halo: "rgb(255 255 255 / 72%)", line: "rgb(20 24 29 / 80%)", faint: "rgb(20 24 29 / 40%)" };
+
+/** The map of a quantity. */
+export function mapOf(now: View, range: Range, what: string): MapName {
+  const wanted = what === now.what ? mapNamed(now.map) : null;
+  return wanted ?? (range.low < 0 && range.high > 0 ? "vik" : "inferno");
+}
+
+/** The map of a surface: light in the middle, so that it is lit well. */
+function surfaceMap(range: Range): MapName {
+  return range.low < 0 || range.high > 0 ? "vik" : "batlow";
+}
+
+/** The title of a plane. */
+export function planeTitle(pane: PlanePane, shown: Shown, volume: Volume | null, place: Vec3): string {
+  const a = "xyz".indexOf(pane.plane);
+  const stride = volume !== null && volume.stride > 1 ? `  ·  every ${volume.stride} nodes` : "";
+  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${stride}`;
+}
+
+/** The last volumes that were shown, which stay until the next ones are there. */
+const last = new Map<string, Volume>();
+function kept(role: string, set: Dataset, volume: Volume | null): Volume | null {
+  const key = `${role} ${set.name}`;
+  if (volume !== null) last.set(key, volume);
+  return volume ?? last.get(key) ?? null;
+}
+
+/** Layers of the planes; null while nothing is there. */
+export function planeLayer(pane: PlanePane, now: View, second: boolean): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
+  const shown = shownOf(now, second);
+  const first = shownOf(now);
+  if (shown === null || first === null || now.centre === null) return null;
+  const set = shown.dataset;
+  const own = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const volume = kept(second ? "second" : "plane", set, own);
+  if (volume === null) return null;
+  const at = cross.value.map((one, a) => (set === first.dataset ? one : wrapped(set.axes[a], one))) as unknown as Vec3;
+  const size = pixel.value;
+  const plan = plannedPicture(shown, pane.plane, at, now.centre, size);
+  const picture = store.entry<Picture>(plan.key).answer;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const origin = [...at];
+  origin[h] = now.centre[h] - (pane.rect.width / 2) * size;
+  origin[v] = now.centre[v] - (pane.rect.height / 2) * size;
+  const a = "xyz".indexOf(pane.plane);
+  origin[a] = at[a];
+  const what = volume.what;
+  const range = rangeOf(now, what, volume, set);
+  const layer: PlaneLayer = {
+    ...{ dataset: set, volume, picture: own === null ? null : picture, range, map: mapOf(now, range, what) },
+    ...{ origin: origin as unknown as Vec3, scale: size, axes: [h, v], brush: brushOf(now, set), streaks: null, swipe: 0 },
+  };
+  return { layer, shown, isPending: own === null };
+}
+
+/** The condition of a brush as an interval of a volume. */
+function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
+  const found = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/.exec(now.brush ?? "");
+  if (found === null) return null;
+  const volume = volumeOf(set, found[1].trim(), frameOf(now.time, set));
+  if (volume === null) return null;
+  return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
+}
+
+/** What the pane of space shows; null while nothing is there. */
+export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean } | null {
+  const set = dataset.value;
+  if (set === null || now.centre === null) return null;
+  const frame = frameOf(now.time, set);
+  const own = volumeOf(set, now.surface.what, frame);
+  const surface = kept("surface", set, own);
+  const colour = kept("colour", set, volumeOf(set, now.colour, frame));
+  if (surface === null || colour === null || now.surface.value === null) return null;
+  const range = rangeOf(now, colour.what, colour, set);
+  const { low, high } = boxAbout(set, now.centre);
+  const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
+  const layer: SurfaceLayer = {
+    ...{ dataset: set, fine: fineOf(surface, set), level: now.surface.value, colour, range },
+    ...{ side: isBelow(surface.what) ? -1 : 1, map: surfaceMap(range), low, high },
+    camera: cameraOf(now.camera, middle, sizeOf(set)),
+  };
+  return { layer, isPending: own === null };
+}
+
+/** Edges of the box and lines of the crosshair. */
+function linesOf(layer: Pick<SurfaceLayer, "low" | "high" | "dataset">, place: Vec3, light: boolean): Float32Array {
+  const { low, high } = layer;
+  const numbers: number[] = [];
+  const tone = light ? 0.1 : 1;
+  const add = (from: readonly number[], to: readonly number[], alpha: number) =>
+    numbers.push(...from, ...to, tone, tone, tone, alpha);
+  for (let a = 0; a < 3; a++) {
+    const [b, c] = [(a + 1) % 3, (a + 2) % 3];
+    for (const p of [low[b], high[b]]) {
+      for (const q of [low[c], high[c]]) {
+        const from = [0, 0, 0];
+        from[a] = low[a];
+        from[b] = p;
+        from[c] = q;
+        const to = [...from];
+        to[a] = high[a];
+        add(from, to, 0.28);
+      }
+    }
+  }
+  const middle = low.map((one, a) => (one + high[a]) / 2);
+  const at = place.map((one, a) => nearestImage(layer.dataset.axes[a], one, middle[a]));
+  for (let a = 0; a < 3; a++) {
+    const [from, to] = [[...at], [...at]];
+    from[a] = low[a];
+    to[a] = high[a];
+    add(from, to, 0.75);
+  }
+  return Float32Array.from(numbers);
+}
+
+/** The stage on its canvases. */
+export class Stage {
+  readonly #root: HTMLElement;
+  readonly #overlay: HTMLCanvasElement;
+  #renderer: Renderer | null = null;
+  #isQueued = false;
+  #pictures = 0;
+  #isUnfinished = false;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    const canvas = document.createElement("canvas");
+    this.#overlay = document.createElement("canvas");
+    for (const one of [canvas, this.#overlay]) one.setAttribute("aria-hidden", "true");
+    root.prepend(canvas, this.#overlay);
+    const start = () => {
+      try {
+        this.#renderer = new Renderer(canvas, { half: new URLSearchParams(location.search).has("half") });
+      } catch (error) {
+        noGraphics.value = error instanceof Error ? error.message : String(error);
+      }
+    };
+    start();
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault();
+      this.#renderer = null;
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      start();
+      this.draw();
+    });
+    new ResizeObserver(() => this.#measure()).observe(root);
+    this.#measure();
+    effect(() => {
+      view.value;
+      cross.value;
+      this.draw();
+    });
+  }
+
+  /** How many pictures were drawn. */
+  get pictures(): number {
+    return this.#pictures;
+  }
+
+  /** Whether everything that the view shows is drawn. */
+  get isSettled(): boolean {
+    return !this.#isQueued && !this.#isUnfinished && !store.isBusy && rested.peek() === view.peek();
+  }
+
+  #measure(): void {
+    const { clientWidth, clientHeight } = this.#root;
+    stageSize.value = [clientWidth, clientHeight];
+    onePane.value = clientWidth < 560 ? (onePane.peek() ?? "3d") : null;
+    this.draw();
+  }
+
+  /** Draws before the next picture of the screen. */
+  draw(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    requestAnimationFrame(() => {
+      this.#isQueued = false;
+      this.#dispose?.();
+      // Whatever is read while drawing, answers of the store included, draws again when it changes.
+      let isFirst = true;
+      this.#dispose = effect(() => {
+        if (!isFirst) {
+          this.draw();
+          return;
+        }
+        isFirst = false;
+        this.#draw();
+      });
+    });
+  }
+  #dispose: (() => void) | null = null;
+
+  #draw(): void {
+    const set = dataset.value;
+    const now = view.value;
+    const [width, height] = stageSize.value;
+    if (width === 0 || height === 0) return;
+    const ratio = Math.min(2, devicePixelRatio);
+    const light = now.stage === "light";
+    const [grounds, ink] = light ? [LIGHT, DARK_INK] : [DARK, INK];
+    const renderer = this.#renderer;
+    const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
+    renderer?.begin(width, height, ratio, line);
+    const c = this.#clearOverlay(width, height, ratio);
+    if (c === null || set === null || renderer === null) {
+      this.#isUnfinished = set === null;
+      return;
+    }
+    const shown = panes.value;
+    pixel.value = pixelOf(now, set, shown);
+    const plane = shown.find(({ kind }) => kind === "plane");
+    if (plane !== undefined) {
+      const { width: w, height: h } = plane.rect;
+      if (paneSize.peek()[0] !== Math.round(w) || paneSize.peek()[1] !== Math.round(h)) paneSize.value = [Math.round(w), Math.round(h)];
+    }
+    let more = false;
+    let isFirst = true;
+    for (const pane of shown) {
+      if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink) || more;
+      else {
+        more = this.#drawPlane(renderer, c, pane, now, grounds, ink, isFirst) || more;
+        isFirst = false;
+      }
+    }
+    this.#pictures++;
+    this.#isUnfinished = more;
+    if (more) this.draw();
+  }
+
+  #clearOverlay(width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
+    const canvas = this.#overlay;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+    }
+    const c = canvas.getContext("2d");
+    c?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c?.clearRect(0, 0, width, height);
+    return c;
+  }
+
+  #drawPlane(renderer: Renderer, c: CanvasRenderingContext2D, pane: PlanePane, now: View, grounds: Grounds, ink: Ink, isFirst: boolean): boolean {
+    const found = planeLayer(pane, now, pane.second);
+    if (found === null || now.centre === null) {
+      write(c, ink, "Loading", pane.rect.x + 12, pane.rect.y + 20, { size: 12 });
+      return false;
+    }
+    const { layer, shown, isPending } = found;
+    const isSwiped = now.show === "compare" && now.compare === "swipe";
+    const at = swipe.value * pane.rect.width;
+    renderer.plane(pane.rect, isSwiped ? { ...layer, swipe: at } : layer, grounds);
+    const other = isSwiped ? planeLayer(pane, now, true) : null;
+    if (other !== null) renderer.plane(pane.rect, { ...other.layer, swipe: -at }, grounds);
+    const title = planeTitle(pane, shown, layer.volume, cross.value);
+    const common = { centre: now.centre, cross: cross.value, pixel: pixel.value, ink };
+    drawPlane(c, pane, shown.dataset, { ...common, title, isPending });
+    if (isFirst) {
+      const { range, map, volume } = layer;
+      const label = quantityOf(volume.what).symbol;
+      drawBar(c, ink, pane.rect, { range, map, volume, label });
+    }
+    if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
+    return isPending && store.isBusy;
+  }
+
+  #drawSpace(renderer: Renderer, c: CanvasRenderingContext2D, pane: SpacePane, now: View, grounds: Grounds, ink: Ink): boolean {
+    const { rect } = pane;
+    const found = surfaceLayer(now);
+    if (found === null) {
+      renderer.ground(rect, grounds);
+      write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
+      return false;
+    }
+    const { layer } = found;
+    const key = JSON.stringify([now.camera, now.centre, now.surface, now.colour, layer.colour.key, layer.fine.dims, layer.range, now.time]);
+    const more = renderer.surface(rect, layer, key, isDragging.value || isPlaying.value, grounds);
+    renderer.segments(rect, layer.camera, linesOf(layer, cross.value, now.stage === "light"), 1.2);
+    if (trails.value.length > 0) renderer.segments(rect, layer.camera, trails.value, 1.6);
+    const { what, value } = now.surface;
+    const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
+    const title = `${quantityOf(what).symbol}${inside}, coloured by ${quantityOf(now.colour).symbol}`;
+    write(c, ink, title, rect.x + 9, rect.y + 20, { size: 12, weight: 600 });
+    write(c, ink, `surface of ${layer.fine.dims.join(" × ")} samples, Lag8 of nodes`, rect.x + 9, rect.y + 36);
+    const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
+    drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
+    const { range, map } = layer;
+    drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(now.colour).symbol, lit: true });
+    return more && !isPlaying.value;
+  }
+}
+
+/** The line between A and B, with what each side shows. */
+function drawSwipe(c: CanvasRenderingContext2D, ink: Ink, { rect }: PlanePane, at: number, a: Shown, b: Shown): void {
+  const x = rect.x + Math.round(at);
+  c.fillStyle = ink.text;
+  c.fillRect(x - 1, rect.y, 2, rect.height);
+  c.beginPath();
+  c.arc(x, rect.y + rect.height / 2, 12, 0, 2 * Math.PI);
+  c.fill();
+  c.fillStyle = ink.halo;
+  c.font = "600 12px Inter, sans-serif";
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  c.fillText("↔", x, rect.y + rect.height / 2);
+  const text = (name: string, { dataset: set, what, time, method }: Shown) =>
+    `${name}  ${quantityOf(what).symbol}, ${method}, t ${plainNumber(time)}${a.dataset === b.dataset ? "" : `, ${set.name}`}`;
+  write(c, ink, text("A", a), x - 12, rect.y + rect.height - 30, { align: "right", size: 12, weight: 600 });
+  write(c, ink, text("B", b), x + 12, rect.y + rect.height - 30, { size: 12, weight: 600 });
+}
+
+/** The pane under a place of the stage. */
+export function paneAt(x: number, y: number): Pane | null {
+  const inside = ({ rect }: Pane) => x >= rect.x && x < rect.x + rect.width && y >= rect.y && y < rect.y + rect.height;
+  return panes.peek().find(inside) ?? null;
+}
+
+/** The place of the surface under a pixel of the pane of space: the same march as on the screen, over the samples. */
+export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
+  const found = surfaceLayer(view.peek());
+  const set = dataset.peek();
+  if (found === null || set === null) return null;
+  const { camera, low, high, level, side } = found.layer;
+  const volume = volumeOf(set, view.peek().surface.what, frameOf(view.peek().time, set));
+  if (volume === null) return null;
+  const { rect } = pane;
+  const [u, v] = [((x - rect.x) / rect.width) * 2 - 1, 1 - ((y - rect.y) / rect.height) * 2];
+  const ray = rayOf(camera, u, v, rect.width / rect.height);
+  const span = throughBox(camera.eye, ray, low, high);
+  if (span === null) return null;
+  const step = Math.min(...set.axes.map(({ spacing }) => spacing)) / 2;
+  const inside = (t: number) => side * (sampleAt(volume, set, along(camera.eye, t, ray)) - level) > 0;
+  for (let t = span[0] + 1e-6; t < span[1]; t += step) {
+    if (!inside(t)) continue;
+    let [a, b] = [Math.max(span[0], t - step), t];
+    for (let i = 0; i < 12; i++) {
+      const middle = (a + b) / 2;
+      if (inside(middle)) b = middle;
+      else a = middle;
+    }
+    return along(camera.eye, b, ray).map((one, a2) => wrapped(set.axes[a2], one)) as unknown as Vec3;
+  }
+  return null;
+}
+
+interface Drag {
+  readonly pane: Pane;
+  readonly how: "cross" | "pan" | "turn" | "swipe";
+  readonly from: readonly [number, number];
+  readonly view: View;
+  moved: boolean;
+}
+
+/** Lets pointers, wheel and fingers move what the stage shows. */
+export function listen(root: HTMLElement): void {
+  let drag: Drag | null = null;
+  const fingers = new Map<number, readonly [number, number]>();
+  let pinch: { readonly distance: number; readonly middle: readonly [number, number]; readonly view: View; pane: Pane } | null = null;
+  const at = (event: MouseEvent): [number, number] => {
+    const { left, top } = root.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  };
+  const isOurs = (event: Event) => event.target instanceof HTMLCanvasElement || event.target === root || (event.target as Element).classList?.contains("pane");
+  root.addEventListener("pointerdown", (event) => {
+    if (!isOurs(event)) return;
+    const [x, y] = at(event);
+    const pane = paneAt(x, y);
+    if (pane === null) return;
+    root.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, [x, y]);
+    if (fingers.size === 2) {
+      const [p, q] = [...fingers.values()];
+      const middle = [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2] as const;
+      pinch = { distance: Math.hypot(p[0] - q[0], p[1] - q[1]), middle, view: view.peek(), pane };
+      drag = null;
+      return;
+    }
+    const now = view.peek();
+    const isSwipe = now.show === "compare" && now.compare === "swipe" && Math.abs(x - swipe.peek() * pane.rect.width) < 16;
+    const pans = event.button === 1 || event.button === 2 || event.shiftKey;
+    const how = isSwipe ? "swipe" : pane.kind === "space" ? "turn" : pans ? "pan" : "cross";
+    drag = { pane, how, from: [x, y], view: now, moved: false };
+    isDragging.value = true;
+    if (how === "cross") moveCross(pane as PlanePane, x, y);
+  });
+  root.addEventListener("pointermove", (event) => {
+    const [x, y] = at(event);
+    if (fingers.has(event.pointerId)) fingers.set(event.pointerId, [x, y]);
+    if (pinch !== null && fingers.size === 2) {
+      const [p, q] = [...fingers.values()];
+      zoomAbout(pinch.pane, pinch.view, pinch.distance / Math.hypot(p[0] - q[0], p[1] - q[1]), pinch.middle, [
+        (p[0] + q[0]) / 2 - pinch.middle[0],
+        (p[1] + q[1]) / 2 - pinch.middle[1],
+      ]);
+      return;
+    }
+    if (drag === null) {
+      showHover(x, y);
+      return;
+    }
+    const [dx, dy] = [x - drag.from[0], y - drag.from[1]];
+    if (Math.hypot(dx, dy) > 3) drag.moved = true;
+    if (drag.how === "cross") moveCross(drag.pane as PlanePane, x, y);
+    else if (drag.how === "swipe") swipe.value = Math.min(0.98, Math.max(0.02, x / drag.pane.rect.width));
+    else if (drag.how === "pan") pan(drag.pane as PlanePane, drag.view, dx, dy);
+    else if (drag.moved) {
+      const [l, b, d] = drag.view.camera;
+      change({ camera: [l - dx * 0.4, Math.min(88, Math.max(-88, b + dy * 0.4)), d] }, "drag");
+    }
+    hover.value = null;
+  });
+  const end = (event: PointerEvent) => {
+    fingers.delete(event.pointerId);
+    pinch = null;
+    if (drag === null) return;
+    const { pane, how, moved } = drag;
+    drag = null;
+    isDragging.value = false;
+    if (how === "turn" && !moved) {
+      const [x, y] = at(event);
+      const place = pick(pane as SpacePane, x, y);
+      if (place !== null) change({ cross: place }, "push");
+      return;
+    }
+    saveLink("replace");
+  };
+  root.addEventListener("pointerup", end);
+  root.addEventListener("pointercancel", end);
+  root.addEventListener("pointerleave", () => {
+    hover.value = null;
+  });
+  root.addEventListener("contextmenu", (event) => event.preventDefault());
+  let wheelTimer = 0;
+  root.addEventListener(
+    "wheel",
+    (event) => {
+      if (!isOurs(event)) return;
+      event.preventDefault();
+      const [x, y] = at(event);
+      const pane = paneAt(x, y);
+      if (pane !== null) zoomAbout(pane, view.peek(), Math.exp(Math.sign(event.deltaY) * Math.min(0.3, Math.abs(event.deltaY) / 500)), [x, y], [0, 0]);
+      clearTimeout(wheelTimer);
+      wheelTimer = window.setTimeout(() => saveLink("replace"), 250);
+    },
+    { passive: false },
+  );
+}
+
+function moveCross(pane: PlanePane, x: number, y: number): void {
+  const set = dataset.peek();
+  const { centre } = view.peek();
+  if (set === null || centre === null) return;
+  const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
+  change({ cross: place.map((one, a) => wrapped(set.axes[a], one)) as unknown as Vec3 }, "drag");
+}
+
+function pan(pane: PlanePane, from: View, dx: number, dy: number): void {
+  if (from.centre === null) return;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const centre = [...from.centre];
+  centre[h] -= dx * pixel.peek();
+  centre[v] += dy * pixel.peek();
+  change({ centre: centre as unknown as Vec3 }, "drag");
+}
+
+/** Zooms about a pixel: of a plane its place stays, of space the distance of the eye changes. */
+function zoomAbout(pane: Pane, from: View, factor: number, [x, y]: readonly [number, number], [dx, dy]: readonly [number, number]): void {
+  const set = dataset.peek();
+  if (set === null || from.centre === null) return;
+  if (pane.kind === "space") {
+    const [l, b, d] = from.camera;
+    change({ camera: [l, b, Math.min(8, Math.max(0.4, d * factor))] }, "drag");
+    return;
+  }
+  const before = pixelOf(from, set, panes.peek());
+  const longest = 4 * sizeOf(set);
+  const window = Math.min(longest, Math.max(sizeOf(set) / 200, before * factor * pane.rect.height));
+  const after = window / pane.rect.height;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const centre = [...from.centre];
+  centre[h] += (x - pane.rect.x - pane.rect.width / 2) * (before - after) - dx * after;
+  centre[v] -= (y - pane.rect.y - pane.rect.height / 2) * (before - after) - dy * after;
+  change({ centre: centre as unknown as Vec3, window }, "drag");
+}
+
+function showHover(x: number, y: number): void {
+  const pane = paneAt(x, y);
+  const set = dataset.peek();
+  const { centre, what, time } = view.peek();
+  if (pane === null || pane.kind === "space" || set === null || centre === null || what === null) {
+    if (hover.peek() !== null) hover.value = null;
+    return;
+  }
+  const shown = shownOf(view.peek(), pane.second || (view.peek().show === "compare" && x > swipe.peek() * pane.rect.width));
+  const own = shown?.dataset ?? set;
+  const volume = volumeOf(own, shown?.what ?? what, frameOf(shown?.time ?? time, own));
+  if (volume === null) return;
+  const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
+  const isOutside = place.some((one, a) => !own.axes[a].periodic && (one < own.axes[a].first || one > own.axes[a].last));
+  hover.value = isOutside ? null : { pane, place, value: sampleAt(volume, own, place) };
+}
+
+/** Moves the crosshair along axes by nodes. */
+export function step(axis: number, nodes: number): void {
+  const set = dataset.peek();
+  if (set === null) return;
+  const place = [...cross.peek()];
+  place[axis] = wrapped(set.axes[axis], place[axis] + nodes * set.axes[axis].spacing);
+  change({ cross: place as unknown as Vec3 }, "replace");
+}
+
+/** Fits the box; puts the crosshair into the middle. */
+export const fit = (): void => change({ window: null, camera: view.peek().camera });
+export function centreHere(): void {
+  const set = dataset.peek();
+  if (set !== null) change({ centre: centreAt(set, cross.peek()) });
+}
+

@@ -1,0 +1,121 @@
+/** Description of a dataset, and the geometry of its axes. */
+
+/** An axis; stretched ones list the coordinates of their nodes. */
+export interface Axis {
+  readonly name: "x" | "y" | "z";
+  readonly nodes: number;
+  readonly first: number;
+  readonly last: number;
+  readonly length: number;
+  readonly spacing: number;
+  readonly periodic: boolean;
+  readonly faces?: readonly ["wall" | "open", "wall" | "open"];
+  readonly coordinates?: readonly number[];
+}
+
+export interface Field {
+  readonly name: string;
+  readonly components: number;
+  readonly title?: string;
+  readonly unit?: string;
+  /** Staggered fields have nodes of their own. */
+  readonly nodes?: unknown;
+}
+
+export interface Dataset {
+  readonly name: string;
+  readonly title: string;
+  readonly digest: string;
+  readonly axes: readonly [Axis, Axis, Axis];
+  readonly times: readonly number[];
+  readonly fields: readonly Field[];
+  readonly units: Readonly<Record<string, string>>;
+  readonly viscosity: number | null;
+  readonly source: string;
+  readonly warnings: readonly string[];
+  readonly assumed: readonly string[];
+  /** Methods of interpolation in space. */
+  readonly methods: readonly string[];
+}
+
+/** A dataset in the list of the service. */
+export interface Listed {
+  readonly name: string;
+  readonly title: string;
+  readonly nodes: readonly number[];
+  readonly times: { readonly count: number; readonly first: number; readonly last: number };
+  readonly fields: readonly string[];
+}
+
+export type Vec3 = readonly [number, number, number];
+export const AXIS_NAMES = ["x", "y", "z"] as const;
+export type AxisName = (typeof AXIS_NAMES)[number];
+
+interface Described extends Omit<Dataset, "times" | "methods"> {
+  readonly times: { readonly stored: readonly number[] };
+  readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
+}
+
+/** The dataset of a description by the service. */
+export function datasetOf(described: unknown): Dataset {
+  const { times, operations, ...rest } = described as Described;
+  const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? ["Lag4", "Lag6", "Lag8"];
+  const methods = spatial.map((name) => (name === "None" ? "nearest" : name));
+  return { ...rest, times: times.stored, methods };
+}
+
+/** The coordinate of a node, also one beyond a periodic seam. */
+export function coordinateOf({ first, spacing, coordinates, nodes }: Axis, node: number): number {
+  if (coordinates === undefined) return first + node * spacing;
+  const at = Math.min(nodes - 1, Math.max(0, Math.floor(node)));
+  const next = Math.min(nodes - 1, at + 1);
+  return coordinates[at] + (node - at) * (coordinates[next] - coordinates[at]);
+}
+
+/** The node at a coordinate, with a fraction; on a periodic axis within one period. */
+export function nodeOf(axis: Axis, place: number): number {
+  const { first, spacing, coordinates, nodes } = axis;
+  if (coordinates === undefined) return (wrapped(axis, place) - first) / spacing;
+  let [from, to] = [0, nodes - 1];
+  if (place <= coordinates[0]) return 0;
+  if (place >= coordinates[to]) return to;
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if (coordinates[middle] <= place) from = middle;
+    else to = middle;
+  }
+  return from + (place - coordinates[from]) / (coordinates[to] - coordinates[from]);
+}
+
+/** A coordinate in [first, first + length) of a periodic axis, or clamped to an open one. */
+export function wrapped({ first, length, periodic, last }: Axis, place: number): number {
+  if (!periodic) return Math.min(last, Math.max(first, place));
+  const turns = (place - first) / length;
+  return first + (turns - Math.floor(turns)) * length;
+}
+
+/** The image of a place that is nearest to another, over periodic seams. */
+export function nearestImage({ periodic, length }: Axis, place: number, to: number): number {
+  return periodic ? place + Math.round((to - place) / length) * length : place;
+}
+
+/** The centre of the box. */
+export function middleOf({ axes }: Dataset): Vec3 {
+  return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
+}
+
+/** The volume that a node stands for along an axis: its cell, half of it at an end. */
+export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: number): number {
+  if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1) ? spacing : spacing / 2;
+  return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
+}
+
+/** Whether a dataset has a velocity. */
+export function hasVelocity({ fields }: Dataset): boolean {
+  return fields.some(({ name }) => name === "velocity");
+}
+
+/** Whether fields lie on nodes of their own. */
+export function isStaggered({ fields }: Dataset): boolean {
+  return fields.some(({ nodes }) => nodes !== undefined);
+}

@@ -1,0 +1,72 @@
+/** Numbers and times as the page writes them: four significant digits, one minus sign. */
+
+const MINUS = "−";
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A power of ten in superscripts. */
+export function superscript(power: number): string {
+  const digits = [...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
+  return (power < 0 ? "⁻" : "") + digits;
+}
+
+/** A number with significant digits, never in the form 1e-5. */
+export function shortNumber(value: number, digits = 4): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "none" : value > 0 ? "∞" : `${MINUS}∞`;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const power = Math.floor(Math.log10(size));
+  if (power < -3 || power > 5) {
+    const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
+    return `${value < 0 ? MINUS : ""}${mantissa}·10${superscript(Number(exponent))}`;
+  }
+  const text = size.toPrecision(digits);
+  return (value < 0 ? MINUS : "") + (text.includes("e") ? String(Number(text)) : text);
+}
+
+/** The same without zeros at the end. */
+export function plainNumber(value: number, digits = 4): string {
+  const text = shortNumber(value, digits);
+  return /[.]/.test(text) && !text.includes("·") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** A number as links and requests have it. */
+export function exactNumber(value: number): string {
+  return String(Number(value.toPrecision(9)));
+}
+
+const FRACTIONS: readonly (readonly [number, string])[] = [
+  [1, ""],
+  [2, "/2"],
+  [4, "/4"],
+  [8, "/8"],
+];
+
+/** A multiple of π as text; null if it is none of those with a short fraction. */
+export function inPi(value: number): string | null {
+  for (const [below, text] of FRACTIONS) {
+    const times = (value / Math.PI) * below;
+    const whole = Math.round(times);
+    if (Math.abs(times - whole) > 1e-6) continue;
+    if (whole === 0) return "0";
+    const factor = Math.abs(whole) === 1 ? "" : String(Math.abs(whole));
+    return `${whole < 0 ? MINUS : ""}${factor}π${text}`;
+  }
+  return null;
+}
+
+/** Round steps for ticks: about `count` of them over a length. */
+export function tickStep(length: number, count: number, pi: boolean): number {
+  const raw = length / Math.max(1, count);
+  if (pi) return Math.PI * 2 ** Math.round(Math.log2(raw / Math.PI));
+  const base = 10 ** Math.floor(Math.log10(raw));
+  return base * ([1, 2, 5, 10].find((factor) => factor * base >= raw * 0.99) ?? 10);
+}
+
+/** Ticks of a range. */
+export function ticksOf(from: number, to: number, count: number, pi = false): number[] {
+  if (!(to > from)) return [];
+  const step = tickStep(to - from, count, pi);
+  const ticks: number[] = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k++) ticks.push(k === 0 ? 0 : k * step);
+  return ticks;
+}

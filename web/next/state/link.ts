@@ -1,0 +1,174 @@
+/** The state of the page as a link: bare members are the question shown, `view.` the page's own, `b.` what differs in B. */
+import type { Vec3 } from "./dataset.js";
+import { exactNumber } from "./format.js";
+
+export type Plane = "x" | "y" | "z";
+export type Show = `slice:${Plane}` | "3d" | "four" | "compare";
+export type Scale = "linear" | "log" | `symlog:${number}`;
+
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+  readonly scale: Scale;
+}
+
+/** What B of a comparison shows where it differs. */
+export interface Second {
+  readonly dataset?: string;
+  readonly what?: string;
+  readonly time?: number;
+  readonly method?: string;
+}
+
+/** All that a link holds; null is left to the page. */
+export interface View {
+  readonly dataset: string;
+  readonly what: string | null;
+  readonly cross: Vec3 | null;
+  readonly time: number | null;
+  readonly method: string;
+  readonly show: Show;
+  readonly surface: { readonly what: string; readonly value: number | null };
+  readonly colour: string;
+  readonly ranges: ReadonlyMap<string, Range>;
+  readonly map: string | null;
+  readonly centre: Vec3 | null;
+  /** The length that the height of a pane spans; null fits the box. */
+  readonly window: number | null;
+  /** Longitude and latitude of the eye in degrees, and its distance in lengths of the box. */
+  readonly camera: Vec3;
+  readonly flow: "streaks" | "off";
+  readonly cards: readonly string[];
+  /** A condition that dims what does not hold. */
+  readonly brush: string | null;
+  readonly pins: readonly Vec3[];
+  /** The second question, where it differs. */
+  readonly b: Second;
+  /** What Compare draws: both with a line to swipe, or the difference. */
+  readonly compare: "swipe" | "side" | "difference";
+  readonly stage: "dark" | "light";
+}
+
+export const CAMERA: Vec3 = [38, 24, 2.35];
+
+/** What a link without members shows. */
+export const EMPTY: Omit<View, "dataset"> = {
+  what: null,
+  cross: null,
+  time: null,
+  method: "Lag8",
+  show: "four",
+  surface: { what: "Q", value: null },
+  colour: "norm(u)",
+  ranges: new Map(),
+  map: null,
+  centre: null,
+  window: null,
+  camera: CAMERA,
+  flow: "streaks",
+  cards: [],
+  brush: null,
+  pins: [],
+  b: {},
+  compare: "swipe",
+  stage: "dark",
+};
+
+function numberOf(text: string | null): number | null {
+  if (text === null || text.trim() === "") return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}
+
+function triple(text: string | null): Vec3 | null {
+  const numbers = (text ?? "").split(",").map(numberOf);
+  return numbers.length === 3 && numbers.every((one) => one !== null) ? (numbers as unknown as Vec3) : null;
+}
+
+/** A range of a link, `EXPR:lo:hi[:symlog:C|:log]`; expressions may hold colons, numbers do not. */
+function rangeOf(text: string): readonly [string, Range] | null {
+  const found = /^(.+?):(-?[\d.]+(?:e[-+]?\d+)?):(-?[\d.]+(?:e[-+]?\d+)?)(?::(log|symlog:[\d.]+(?:e[-+]?\d+)?))?$/i.exec(text);
+  if (found === null) return null;
+  const [, what, low, high, scale = "linear"] = found;
+  if (!(Number(low) < Number(high))) return null;
+  return [what, { low: Number(low), high: Number(high), scale: scale as Scale }];
+}
+
+const SHOWS = /^(slice:[xyz]|3d|four|compare)$/;
+
+/** The view of a query string. What it cannot read is left to the page. */
+export function readLink(dataset: string, query: string): View {
+  const q = new URLSearchParams(query);
+  const own = (name: string) => q.get(`view.${name}`);
+  const [x, y, z] = ["x", "y", "z"].map((name) => numberOf(q.get(name)));
+  const show = own("show") ?? "";
+  const [, surface, value] = /^(.+)@(-?[\d.]+(?:e[-+]?\d+)?)$/i.exec(own("surface") ?? "") ?? [];
+  const second = {
+    dataset: q.get("b.dataset") ?? undefined,
+    what: q.get("b.what") ?? undefined,
+    time: numberOf(q.get("b.time")) ?? undefined,
+    method: q.get("b.method") ?? undefined,
+  };
+  const window = numberOf(own("window"));
+  const compare = own("compare");
+  return {
+    dataset,
+    what: q.get("what"),
+    cross: x === null || y === null || z === null ? null : [x, y, z],
+    time: numberOf(q.get("time")),
+    method: q.get("method") ?? EMPTY.method,
+    show: SHOWS.test(show) ? (show as Show) : EMPTY.show,
+    surface:
+      surface === undefined
+        ? { what: own("surface")?.split("@")[0] || EMPTY.surface.what, value: null }
+        : { what: surface, value: Number(value) },
+    colour: own("colour") ?? EMPTY.colour,
+    ranges: new Map(q.getAll("view.range").flatMap((text) => [rangeOf(text)].filter((one) => one !== null))),
+    map: own("map"),
+    centre: triple(own("centre")),
+    window: window !== null && window > 0 ? window : null,
+    camera: triple(own("camera")) ?? EMPTY.camera,
+    flow: own("flow") === "off" ? "off" : "streaks",
+    cards: own("cards")?.split(",").filter(Boolean) ?? [],
+    brush: own("brush"),
+    pins: (own("pins") ?? "").split(";").flatMap((text) => [triple(text)].filter((one) => one !== null)),
+    b: Object.fromEntries(Object.entries(second).filter(([, one]) => one !== undefined)),
+    compare: compare === "difference" || compare === "side" ? compare : "swipe",
+    stage: own("stage") === "light" ? "light" : "dark",
+  };
+}
+
+const texts = (numbers: Vec3) => numbers.map(exactNumber).join(",");
+
+/** The query string of a view; what is as usual is left out. */
+export function writeLink(view: View): string {
+  const members: [string, string][] = [];
+  const add = (name: string, value: string | null | undefined) => {
+    if (value !== null && value !== undefined) members.push([name, value]);
+  };
+  const { what, cross, time, method, show, surface, colour, ranges, b } = view;
+  add("what", what);
+  if (cross !== null) for (const [a, name] of ["x", "y", "z"].entries()) add(name, exactNumber(cross[a]));
+  add("time", time === null ? null : exactNumber(time));
+  add("method", method);
+  add("view.show", show);
+  add("view.surface", surface.value === null ? surface.what : `${surface.what}@${exactNumber(surface.value)}`);
+  add("view.colour", colour);
+  for (const [name, { low, high, scale }] of ranges)
+    add("view.range", [name, exactNumber(low), exactNumber(high), ...(scale === "linear" ? [] : [scale])].join(":"));
+  add("view.map", view.map);
+  add("view.centre", view.centre === null ? null : texts(view.centre));
+  add("view.window", view.window === null ? null : exactNumber(view.window));
+  if (view.camera.some((one, i) => one !== CAMERA[i])) add("view.camera", texts(view.camera));
+  if (view.flow === "off") add("view.flow", "off");
+  if (view.cards.length > 0) add("view.cards", view.cards.join(","));
+  add("view.brush", view.brush);
+  if (view.pins.length > 0) add("view.pins", view.pins.map(texts).join(";"));
+  if (view.compare !== "swipe") add("view.compare", view.compare);
+  if (view.stage === "light") add("view.stage", "light");
+  add("b.dataset", b.dataset);
+  add("b.what", b.what);
+  add("b.time", b.time === undefined ? null : exactNumber(b.time));
+  add("b.method", b.method);
+  return new URLSearchParams(members).toString();
+}

@@ -1,0 +1,122 @@
+/** Quantities that menus and Find offer: an expression of the service, its symbol and its words. */
+import { type Dataset, hasVelocity } from "./dataset.js";
+
+export interface Quantity {
+  /** The expression, as `what` has it. */
+  readonly what: string;
+  readonly symbol: string;
+  readonly title: string;
+  /** Words that find it. */
+  readonly words?: string;
+  readonly needs?: "velocity" | "pressure" | "viscosity";
+  /** Whether it has both signs. */
+  readonly signed?: boolean;
+  /** Whether its tails are heavy, so that a symmetric logarithmic scale shows more. */
+  readonly heavy?: boolean;
+  readonly group: string;
+}
+
+const AXES = ["x", "y", "z"] as const;
+const sub = (a: number) => (a === 2 ? "z" : AXES[a]);
+
+const GRADIENT: readonly Quantity[] = AXES.flatMap((_, i) =>
+  AXES.map((_, j) => ({
+    what: `A[${i}][${j}]`,
+    symbol: `∂u${sub(i)}/∂${sub(j)}`,
+    title: `Velocity gradient ${sub(i)}${sub(j)}`,
+    words: `du${sub(i)}d${sub(j)} du/d${sub(j)}`,
+    needs: "velocity" as const,
+    signed: true,
+    group: "Velocity gradient",
+  })),
+);
+
+/** Quantities of every dataset with velocity or pressure. */
+export const QUANTITIES: readonly Quantity[] = [
+  { what: "norm(u)", symbol: "|u|", title: "Speed", words: "velocity magnitude", needs: "velocity", group: "Velocity" },
+  ...AXES.map((axis) => ({
+    what: `u.${axis}`,
+    symbol: `u${axis}`,
+    title: `Velocity ${axis}`,
+    needs: "velocity" as const,
+    signed: true,
+    group: "Velocity",
+  })),
+  { what: "p", symbol: "p", title: "Pressure", needs: "pressure", signed: true, group: "Pressure" },
+  {
+    ...{ what: "norm(omega)", symbol: "|ω|", title: "Vorticity", words: "vortex enstrophy magnitude curl" },
+    ...{ needs: "velocity", group: "Vortices" },
+  },
+  ...AXES.map((axis) => ({
+    what: `omega.${axis}`,
+    symbol: `ω${axis}`,
+    title: `Vorticity ${axis}`,
+    needs: "velocity" as const,
+    signed: true,
+    heavy: true,
+    group: "Vortices",
+  })),
+  {
+    ...{ what: "Q", symbol: "Q", title: "Second invariant Q", words: "vortex criterion" },
+    ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
+  },
+  {
+    ...{ what: "lambda2", symbol: "λ₂", title: "Lambda 2", words: "vortex criterion eigenvalue" },
+    ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
+  },
+  {
+    ...{ what: "R", symbol: "R", title: "Third invariant R", needs: "velocity", signed: true, heavy: true },
+    ...{ group: "Vortices" },
+  },
+  {
+    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", signed: true, heavy: true },
+    ...{ group: "Vortices" },
+  },
+  {
+    ...{ what: "2*ddot(S,S)", symbol: "ε/ν", title: "Dissipation over viscosity", words: "strain epsilon" },
+    ...{ needs: "velocity", group: "Dissipation" },
+  },
+  {
+    ...{ what: "epsilon", symbol: "ε", title: "Dissipation", needs: "viscosity", group: "Dissipation" },
+  },
+  { what: "norm(grad(p))", symbol: "|∇p|", title: "Pressure gradient", needs: "pressure", group: "Pressure" },
+  ...GRADIENT,
+] as Quantity[];
+
+const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => field.name === name);
+
+/** Quantities that a dataset has, its own fields included. */
+export function quantitiesOf(dataset: Dataset): Quantity[] {
+  const able = QUANTITIES.filter(({ needs }) => {
+    if (needs === "viscosity") return hasVelocity(dataset) && dataset.viscosity !== null;
+    return needs === undefined || has(dataset, needs);
+  });
+  const own = dataset.fields
+    .filter(({ name }) => name !== "velocity" && name !== "pressure")
+    .flatMap(({ name, components, title = name }): Quantity[] =>
+      components === 1
+        ? [{ what: name, symbol: name, title, group: "Fields" }]
+        : [
+            { what: `norm(${name})`, symbol: `|${name}|`, title: `${title}, magnitude`, group: "Fields" },
+            ...AXES.map((axis) => ({
+              what: `${name}.${axis}`,
+              symbol: `${name} ${axis}`,
+              title: `${title} ${axis}`,
+              signed: true,
+              group: "Fields",
+            })),
+          ],
+    );
+  return [...able, ...own];
+}
+
+/** A quantity by its expression; an expression of one's own is its own name. */
+export function quantityOf(what: string): Quantity {
+  return QUANTITIES.find((one) => one.what === what) ?? { what, symbol: what, title: what, group: "Expressions" };
+}
+
+/** The first quantity that a dataset shows. */
+export function firstQuantity(dataset: Dataset): string {
+  if (hasVelocity(dataset)) return "norm(omega)";
+  return quantitiesOf(dataset)[0]?.what ?? "p";
+}

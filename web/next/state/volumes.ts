@@ -1,0 +1,243 @@
+/** Whole boxes of a quantity at a stored time, as the page draws them, and what is read off them. */
+import { askNumbers, type Wanted } from "./ask.js";
+import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
+
+/** Samples of a box at nodes, x fastest; missing ones are NaN. */
+export interface Volume {
+  readonly key: string;
+  readonly what: string;
+  readonly frame: number;
+  readonly dims: readonly [number, number, number];
+  /** Nodes from one sample to the next. */
+  readonly stride: number;
+  readonly data: Float32Array;
+  readonly isMasked: boolean;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Most samples along an axis of a box that is drawn, and of its first coarse picture. */
+const MOST_SAMPLES = 192;
+const COARSE_SAMPLES = 72;
+/** Most numbers of one request. */
+const SLAB = 600_000;
+
+/** Every how many nodes a sample is taken so that no axis has more than so many. */
+export function strideFor({ axes }: Dataset, most: number): number {
+  return Math.max(1, ...axes.map(({ nodes }) => Math.ceil(nodes / most)));
+}
+
+/** Strides from coarse to fine in which a box is loaded. */
+export function stridesOf(dataset: Dataset): number[] {
+  const fine = strideFor(dataset, MOST_SAMPLES);
+  const coarse = strideFor(dataset, COARSE_SAMPLES);
+  return coarse > fine ? [coarse, fine] : [fine];
+}
+
+export function volumeKey(dataset: Dataset, what: string, frame: number, stride: number): string {
+  return JSON.stringify(["volume", dataset.name, dataset.digest, what, frame, stride]);
+}
+
+function counted(data: Float32Array): Pick<Volume, "isMasked" | "low" | "high"> {
+  let [low, high, isMasked] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, false];
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i];
+    if (Number.isFinite(value)) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    } else isMasked = true;
+  }
+  return low > high ? { low: 0, high: 0, isMasked } : { low, high, isMasked };
+}
+
+/** A box to ask for: by slabs, of staggered fields at the nodes of the dataset. */
+export function wantedVolume(
+  dataset: Dataset,
+  what: string,
+  frame: number,
+  stride: number,
+  priority: number,
+): Wanted<Volume> {
+  const key = volumeKey(dataset, what, frame, stride);
+  const dims = dataset.axes.map(({ nodes }) => Math.ceil(nodes / stride)) as [number, number, number];
+  const [nx, ny, nz] = dims;
+  const members = { dataset: dataset.name, what };
+  const load = async (signal: AbortSignal): Promise<Volume> => {
+    const data = new Float32Array(nx * ny * nz);
+    if (isStaggered(dataset)) {
+      const question = { ...members, call: "grid", frame, samples: dims, method: "Lag4" };
+      data.set(await askNumbers(question, signal));
+    } else {
+      const deep = Math.max(1, Math.floor(SLAB / (nx * ny)));
+      for (let k = 0; k < nz; k += deep) {
+        const end = Math.min(dataset.axes[2].nodes, (k + deep) * stride);
+        const steps = stride === 1 ? {} : { i: `0::${stride}`, j: `0::${stride}` };
+        const places = nz > deep || stride > 1 ? { k: `${k * stride}:${end}:${stride}` } : {};
+        data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps, ...places }, signal), k * nx * ny);
+      }
+    }
+    return { key, what, frame, dims, stride, data, ...counted(data) };
+  };
+  return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
+}
+
+/** A value between nodes, linear: a preview; NaN where it is missing or outside. */
+export function sampleAt({ dims, data, stride }: Volume, { axes }: Dataset, place: Vec3): number {
+  const corners = axes.map((axis, a) => {
+    const node = nodeOf(axis, place[a]) / stride;
+    const from = Math.min(dims[a] - 1, Math.floor(node));
+    const to = axis.periodic ? (from + 1) % dims[a] : Math.min(dims[a] - 1, from + 1);
+    return [from, to, node - from] as const;
+  });
+  let sum = 0;
+  for (let corner = 0; corner < 8; corner++) {
+    let [at, weight] = [0, 1];
+    for (let a = 2; a >= 0; a--) {
+      const [from, to, part] = corners[a];
+      const upper = (corner >> a) & 1;
+      weight *= upper ? part : 1 - part;
+      at = at * dims[a] + (upper ? to : from);
+    }
+    if (weight > 0) sum += weight * data[at];
+  }
+  return sum;
+}
+
+/** Bins of the histogram in which quantiles are found, before they are made finer. */
+const BINS = 4096;
+
+/** The values below which parts of the volume lie, by a histogram weighted with the cells of nodes. */
+export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly number[]): number[] {
+  const { dims, data, stride, low, high } = volume;
+  if (!(high > low)) return parts.map(() => low);
+  // Heavy tails squeeze most values into few bins: bins are equal in the cube root of the distance from the mean.
+  let [sum, n] = [0, 0];
+  for (let i = 0; i < data.length; i += 7) {
+    if (Number.isFinite(data[i])) {
+      sum += data[i];
+      n++;
+    }
+  }
+  const middle = sum / Math.max(1, n);
+  const bend = (value: number) => Math.cbrt(value - middle);
+  const [from, to] = [bend(low), bend(high)];
+  const weights = axes.map((axis, a) => Float64Array.from({ length: dims[a] }, (_, i) => cellOf(axis, i * stride)));
+  const counts = new Float64Array(BINS);
+  let total = 0;
+  let at = 0;
+  for (let k = 0; k < dims[2]; k++) {
+    for (let j = 0; j < dims[1]; j++) {
+      const weight = weights[1][j] * weights[2][k];
+      for (let i = 0; i < dims[0]; i++, at++) {
+        const value = data[at];
+        if (!Number.isFinite(value)) continue;
+        const bin = Math.min(BINS - 1, Math.floor(((bend(value) - from) / (to - from)) * BINS));
+        counts[bin] += weight * weights[0][i];
+        total += weight * weights[0][i];
+      }
+    }
+  }
+  return parts.map((part) => {
+    let [bin, before] = [0, 0];
+    while (bin < BINS - 1 && before + counts[bin] < part * total) before += counts[bin++];
+    const inside = counts[bin] === 0 ? 0 : (part * total - before) / counts[bin];
+    return middle + (from + ((to - from) * (bin + inside)) / BINS) ** 3;
+  });
+}
+
+/** The node with the largest value. */
+export function largestOf({ data, dims }: Volume): readonly [number, number, number] {
+  let best = 0;
+  for (let i = 1; i < data.length; i++) if (data[i] > data[best] || Number.isNaN(data[best])) best = i;
+  const [nx, ny] = dims;
+  return [best % nx, Math.floor(best / nx) % ny, Math.floor(best / (nx * ny))];
+}
+
+/** Samples on an equally spaced grid, which surfaces are drawn from. */
+export interface Fine {
+  readonly dims: readonly [number, number, number];
+  readonly first: Vec3;
+  readonly spacing: Vec3;
+  readonly data: Float32Array;
+  readonly isMasked: boolean;
+}
+
+/** Places of a finer axis as eight nodes and their weights. */
+interface Weights {
+  readonly count: number;
+  readonly from: Int32Array;
+  readonly weight: Float64Array;
+}
+
+const WIDTH = 8;
+
+/** Lagrange weights on the given nodes. */
+function lagrange(nodes: readonly number[], x: number): number[] {
+  return nodes.map((own, i) => nodes.reduce((product, other, j) => (i === j ? product : (product * (x - other)) / (own - other)), 1));
+}
+
+/** Weights from `n` samples along an axis to `count` equally spaced ones. */
+function weightsFor(axis: Dataset["axes"][0], n: number, stride: number, count: number): Weights {
+  const from = new Int32Array(count);
+  const weight = new Float64Array(count * WIDTH);
+  const width = Math.min(axis.coordinates === undefined ? WIDTH : 4, n);
+  for (let m = 0; m < count; m++) {
+    const place = axis.periodic
+      ? axis.first + (m * axis.length) / count
+      : axis.first + (m * axis.length) / Math.max(1, count - 1);
+    const node = axis.periodic ? (m * n) / count : nodeOf(axis, place) / stride;
+    let begin = Math.floor(node) - width / 2 + 1;
+    if (!axis.periodic) begin = Math.min(n - width, Math.max(0, begin));
+    from[m] = begin;
+    const nodes = Array.from({ length: width }, (_, i) =>
+      axis.coordinates === undefined ? begin + i : axis.coordinates[Math.min(axis.nodes - 1, (begin + i) * stride)],
+    );
+    weight.set(lagrange(nodes, axis.coordinates === undefined ? node : place), m * WIDTH);
+  }
+  return { count, from, weight };
+}
+
+/** Interpolates along one axis of an array with `before` numbers inside it and `n` along it. */
+function along(source: Float32Array, inner: number, n: number, outer: number, { count, from, weight }: Weights): Float32Array {
+  const out = new Float32Array(inner * count * outer);
+  for (let o = 0; o < outer; o++) {
+    for (let m = 0; m < count; m++) {
+      const target = (o * count + m) * inner;
+      for (let w = 0; w < WIDTH; w++) {
+        const factor = weight[m * WIDTH + w];
+        if (factor === 0) continue;
+        const at = (o * n + ((((from[m] + w) % n) + n) % n)) * inner;
+        for (let i = 0; i < inner; i++) out[target + i] += factor * source[at + i];
+      }
+    }
+  }
+  return out;
+}
+
+/** Most samples along an axis of a surface. */
+const MOST_FINE = 192;
+
+/** Samples on twice the nodes by Lagrange interpolation on eight of them; a table of nodes becomes equally spaced. */
+export function refined(volume: Volume, { axes }: Dataset, factor = 2): Fine {
+  const counts = axes.map((axis, a) => {
+    const wanted = axis.coordinates === undefined ? factor * volume.dims[a] : 3 * factor * volume.dims[a];
+    return volume.dims[a] === 1 ? 1 : Math.min(Math.max(MOST_FINE, volume.dims[a]), wanted);
+  }) as [number, number, number];
+  let data = volume.data;
+  const dims = [...volume.dims];
+  for (let a = 0; a < 3; a++) {
+    if (counts[a] === dims[a] && axes[a].coordinates === undefined) continue;
+    const inner = dims.slice(0, a).reduce((p, q) => p * q, 1);
+    const outer = dims.slice(a + 1).reduce((p, q) => p * q, 1);
+    data = along(data, inner, dims[a], outer, weightsFor(axes[a], dims[a], volume.stride, counts[a]));
+    dims[a] = counts[a];
+  }
+  const spacing = axes.map(({ periodic, length }, a) => length / Math.max(1, periodic ? counts[a] : counts[a] - 1));
+  return {
+    dims: counts,
+    first: axes.map(({ first }) => first) as unknown as Vec3,
+    spacing: spacing as unknown as Vec3,
+    data,
+    isMasked: volume.isMasked,
+  };
+}
