@@ -195,6 +195,11 @@ export class Stage {
   #isQueued = false;
   #pictures = 0;
   #isUnfinished = false;
+  #isRefining = false;
+  #timer = 0;
+  #arrangement = "";
+  readonly #drawn = new Map<number, string>();
+  readonly #streaks: { textureOf: (pane: PlanePane, now: View) => WebGLTexture | null } | null = null;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -216,6 +221,7 @@ export class Stage {
     });
     canvas.addEventListener("webglcontextrestored", () => {
       start();
+      this.#arrangement = "";
       this.draw();
     });
     new ResizeObserver(() => this.#measure()).observe(root);
@@ -232,9 +238,14 @@ export class Stage {
     return this.#pictures;
   }
 
+  /** What is still to come, for tests. */
+  get waitsFor(): object {
+    return { isQueued: this.#isQueued, isUnfinished: this.#isUnfinished, isBusy: store.isBusy, isRested: rested.peek() === view.peek(), lit: this.#renderer?.progress };
+  }
+
   /** Whether everything that the view shows is drawn. */
   get isSettled(): boolean {
-    return !this.#isQueued && !this.#isUnfinished && !store.isBusy && rested.peek() === view.peek();
+    return !this.#isQueued && !this.#isUnfinished && !this.#isRefining && !store.isBusy && rested.peek() === view.peek();
   }
 
   #measure(): void {
@@ -274,35 +285,55 @@ export class Stage {
     const light = now.stage === "light";
     const [grounds, ink] = light ? [LIGHT, DARK_INK] : [DARK, INK];
     const renderer = this.#renderer;
+    const shown = panes.value;
+    const arrangement = JSON.stringify([shown, light, set?.digest]);
+    const isNew = arrangement !== this.#arrangement;
+    this.#arrangement = arrangement;
     const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
-    renderer?.begin(width, height, ratio, line);
-    const c = this.#clearOverlay(width, height, ratio);
+    const isCleared = renderer?.begin(width, height, ratio, line, isNew) ?? false;
+    if (isCleared) this.#drawn.clear();
+    const c = this.#fitOverlay(width, height, ratio, isCleared);
     if (c === null || set === null || renderer === null) {
       this.#isUnfinished = set === null;
       return;
     }
-    const shown = panes.value;
     pixel.value = pixelOf(now, set, shown);
     const plane = shown.find(({ kind }) => kind === "plane");
     if (plane !== undefined) {
-      const { width: w, height: h } = plane.rect;
-      if (paneSize.peek()[0] !== Math.round(w) || paneSize.peek()[1] !== Math.round(h)) paneSize.value = [Math.round(w), Math.round(h)];
+      const [w, h] = [Math.round(plane.rect.width), Math.round(plane.rect.height)];
+      if (paneSize.peek()[0] !== w || paneSize.peek()[1] !== h) paneSize.value = [w, h];
     }
     let more = false;
-    let isFirst = true;
-    for (const pane of shown) {
+    this.#isRefining = false;
+    for (const [i, pane] of shown.entries()) {
       if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink) || more;
-      else {
-        more = this.#drawPlane(renderer, c, pane, now, grounds, ink, isFirst) || more;
-        isFirst = false;
-      }
+      else more = this.#drawPlane(renderer, c, pane, now, grounds, ink, i) || more;
     }
     this.#pictures++;
     this.#isUnfinished = more;
     if (more) this.draw();
   }
 
-  #clearOverlay(width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
+  /** Draws tiles of the surface while the view rests, and shows them every now and then. */
+  #refine(pane: SpacePane, layer: SurfaceLayer, show: () => void): void {
+    this.#isRefining = true;
+    clearTimeout(this.#timer);
+    let last = performance.now();
+    const go = () => {
+      const left = this.#renderer?.refine(pane.rect, layer) ?? null;
+      const now = performance.now();
+      const isDone = left === 0;
+      if (isDone || (left !== null && now - last > 400)) {
+        last = now;
+        show();
+      }
+      if (isDone) this.#isRefining = false;
+      else this.#timer = window.setTimeout(go, left === null ? 6 : 0);
+    };
+    this.#timer = window.setTimeout(go, 140);
+  }
+
+  #fitOverlay(width: number, height: number, ratio: number, isCleared: boolean): CanvasRenderingContext2D | null {
     const canvas = this.#overlay;
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== w || canvas.height !== h) {
@@ -311,57 +342,90 @@ export class Stage {
     }
     const c = canvas.getContext("2d");
     c?.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c?.clearRect(0, 0, width, height);
+    if (isCleared) c?.clearRect(0, 0, width, height);
     return c;
   }
 
-  #drawPlane(renderer: Renderer, c: CanvasRenderingContext2D, pane: PlanePane, now: View, grounds: Grounds, ink: Ink, isFirst: boolean): boolean {
+  #drawPlane(
+    renderer: Renderer,
+    c: CanvasRenderingContext2D,
+    pane: PlanePane,
+    now: View,
+    grounds: Grounds,
+    ink: Ink,
+    index: number,
+  ): boolean {
+    const { rect } = pane;
     const found = planeLayer(pane, now, pane.second);
     if (found === null || now.centre === null) {
-      write(c, ink, "Loading", pane.rect.x + 12, pane.rect.y + 20, { size: 12 });
+      c.clearRect(rect.x, rect.y, rect.width, rect.height);
+      write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
       return false;
     }
     const { layer, shown, isPending } = found;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
-    const at = swipe.value * pane.rect.width;
-    renderer.plane(pane.rect, isSwiped ? { ...layer, swipe: at } : layer, grounds);
+    const at = swipe.value * rect.width;
     const other = isSwiped ? planeLayer(pane, now, true) : null;
-    if (other !== null) renderer.plane(pane.rect, { ...other.layer, swipe: -at }, grounds);
+    const streaks = this.#streaks?.textureOf(pane, now) ?? null;
+    const keyOf = (one: PlaneLayer | undefined) =>
+      one && [one.volume.key, one.picture !== null, one.origin, one.scale, one.range, one.map, one.brush?.low, one.brush?.high];
+    const key = JSON.stringify([keyOf(layer), keyOf(other?.layer), at, cross.value, shown.time, shown.method, now.what, now.b]);
+    const isMoving = isPending || streaks !== null;
+    if (this.#drawn.get(index) === key && !isMoving) return false;
+    this.#drawn.set(index, isMoving ? "" : key);
+    renderer.plane(rect, { ...layer, streaks, swipe: isSwiped ? at : 0 }, grounds);
+    if (other !== null) renderer.plane(rect, { ...other.layer, swipe: -at }, grounds);
+    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const title = planeTitle(pane, shown, layer.volume, cross.value);
     const common = { centre: now.centre, cross: cross.value, pixel: pixel.value, ink };
     drawPlane(c, pane, shown.dataset, { ...common, title, isPending });
-    if (isFirst) {
+    if (index === 0) {
       const { range, map, volume } = layer;
-      const label = quantityOf(volume.what).symbol;
-      drawBar(c, ink, pane.rect, { range, map, volume, label });
+      drawBar(c, ink, rect, { range, map, volume, label: quantityOf(volume.what).symbol });
     }
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
     return isPending && store.isBusy;
   }
 
-  #drawSpace(renderer: Renderer, c: CanvasRenderingContext2D, pane: SpacePane, now: View, grounds: Grounds, ink: Ink): boolean {
+  #drawSpace(
+    renderer: Renderer,
+    c: CanvasRenderingContext2D,
+    pane: SpacePane,
+    now: View,
+    grounds: Grounds,
+    ink: Ink,
+  ): boolean {
     const { rect } = pane;
     const found = surfaceLayer(now);
+    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     if (found === null) {
       renderer.ground(rect, grounds);
       write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
       return false;
     }
     const { layer } = found;
-    const key = JSON.stringify([now.camera, now.centre, now.surface, now.colour, layer.colour.key, layer.fine.dims, layer.range, now.time]);
-    const more = renderer.surface(rect, layer, key, isDragging.value || isPlaying.value, grounds);
-    renderer.segments(rect, layer.camera, linesOf(layer, cross.value, now.stage === "light"), 1.2);
-    if (trails.value.length > 0) renderer.segments(rect, layer.camera, trails.value, 1.6);
+    const { level, side, range, map, colour, fine } = layer;
+    const key = JSON.stringify([now.camera, now.centre, level, side, now.surface.what, colour.key, fine.dims, range, now.time]);
+    const lines = linesOf(layer, cross.value, now.stage === "light");
+    const trail = trails.value;
+    const show = () => {
+      const isLate = renderer.surface(rect, layer, key, grounds);
+      renderer.segments(rect, layer.camera, lines, 1.2);
+      renderer.segments(rect, layer.camera, trail, 1.6);
+      return isLate;
+    };
+    clearTimeout(this.#timer);
+    const isLate = show();
     const { what, value } = now.surface;
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
     const title = `${quantityOf(what).symbol}${inside}, coloured by ${quantityOf(now.colour).symbol}`;
     write(c, ink, title, rect.x + 9, rect.y + 20, { size: 12, weight: 600 });
-    write(c, ink, `surface of ${layer.fine.dims.join(" × ")} samples, Lag8 of nodes`, rect.x + 9, rect.y + 36);
+    write(c, ink, `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`, rect.x + 9, rect.y + 36);
     const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
     drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
-    const { range, map } = layer;
     drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(now.colour).symbol, lit: true });
-    return more && !isPlaying.value;
+    if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
+    return isLate;
   }
 }
 

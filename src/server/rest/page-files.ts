@@ -57,6 +57,17 @@ export function cachingOf(path: string, folder: string = FOLDER): string {
   return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
 }
 
+/** Sends the new page at `/next` and at the address of each link, `/view/NAME`. */
+async function addNext(app: FastifyInstance, policy: PolicyRules): Promise<void> {
+  const file = join(FOLDER, "next", "index.html");
+  if (!existsSync(file)) return;
+  const page = readFileSync(file);
+  const headers = { ...headersOf(policy), "cache-control": FRESH };
+  app.get("/next", (_request, reply) => reply.redirect("next/"));
+  for (const path of ["/view/", "/view/:name"])
+    app.get(path, (_request, reply) => reply.headers(headers).type("text/html; charset=utf-8").send(page));
+}
+
 /** Sends the files of a folder from below a path. */
 async function addFolder(app: FastifyInstance, root: string, policy: PolicyRules, options: object): Promise<void> {
   const headers = headersOf(policy);
@@ -80,6 +91,7 @@ export const pagePlugin: Plugin = async (app, { config }) => {
   }
   // The build leaves a compressed copy next to each large file.
   await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
+  await addNext(app, POLICY);
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));
 };
 

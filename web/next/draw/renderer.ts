@@ -89,7 +89,6 @@ interface Lit {
   /** Tiles of the full picture that are left; null before it is begun. */
   tiles: number[][] | null;
   shown: "none" | "coarse" | "full";
-  since: number;
 }
 
 /** The renderer. @throws Error if there is no WebGL2 */
@@ -107,7 +106,7 @@ export class Renderer {
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
   readonly #limit: number;
-  #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none", since: 0 };
+  #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none" };
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
   #tile = 96;
@@ -133,23 +132,26 @@ export class Renderer {
     this.#segments = this.#makeSegments();
   }
 
-  /** Fits the canvas to its place; clears it. */
-  begin(width: number, height: number, ratio: number, ground: readonly number[]): void {
+  /** Fits the canvas to its place; clears it if its size or its panes have changed. @returns whether it did */
+  begin(width: number, height: number, ratio: number, ground: readonly number[], isNew: boolean): boolean {
     const { gl } = this;
     this.#turn++;
     this.#ratio = ratio;
     const canvas = gl.canvas as HTMLCanvasElement;
     const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-    if (canvas.width !== w || canvas.height !== h) {
+    const isResized = canvas.width !== w || canvas.height !== h;
+    if (isResized) {
       canvas.width = w;
       canvas.height = h;
     }
+    if (!isResized && !isNew) return false;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.disable(gl.BLEND);
     gl.clearColor(ground[0], ground[1], ground[2], 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.SCISSOR_TEST);
+    return true;
   }
 
   /** Draws a plane. */
@@ -200,35 +202,44 @@ export class Renderer {
   }
 
   /**
-   * Draws the surface: a quarter of the pixels while something moves, then the whole picture tile by tile.
+   * Draws the surface: a quarter of the pixels at once if it is another one, and what there is of the whole picture.
    *
-   * @returns whether there is more to draw
+   * @returns whether an older picture is shown because the context is busy
    */
-  surface(rect: Rect, layer: SurfaceLayer, key: string, isMoving: boolean, grounds: Grounds): boolean {
+  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Grounds): boolean {
     const [, , width, height] = this.#size(rect);
     const lit = this.#lit;
     const own = `${key} ${width} ${height}`;
-    const now = performance.now();
-    if (lit.key !== own || lit.coarse === null) {
-      if (this.#isReady() || lit.shown === "none") {
-        lit.key = own;
-        lit.since = now;
-        lit.tiles = null;
-        lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
-        this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, true, false);
-        lit.shown = "coarse";
-        this.#setFence();
-      }
-    } else if (!isMoving && now - lit.since > 120 && this.#isReady()) {
-      if (lit.tiles === null) this.#beginFull(lit, width, height);
-      const tile = lit.tiles?.pop();
-      if (tile !== undefined && lit.full !== null) {
-        this.#march(lit.full, tile, layer, true, true);
-        this.#setFence();
-      }
+    const isOther = lit.key !== own || lit.coarse === null;
+    const isFree = this.#isReady() || lit.shown === "none";
+    if (isOther && isFree) {
+      Object.assign(lit, { key: own, tiles: null });
+      lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
+      this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, true, false);
+      lit.shown = "coarse";
+      this.#setFence();
     }
     this.#composeLit(rect, grounds);
-    return lit.key !== own || lit.tiles === null || lit.tiles.length > 0;
+    return isOther && !isFree;
+  }
+
+  /**
+   * Draws the next tile of the whole picture of the surface that `surface` drew last, if the one before is done.
+   *
+   * @returns how many are left; `null` while the context is busy
+   */
+  refine(rect: Rect, layer: SurfaceLayer): number | null {
+    const lit = this.#lit;
+    if (lit.coarse === null || !this.#isReady()) return null;
+    const [, , width, height] = this.#size(rect);
+    if (lit.tiles === null) this.#beginFull(lit, width, height);
+    const tile = lit.tiles?.pop();
+    if (tile !== undefined && lit.full !== null) {
+      this.#march(lit.full, tile, layer, true, true);
+      this.#setFence();
+      return (lit.tiles?.length ?? 0) + 1;
+    }
+    return 0;
   }
 
   /** Draws only the ground of a pane. */
@@ -260,9 +271,10 @@ export class Renderer {
     gl.bindVertexArray(null);
   }
 
-  /** Whether the surface is drawn whole. */
-  get isWhole(): boolean {
-    return this.#lit.tiles !== null && this.#lit.tiles.length === 0 && this.#isReady();
+  /** How far the surface is. */
+  get progress(): string {
+    const { shown, tiles } = this.#lit;
+    return `${shown}, ${tiles?.length ?? "?"} tiles of ${this.#tile} left`;
   }
 
   /** Draws the surface that is shown at once and whole, for figures and movies. */
@@ -329,7 +341,7 @@ export class Renderer {
     this.#fence = null;
     const took = performance.now() - this.#fenceSince;
     if (this.#lit.tiles !== null) {
-      if (took > 1.5 * TILE_MS) this.#tile = Math.max(32, Math.round(this.#tile * 0.8));
+      if (took > 1.5 * TILE_MS) this.#tile = Math.max(48, Math.round(this.#tile * 0.8));
       else if (took < 0.7 * TILE_MS) this.#tile = Math.min(512, Math.round(this.#tile * 1.15));
     }
     return true;

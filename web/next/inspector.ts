@@ -1,0 +1,177 @@
+/** The inspector: Look, Point, Statistics and Particles. */
+import { signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { statisticsPanel } from "./cards.js";
+import { colourTable, MAP_NAMES, type MapName } from "./draw/maps.js";
+import { copy } from "./notify.js";
+import { particlesPanel } from "./particles.js";
+import { pointPanel } from "./point.js";
+import { centreHere, fit, mapOf } from "./stage.js";
+import type { Dataset } from "./state/dataset.js";
+import { plainNumber } from "./state/format.js";
+import type { Range } from "./state/link.js";
+import { change, frameOf, planesOf, rangeOf, usualRange, view, volumeOf } from "./state/model.js";
+import { quantitiesOf, quantityOf } from "./state/quantities.js";
+import { quantilesOf } from "./state/volumes.js";
+
+export const TABS = ["Look", "Point", "Statistics", "Particles"] as const;
+export type Tab = (typeof TABS)[number];
+export const tab = signal<Tab>("Look");
+/** How far the sheet of a phone is drawn out. */
+const stop = signal<"low" | "half" | "full">("low");
+
+const chosenValue = (event: Event) => (event.target as HTMLInputElement | HTMLSelectElement).value;
+
+/** A small picture of a map. */
+function swatch(name: MapName): TemplateResult {
+  const draw = (element: Element | undefined) => {
+    if (!(element instanceof HTMLCanvasElement)) return;
+    const table = colourTable(name);
+    const c = element.getContext("2d");
+    for (let i = 0; i < 50; i++) {
+      const at = 4 * Math.round((i / 49) * 255);
+      if (c !== null) c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+      c?.fillRect(i, 0, 1, 10);
+    }
+  };
+  return html`<canvas width="50" height="10" aria-hidden="true" ${ref(draw)}></canvas>`;
+}
+
+function setRange(what: string, range: Range): void {
+  if (!(range.low < range.high)) return;
+  change({ ranges: new Map(view.peek().ranges).set(what, range) });
+}
+
+/** A number field. */
+function numberField(label: string, value: number, set: (value: number) => void): TemplateResult {
+  return html`<input class="number" inputmode="decimal" aria-label=${label} .value=${String(Number(value.toPrecision(4)))}
+    @change=${(event: Event) => {
+      const next = Number(chosenValue(event).replace("−", "-"));
+      if (Number.isFinite(next)) set(next);
+    }} />`;
+}
+
+function rangeOfPart(set: Dataset, what: string): TemplateResult {
+  const now = view.value;
+  const volume = volumeOf(set, what, frameOf(now.time, set));
+  const range = rangeOf(now, what, volume, set);
+  const linear = Math.max(Math.abs(range.low), Math.abs(range.high)) / 50;
+  const scales = ["linear", ...(range.low > 0 ? ["log"] : []), ...(range.low < 0 ? ["symlog"] : [])];
+  return html`<div class="rows">
+    <span>From, to</span><span>${numberField("Lowest colour", range.low, (low) => setRange(what, { ...range, low }))} ${numberField("Highest colour", range.high, (high) => setRange(what, { ...range, high }))}</span>
+    <span>Scale</span><select aria-label="Scale" @change=${(event: Event) => {
+      const scale = chosenValue(event);
+      setRange(what, { ...range, scale: scale === "symlog" ? `symlog:${Number(linear.toPrecision(2))}` : (scale as Range["scale"]) });
+    }}>${scales.map((name) => html`<option value=${name} ?selected=${range.scale.startsWith(name)}>${{ linear: "linear", log: "logarithmic", symlog: "logarithmic, both signs" }[name]}</option>`)}</select>
+  </div>
+  <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(what, volume, set))}>99.9 % of the volume</button>
+    <button @click=${() => volume !== null && setRange(what, { low: volume.low, high: volume.high, scale: "linear" })}>Minimum to maximum</button></div>`;
+}
+
+function surfacePart(set: Dataset): TemplateResult {
+  const now = view.value;
+  const { what, value } = now.surface;
+  const volume = volumeOf(set, what, frameOf(now.time, set));
+  const offered = quantitiesOf(set);
+  const select = (label: string, chosen: string, choose: (what: string) => void) => html`<select aria-label=${label}
+    @change=${(event: Event) => choose(chosenValue(event))}>${[...offered, ...(offered.some((one) => one.what === chosen) ? [] : [quantityOf(chosen)])].map(
+      (one) => html`<option value=${one.what} ?selected=${one.what === chosen}>${one.symbol}</option>`,
+    )}</select>`;
+  const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
+  return html`<section><h3>Surface</h3><div class="rows">
+    <span>Quantity</span>${select("Quantity of the surface", what, (next) => change({ surface: { what: next, value: null } }))}
+    <span>Value</span>${numberField("Value of the surface", value ?? 0, (next) => change({ surface: { what, value: next } }))}
+    <span>Coloured by</span>${select("Colour of the surface", now.colour, (next) => change({ colour: next }))}
+  </div>
+  <div class="chips" role="group" aria-label="Part of the volume inside">${parts.map(
+    (part) => html`<button @click=${() => {
+      if (volume === null) return;
+      const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
+      change({ surface: { what, value: Number(next.toPrecision(3)) } });
+    }}>${plainNumber(part * 100)} %</button>`,
+  )}<span class="quiet">of the volume</span></div></section>`;
+}
+
+function lookPanel(set: Dataset): TemplateResult {
+  const now = view.value;
+  const what = now.what as string;
+  const range = rangeOf(now, what, volumeOf(set, what, frameOf(now.time, set)), set);
+  const used = mapOf(now, range, what);
+  const quantity = quantityOf(what);
+  return html`
+    ${planesOf(now).length === 0 ? nothing : html`<section><h3>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h3>${rangeOfPart(set, what)}</section>
+    <section><h3>Colours</h3><div class="chips" role="group" aria-label="Colours">${MAP_NAMES.map(
+      (name) => html`<button class="map" aria-pressed=${used === name ? "true" : "false"} @click=${() => change({ map: name })}>${swatch(name)}${name}</button>`,
+    )}</div></section>`}
+    ${now.show === "four" || now.show === "3d" ? surfacePart(set) : nothing}
+    ${now.show.startsWith("slice") ? html`<section><h3>Plane</h3><div class="chips" role="group" aria-label="Plane">${(["z", "x", "y"] as const).map(
+      (plane) => html`<button aria-pressed=${now.show === `slice:${plane}` ? "true" : "false"} @click=${() => change({ show: `slice:${plane}` })}>${{ z: "xy", x: "zy", y: "xz" }[plane]}</button>`,
+    )}</div></section>` : nothing}
+    ${now.show === "compare" ? comparePart(set) : nothing}
+    <section><h3>View</h3><div class="chips">
+      <button @click=${fit}>Fit</button><button @click=${centreHere}>Centre here</button>
+      <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
+    </div></section>
+    <section><h3>Dataset</h3><p>${set.title}</p>
+      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} times${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
+      ${set.source === "" ? nothing : html`<p class="quiet">${set.source}</p>`}
+      ${set.warnings.map((one) => html`<p class="error">${one}</p>`)}
+      <button class="plain" @click=${() => void copy(set.digest, "Manifest")}>Copy manifest</button></section>`;
+}
+
+function comparePart(set: Dataset): TemplateResult {
+  const now = view.value;
+  const set2 = (patch: typeof now.b) => change({ b: { ...now.b, ...patch } });
+  return html`<section><h3>B differs in</h3><div class="rows">
+    <span>Method</span><select aria-label="Method of B" @change=${(event: Event) => set2({ method: chosenValue(event) })}>${set.methods.map(
+      (name) => html`<option ?selected=${(now.b.method ?? now.method) === name}>${name}</option>`,
+    )}</select>
+    <span>Time</span><select aria-label="Time of B" @change=${(event: Event) => set2({ time: Number(chosenValue(event)) })}>${set.times.map(
+      (time) => html`<option value=${time} ?selected=${frameOf(now.b.time ?? now.time, set) === frameOf(time, set)}>${plainNumber(time)}</option>`,
+    )}</select>
+    <span>Quantity</span><select aria-label="Quantity of B" @change=${(event: Event) => set2({ what: chosenValue(event) })}>${quantitiesOf(set).map(
+      ({ what, symbol }) => html`<option value=${what} ?selected=${(now.b.what ?? now.what) === what}>${symbol}</option>`,
+    )}</select></div>
+    <div class="chips" role="group" aria-label="How to compare">${(["swipe", "side", "difference"] as const).map(
+      (how) => html`<button aria-pressed=${now.compare === how ? "true" : "false"} @click=${() => change({ compare: how })}>${{ swipe: "Swipe", side: "Side by side", difference: "A − B" }[how]}</button>`,
+    )}</div></section>`;
+}
+
+function keys(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const at = (TABS.indexOf(tab.peek()) + step + TABS.length) % TABS.length;
+  tab.value = TABS[at];
+  const group = event.currentTarget as HTMLElement;
+  queueMicrotask(() => group.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
+}
+
+function panel(set: Dataset): TemplateResult {
+  switch (tab.value) {
+    case "Look":
+      return lookPanel(set);
+    case "Point":
+      return pointPanel(set);
+    case "Statistics":
+      return statisticsPanel(set);
+    default:
+      return particlesPanel(set);
+  }
+}
+
+export function inspector(set: Dataset | null): TemplateResult {
+  const stops = ["low", "half", "full"] as const;
+  return html`<aside class="inspector" data-stop=${stop.value} aria-label="Inspector">
+    <button class="handle" aria-label="Sheet larger or smaller" @click=${() => void (stop.value = stops[(stops.indexOf(stop.peek()) + 1) % 3])}></button>
+    <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${keys}>${TABS.map(
+      (name) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${tab.value === name ? "true" : "false"} tabindex=${tab.value === name ? 0 : -1}
+        @click=${() => {
+          tab.value = name;
+          if (stop.peek() === "low") stop.value = "half";
+        }}>${name}</button>`,
+    )}</div>
+    <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${tab.value}`} tabindex="0">${set === null || view.value.what === null ? nothing : panel(set)}</div>
+  </aside>`;
+}

@@ -1,0 +1,148 @@
+/** Starts the page: the shell around the stage, keys, and the address. */
+import { effect } from "@preact/signals-core";
+import { render } from "lit-html";
+import "./style.css";
+import { wantCards } from "./cards.js";
+import { finderView } from "./finder.js";
+import { tab } from "./inspector.js";
+import { wantPoint } from "./point.js";
+import { around, openFind, openQuantities, overStage, stepTime, togglePlay, welcome } from "./shell.js";
+import { centreHere, fit, listen, Stage, step } from "./stage.js";
+import { readLink } from "./state/link.js";
+import { change, dataset, open, openAddress, view } from "./state/model.js";
+
+const app = document.getElementById("app") as HTMLElement;
+const stageRoot = app.querySelector(".stage") as HTMLElement;
+stageRoot.tabIndex = 0;
+stageRoot.setAttribute("aria-label", "Views");
+const over = document.createElement("div");
+stageRoot.append(over);
+const slots = new Map<string, HTMLElement>();
+app.querySelector(".bar")?.remove();
+for (const name of ["bar", "inspector", "time", "dialogs", "finder"]) {
+  const slot = document.createElement("div");
+  slot.style.display = "contents";
+  slots.set(name, slot);
+  if (name === "bar") app.prepend(slot);
+  else app.append(slot);
+}
+
+const stage = new Stage(stageRoot);
+listen(stageRoot);
+
+/** Renders a part of the page when what it reads changes, at most once a picture of the screen. */
+function rendering(draw: () => void): void {
+  let isQueued = false;
+  let dispose: (() => void) | undefined;
+  const run = () => {
+    isQueued = false;
+    dispose?.();
+    let isFirst = true;
+    dispose = effect(() => {
+      if (isFirst) {
+        isFirst = false;
+        draw();
+      } else if (!isQueued) {
+        isQueued = true;
+        requestAnimationFrame(run);
+      }
+    });
+  };
+  run();
+}
+
+const into = (name: string) => slots.get(name) as HTMLElement;
+rendering(() => {
+  const parts = around();
+  render(parts.bar, into("bar"));
+  render(parts.time, into("time"));
+  render(parts.inspector, into("inspector"));
+  render(parts.dialogs, into("dialogs"));
+});
+rendering(() => render(overStage(), over));
+rendering(() => {
+  render(finderView(), into("finder"));
+  const dialog = into("finder").querySelector("dialog");
+  if (dialog !== null && !dialog.open) dialog.showModal();
+});
+effect(() => wantPoint(tab.value === "Point" ? dataset.value : null));
+effect(() => wantCards(dataset.value));
+effect(() => {
+  app.dataset.stage = view.value.stage;
+});
+
+const PLANE_KEYS: Readonly<Record<string, "slice:x" | "slice:y" | "slice:z">> = { x: "slice:x", y: "slice:y", z: "slice:z" };
+const SHOW_KEYS = { "1": "slice:z", "2": "3d", "3": "four", "4": "compare" } as const;
+
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    openFind();
+    return;
+  }
+  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement;
+  if (isTyping || document.querySelector("dialog[open]") !== null) return;
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    if (event.shiftKey) history.forward();
+    else history.back();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isStage = document.activeElement === stageRoot || document.activeElement === document.body;
+  if (!isStage) return;
+  const by = event.shiftKey ? 10 : 1;
+  const show = SHOW_KEYS[event.key as keyof typeof SHOW_KEYS] ?? PLANE_KEYS[event.key];
+  const normal = view.peek().show.startsWith("slice") ? "xyz".indexOf(view.peek().show.slice(-1)) : 2;
+  const [h, v] = [
+    [2, 1],
+    [0, 2],
+    [0, 1],
+  ][normal];
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowRight: () => step(h, by),
+    ArrowLeft: () => step(h, -by),
+    ArrowUp: () => step(v, by),
+    ArrowDown: () => step(v, -by),
+    "]": () => step(normal, by),
+    "[": () => step(normal, -by),
+    ".": () => stepTime(1),
+    ",": () => stepTime(-1),
+    " ": togglePlay,
+    f: fit,
+    c: centreHere,
+    p: () => change({ pins: [...view.peek().pins, view.peek().cross ?? [0, 0, 0]] }),
+    "/": openQuantities,
+    "?": openFind,
+  };
+  const action = show === undefined ? actions[event.key] : () => change({ show });
+  if (action === undefined) return;
+  event.preventDefault();
+  action();
+});
+
+addEventListener("popstate", () => {
+  const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
+  if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));
+});
+
+if (new URLSearchParams(location.search).size === 0) welcome();
+void openAddress();
+
+/** What tests and benches ask of the page. */
+const probe = {
+  settled: async (): Promise<void> => {
+    for (let quiet = 0; quiet < 3; ) {
+      await new Promise(requestAnimationFrame);
+      quiet = stage.isSettled ? quiet + 1 : 0;
+    }
+  },
+  get pictures() {
+    return stage.pictures;
+  },
+  get waitsFor() {
+    return stage.waitsFor;
+  },
+  view,
+};
+Object.assign(globalThis, { stage: probe });

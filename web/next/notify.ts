@@ -1,0 +1,23 @@
+/** Short messages, and the clipboard. */
+import { signal } from "@preact/signals-core";
+
+/** A short message, such as that something was copied. */
+export const message = signal("");
+let timer = 0;
+
+export function say(text: string): void {
+  message.value = text;
+  clearTimeout(timer);
+  timer = window.setTimeout(() => {
+    message.value = "";
+  }, 4000);
+}
+
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} copied`);
+  } catch {
+    say("The browser refused to copy");
+  }
+}

@@ -1,0 +1,89 @@
+/** Point: values of quantities and of methods at the crosshair, by the service. */
+import { html, nothing, type TemplateResult } from "lit-html";
+import { copy } from "./notify.js";
+import { askJson, type Question, type Wanted } from "./state/ask.js";
+import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { exactNumber, shortNumber } from "./state/format.js";
+import { change, cross, furtherWants, rested, store, view } from "./state/model.js";
+import { quantityOf } from "./state/quantities.js";
+
+interface Rows {
+  readonly columns: readonly { readonly name: string; readonly unit?: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+type Answer = Rows | { readonly problem: { readonly detail: string } };
+
+
+/** The questions of the panel at a place: its quantities, and the one shown by each method. */
+function questionsOf(set: Dataset, at: Vec3): Question[] {
+  const { what, time, method } = rested.value;
+  const points = [at.map((one) => Number(one.toPrecision(9)))];
+  const common = { dataset: set.name, call: "values", points, time };
+  const several = hasVelocity(set)
+    ? ["u", "norm(u)", "norm(omega)", "Q", "R", "2*ddot(S,S)", ...(set.fields.some(({ name }) => name === "pressure") ? ["p"] : [])]
+    : set.fields.map(({ name }) => name);
+  const methods = ["nearest", "Lag4", "Lag6", "Lag8", "M2Q8"].filter((one) => set.methods.includes(one));
+  return [
+    { ...common, what: several, method },
+    ...methods.map((one) => ({ ...common, what: [what], method: one })),
+  ];
+}
+
+function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readonly Answer[]> {
+  return {
+    key: JSON.stringify(["point", set.digest, questions]),
+    priority: 18,
+    load: (signal) => askJson<readonly Answer[]>(questions, signal),
+  };
+}
+
+/** States what the panel wants; called while it is shown. */
+export function wantPoint(set: Dataset | null): void {
+  const before = furtherWants.peek();
+  if (set === null) {
+    if (before.has("point")) furtherWants.value = new Map([...before].filter(([name]) => name !== "point"));
+    return;
+  }
+  const wanted = wantedRows(set, questionsOf(set, rested.value.cross ?? cross.value));
+  if (before.get("point")?.[0]?.key === wanted.key) return;
+  furtherWants.value = new Map(before).set("point", [wanted]);
+}
+
+const rowsOf = (answer: Answer | undefined): Rows | null => (answer === undefined || "problem" in answer ? null : answer);
+
+export function pointPanel(set: Dataset): TemplateResult {
+  const at = cross.value;
+  const questions = questionsOf(set, rested.value.cross ?? at);
+  const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);
+  const [several, ...methods] = entry.answer ?? [];
+  const table = rowsOf(several);
+  const what = rested.value.what ?? "";
+  const values = methods.map((one) => rowsOf(one)?.rows[0]?.[3] ?? Number.NaN);
+  const known = values.filter((value, i) => Number.isFinite(value) && questions[i + 1].method !== "nearest");
+  const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
+  return html`<section><h3>Crosshair</h3><div class="rows">${set.axes.map(
+    (axis, a) => html`<span>${axis.name}</span><input class="number" inputmode="decimal" aria-label=${`Crosshair ${axis.name}`} .value=${exactNumber(Number(at[a].toPrecision(6)))}
+      @change=${(event: Event) => {
+        const next = Number((event.target as HTMLInputElement).value.replace("−", "-"));
+        if (!Number.isFinite(next)) return;
+        const place = [...cross.peek()];
+        place[a] = wrapped(axis, next);
+        change({ cross: place as unknown as Vec3 });
+      }} />`,
+  )}</div></section>
+  <section><h3>Values by ${rested.value.method}</h3>
+    ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
+    <table>${table === null ? html`<tr><td>${entry.error === null ? "Loading" : ""}</td></tr>` : table.columns.slice(3).map(
+      ({ name, unit }, i) => html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
+    )}</table></section>
+  <section><h3>${quantityOf(what).symbol} by method</h3><table>${values.map(
+    (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
+  )}</table>
+    ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>
+  <div class="chips">
+    <button @click=${() => void copy(at.map(exactNumber).join(", "), "Place")}>Copy place</button>
+    <button @click=${() => table !== null && void copy(table.columns.map(({ name }, i) => `${name} = ${table.rows[0][i]}`).join("\n"), "Values")}>Copy values</button>
+    <button @click=${() => change({ pins: [...view.peek().pins, at] })}>Pin</button>
+    ${view.value.pins.map((pin, i) => html`<button @click=${() => change({ cross: pin })} aria-label=${`Go to pin ${i + 1}`}>${i + 1}: ${pin.map((one) => shortNumber(one, 3)).join(", ")}</button>`)}
+  </div>`;
+}
