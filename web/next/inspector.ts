@@ -21,6 +21,12 @@ export const tab = signal<Tab>("Look");
 /** How far the sheet of a phone is drawn out. */
 const stop = signal<"low" | "half" | "full">("low");
 
+/** Shows a tab; a phone draws its sheet out. */
+export function showTab(name: Tab): void {
+  tab.value = name;
+  if (stop.peek() === "low") stop.value = "half";
+}
+
 const chosenValue = (event: Event) => (event.target as HTMLInputElement | HTMLSelectElement).value;
 
 /** A small picture of a map. */
@@ -62,7 +68,10 @@ function rangeOfPart(set: Dataset, what: string): TemplateResult {
     <span>From, to</span><span>${numberField("Lowest colour", range.low, (low) => setRange(what, { ...range, low }))} ${numberField("Highest colour", range.high, (high) => setRange(what, { ...range, high }))}</span>
     <span>Scale</span><select aria-label="Scale" @change=${(event: Event) => {
       const scale = chosenValue(event);
-      setRange(what, { ...range, scale: scale === "symlog" ? `symlog:${Number(linear.toPrecision(2))}` : (scale as Range["scale"]) });
+      setRange(what, {
+        ...range,
+        scale: scale === "symlog" ? `symlog:${Number(linear.toPrecision(2))}` : (scale as Range["scale"]),
+      });
     }}>${scales.map((name) => html`<option value=${name} ?selected=${range.scale.startsWith(name)}>${{ linear: "linear", log: "logarithmic", symlog: "logarithmic, both signs" }[name]}</option>`)}</select>
   </div>
   <div class="chips"><button @click=${() => volume !== null && setRange(what, usualRange(what, volume, set))}>99.9 % of the volume</button>
@@ -75,9 +84,10 @@ function surfacePart(set: Dataset): TemplateResult {
   const volume = volumeOf(set, what, frameOf(now.time, set));
   const offered = quantitiesOf(set);
   const select = (label: string, chosen: string, choose: (what: string) => void) => html`<select aria-label=${label}
-    @change=${(event: Event) => choose(chosenValue(event))}>${[...offered, ...(offered.some((one) => one.what === chosen) ? [] : [quantityOf(chosen)])].map(
-      (one) => html`<option value=${one.what} ?selected=${one.what === chosen}>${one.symbol}</option>`,
-    )}</select>`;
+    @change=${(event: Event) => choose(chosenValue(event))}>${[
+      ...offered,
+      ...(offered.some((one) => one.what === chosen) ? [] : [quantityOf(chosen)]),
+    ].map((one) => html`<option value=${one.what} ?selected=${one.what === chosen}>${one.symbol}</option>`)}</select>`;
   const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
   return html`<section><h3>Surface</h3><div class="rows">
     <span>Quantity</span>${select("Quantity of the surface", what, (next) => change({ surface: { what: next, value: null } }))}
@@ -85,11 +95,12 @@ function surfacePart(set: Dataset): TemplateResult {
     <span>Coloured by</span>${select("Colour of the surface", now.colour, (next) => change({ colour: next }))}
   </div>
   <div class="chips" role="group" aria-label="Part of the volume inside">${parts.map(
-    (part) => html`<button @click=${() => {
-      if (volume === null) return;
-      const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
-      change({ surface: { what, value: Number(next.toPrecision(3)) } });
-    }}>${plainNumber(part * 100)} %</button>`,
+    (part) =>
+      html`<button @click=${() => {
+        if (volume === null) return;
+        const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
+        change({ surface: { what, value: Number(next.toPrecision(3)) } });
+      }}>${plainNumber(part * 100)} %</button>`,
   )}<span class="quiet">of the volume</span></div></section>`;
 }
 
@@ -100,14 +111,26 @@ function lookPanel(set: Dataset): TemplateResult {
   const used = mapOf(now, range, what);
   const quantity = quantityOf(what);
   return html`
-    ${planesOf(now).length === 0 ? nothing : html`<section><h3>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h3>${rangeOfPart(set, what)}</section>
+    ${
+      planesOf(now).length === 0
+        ? nothing
+        : html`<section><h3>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h3>${rangeOfPart(set, what)}</section>
     <section><h3>Colours</h3><div class="chips" role="group" aria-label="Colours">${MAP_NAMES.map(
-      (name) => html`<button class="map" aria-pressed=${used === name ? "true" : "false"} @click=${() => change({ map: name })}>${swatch(name)}${name}</button>`,
-    )}</div></section>`}
+      (name) =>
+        html`<button class="map" aria-pressed=${used === name ? "true" : "false"} @click=${() => change({ map: name })}>${swatch(name)}${name}</button>`,
+    )}</div></section>`
+    }
     ${now.show === "four" || now.show === "3d" ? surfacePart(set) : nothing}
-    ${now.show.startsWith("slice") ? html`<section><h3>Plane</h3><div class="chips" role="group" aria-label="Plane">${(["z", "x", "y"] as const).map(
-      (plane) => html`<button aria-pressed=${now.show === `slice:${plane}` ? "true" : "false"} @click=${() => change({ show: `slice:${plane}` })}>${{ z: "xy", x: "zy", y: "xz" }[plane]}</button>`,
-    )}</div></section>` : nothing}
+    ${
+      now.show.startsWith("slice")
+        ? html`<section><h3>Plane</h3><div class="chips" role="group" aria-label="Plane">${(
+            ["z", "x", "y"] as const
+          ).map(
+            (plane) =>
+              html`<button aria-pressed=${now.show === `slice:${plane}` ? "true" : "false"} @click=${() => change({ show: `slice:${plane}` })}>${{ z: "xy", x: "zy", y: "xz" }[plane]}</button>`,
+          )}</div></section>`
+        : nothing
+    }
     ${now.show === "compare" ? comparePart(set) : nothing}
     <section><h3>View</h3><div class="chips">
       <button @click=${fit}>Fit</button><button @click=${centreHere}>Centre here</button>
@@ -128,13 +151,18 @@ function comparePart(set: Dataset): TemplateResult {
       (name) => html`<option ?selected=${(now.b.method ?? now.method) === name}>${name}</option>`,
     )}</select>
     <span>Time</span><select aria-label="Time of B" @change=${(event: Event) => set2({ time: Number(chosenValue(event)) })}>${set.times.map(
-      (time) => html`<option value=${time} ?selected=${frameOf(now.b.time ?? now.time, set) === frameOf(time, set)}>${plainNumber(time)}</option>`,
+      (time) =>
+        html`<option value=${time} ?selected=${frameOf(now.b.time ?? now.time, set) === frameOf(time, set)}>${plainNumber(time)}</option>`,
     )}</select>
-    <span>Quantity</span><select aria-label="Quantity of B" @change=${(event: Event) => set2({ what: chosenValue(event) })}>${quantitiesOf(set).map(
-      ({ what, symbol }) => html`<option value=${what} ?selected=${(now.b.what ?? now.what) === what}>${symbol}</option>`,
+    <span>Quantity</span><select aria-label="Quantity of B" @change=${(event: Event) => set2({ what: chosenValue(event) })}>${quantitiesOf(
+      set,
+    ).map(
+      ({ what, symbol }) =>
+        html`<option value=${what} ?selected=${(now.b.what ?? now.what) === what}>${symbol}</option>`,
     )}</select></div>
     <div class="chips" role="group" aria-label="How to compare">${(["swipe", "side", "difference"] as const).map(
-      (how) => html`<button aria-pressed=${now.compare === how ? "true" : "false"} @click=${() => change({ compare: how })}>${{ swipe: "Swipe", side: "Side by side", difference: "A − B" }[how]}</button>`,
+      (how) =>
+        html`<button aria-pressed=${now.compare === how ? "true" : "false"} @click=${() => change({ compare: how })}>${{ swipe: "Swipe", side: "Side by side", difference: "A − B" }[how]}</button>`,
     )}</div></section>`;
 }
 
@@ -164,13 +192,14 @@ function panel(set: Dataset): TemplateResult {
 export function inspector(set: Dataset | null): TemplateResult {
   const stops = ["low", "half", "full"] as const;
   return html`<aside class="inspector" data-stop=${stop.value} aria-label="Inspector">
-    <button class="handle" aria-label="Sheet larger or smaller" @click=${() => void (stop.value = stops[(stops.indexOf(stop.peek()) + 1) % 3])}></button>
+    <button class="handle" aria-label="Sheet larger or smaller" @click=${() => {
+      stop.value = stops[(stops.indexOf(stop.peek()) + 1) % 3];
+    }}></button>
     <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${keys}>${TABS.map(
-      (name) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${tab.value === name ? "true" : "false"} tabindex=${tab.value === name ? 0 : -1}
-        @click=${() => {
-          tab.value = name;
-          if (stop.peek() === "low") stop.value = "half";
-        }}>${name}</button>`,
+      (
+        name,
+      ) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${tab.value === name ? "true" : "false"} tabindex=${tab.value === name ? 0 : -1}
+        @click=${() => showTab(name)}>${name}</button>`,
     )}</div>
     <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${tab.value}`} tabindex="0">${set === null || view.value.what === null ? nothing : panel(set)}</div>
   </aside>`;

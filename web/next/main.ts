@@ -71,7 +71,11 @@ effect(() => {
   app.dataset.stage = view.value.stage;
 });
 
-const PLANE_KEYS: Readonly<Record<string, "slice:x" | "slice:y" | "slice:z">> = { x: "slice:x", y: "slice:y", z: "slice:z" };
+const PLANE_KEYS: Readonly<Record<string, "slice:x" | "slice:y" | "slice:z">> = {
+  x: "slice:x",
+  y: "slice:y",
+  z: "slice:z",
+};
 const SHOW_KEYS = { "1": "slice:z", "2": "3d", "3": "four", "4": "compare" } as const;
 
 addEventListener("keydown", (event) => {
@@ -80,7 +84,10 @@ addEventListener("keydown", (event) => {
     openFind();
     return;
   }
-  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement;
+  const isTyping =
+    event.target instanceof HTMLInputElement ||
+    event.target instanceof HTMLTextAreaElement ||
+    event.target instanceof HTMLSelectElement;
   if (isTyping || document.querySelector("dialog[open]") !== null) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
     event.preventDefault();

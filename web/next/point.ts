@@ -13,20 +13,24 @@ interface Rows {
 }
 type Answer = Rows | { readonly problem: { readonly detail: string } };
 
-
 /** The questions of the panel at a place: its quantities, and the one shown by each method. */
 function questionsOf(set: Dataset, at: Vec3): Question[] {
   const { what, time, method } = rested.value;
   const points = [at.map((one) => Number(one.toPrecision(9)))];
   const common = { dataset: set.name, call: "values", points, time };
   const several = hasVelocity(set)
-    ? ["u", "norm(u)", "norm(omega)", "Q", "R", "2*ddot(S,S)", ...(set.fields.some(({ name }) => name === "pressure") ? ["p"] : [])]
+    ? [
+        "u",
+        "norm(u)",
+        "norm(omega)",
+        "Q",
+        "R",
+        "2*ddot(S,S)",
+        ...(set.fields.some(({ name }) => name === "pressure") ? ["p"] : []),
+      ]
     : set.fields.map(({ name }) => name);
   const methods = ["nearest", "Lag4", "Lag6", "Lag8", "M2Q8"].filter((one) => set.methods.includes(one));
-  return [
-    { ...common, what: several, method },
-    ...methods.map((one) => ({ ...common, what: [what], method: one })),
-  ];
+  return [{ ...common, what: several, method }, ...methods.map((one) => ({ ...common, what: [what], method: one }))];
 }
 
 function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readonly Answer[]> {
@@ -49,7 +53,8 @@ export function wantPoint(set: Dataset | null): void {
   furtherWants.value = new Map(before).set("point", [wanted]);
 }
 
-const rowsOf = (answer: Answer | undefined): Rows | null => (answer === undefined || "problem" in answer ? null : answer);
+const rowsOf = (answer: Answer | undefined): Rows | null =>
+  answer === undefined || "problem" in answer ? null : answer;
 
 export function pointPanel(set: Dataset): TemplateResult {
   const at = cross.value;
@@ -62,7 +67,10 @@ export function pointPanel(set: Dataset): TemplateResult {
   const known = values.filter((value, i) => Number.isFinite(value) && questions[i + 1].method !== "nearest");
   const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
   return html`<section><h3>Crosshair</h3><div class="rows">${set.axes.map(
-    (axis, a) => html`<span>${axis.name}</span><input class="number" inputmode="decimal" aria-label=${`Crosshair ${axis.name}`} .value=${exactNumber(Number(at[a].toPrecision(6)))}
+    (
+      axis,
+      a,
+    ) => html`<span>${axis.name}</span><input class="number" inputmode="decimal" aria-label=${`Crosshair ${axis.name}`} .value=${exactNumber(Number(at[a].toPrecision(6)))}
       @change=${(event: Event) => {
         const next = Number((event.target as HTMLInputElement).value.replace("−", "-"));
         if (!Number.isFinite(next)) return;
@@ -73,9 +81,16 @@ export function pointPanel(set: Dataset): TemplateResult {
   )}</div></section>
   <section><h3>Values by ${rested.value.method}</h3>
     ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
-    <table>${table === null ? html`<tr><td>${entry.error === null ? "Loading" : ""}</td></tr>` : table.columns.slice(3).map(
-      ({ name, unit }, i) => html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
-    )}</table></section>
+    <table>${
+      table === null
+        ? html`<tr><td>${entry.error === null ? "Loading" : ""}</td></tr>`
+        : table.columns
+            .slice(3)
+            .map(
+              ({ name, unit }, i) =>
+                html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
+            )
+    }</table></section>
   <section><h3>${quantityOf(what).symbol} by method</h3><table>${values.map(
     (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
   )}</table>

@@ -2,15 +2,16 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { type Item, openFinder } from "./finder.js";
-import { inspector, tab, TABS } from "./inspector.js";
-import { copy, message, say } from "./notify.js";
 import { cardInStage } from "./cards.js";
 import { exportDialog, openExport } from "./export.js";
+import { type Item, openFinder } from "./finder.js";
+import { inspector, showTab, TABS } from "./inspector.js";
+import { copy, message, say } from "./notify.js";
+import { centreHere, fit, hover, noGraphics, onePane, panes } from "./stage.js";
+import { reachable } from "./state/ask.js";
 import { type Dataset, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
-import { reachable } from "./state/ask.js";
 import {
   change,
   cross,
@@ -35,7 +36,6 @@ import {
 } from "./state/model.js";
 import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { sampleAt } from "./state/volumes.js";
-import { centreHere, fit, hover, noGraphics, onePane, panes } from "./stage.js";
 
 const isWelcome = signal(false);
 /** Greets who comes without a link. */
@@ -126,17 +126,41 @@ const commands = (): Item[] => [
   { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
   { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
   { name: "Play", about: "Play or stop time", kind: "Command", words: "movie animation", run: togglePlay },
-  { name: "Export figure", about: "Figure for a paper or slide", kind: "Command", words: "png pdf picture", run: () => openExport("figure") },
-  { name: "Export movie", about: "Time or turntable", kind: "Command", words: "video webm", run: () => openExport("movie") },
-  { name: "Export data", about: "Plane, box or nodes as a file", kind: "Command", words: "download csv netcdf hdf5", run: () => openExport("data") },
-  { name: "Code", about: "curl, Python and command line of this question", kind: "Command", words: "api request", run: () => openExport("code") },
+  {
+    name: "Export figure",
+    about: "Figure for a paper or slide",
+    kind: "Command",
+    words: "png pdf picture",
+    run: () => openExport("figure"),
+  },
+  {
+    name: "Export movie",
+    about: "Time or turntable",
+    kind: "Command",
+    words: "video webm",
+    run: () => openExport("movie"),
+  },
+  {
+    name: "Export data",
+    about: "Plane, box or nodes as a file",
+    kind: "Command",
+    words: "download csv netcdf hdf5",
+    run: () => openExport("data"),
+  },
+  {
+    name: "Code",
+    about: "curl, Python and command line of this question",
+    kind: "Command",
+    words: "api request",
+    run: () => openExport("code"),
+  },
   { name: "Copy link", about: "Share what is shown", kind: "Command", run: share },
-  ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => void (tab.value = name) })),
+  ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
   ...["PDF", "Spectrum", "Structure functions", "Profile", "Q–R"].map((card) => ({
     name: card,
     about: "Statistics",
     kind: "Statistics",
-    run: () => void (tab.value = "Statistics"),
+    run: () => showTab("Statistics"),
   })),
   {
     name: "Streaks",
@@ -172,8 +196,18 @@ function placeItem(text: string): Item | null {
 export function openFind(): void {
   const set = dataset.peek();
   if (set === null) return;
-  const items = [...quantitiesOf(set).map(quantityItem), ...commands(), ...datasetItems(), ...timeItems(set), ...methodItems(set)];
-  openFinder({ title: "Find a quantity, a dataset, a command …", items, typed: (text) => placeItem(text) ?? expressionItem(text) });
+  const items = [
+    ...quantitiesOf(set).map(quantityItem),
+    ...commands(),
+    ...datasetItems(),
+    ...timeItems(set),
+    ...methodItems(set),
+  ];
+  openFinder({
+    title: "Find a quantity, a dataset, a command …",
+    items,
+    typed: (text) => placeItem(text) ?? expressionItem(text),
+  });
 }
 
 export function openQuantities(): void {
@@ -298,7 +332,10 @@ function readout(): TemplateResult | typeof nothing {
         ? html`<span class="stale">…</span>`
         : html`<span class="stale">≈ ${shortNumber(sampleAt(volume, set, at), 3)}</span>`;
   const second = view.value.show === "compare" ? servedValue(true) : null;
-  const b = second?.answer == null ? nothing : html` <span class="stale">B</span> <span data-second>${shortNumber(second.answer)}</span>`;
+  const b =
+    second?.answer == null
+      ? nothing
+      : html` <span class="stale">B</span> <span data-second>${shortNumber(second.answer)}</span>`;
   return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${shown.method}</small></div>`;
 }
 
@@ -346,8 +383,10 @@ function trouble(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const now = view.value;
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
-  if (!reachable.value) return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
-  if (noGraphics.value !== null) return html`<div class="trouble" role="status">This browser shows no WebGL2: pictures come from the service as PNG.</div>`;
+  if (!reachable.value)
+    return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
+  if (noGraphics.value !== null)
+    return html`<div class="trouble" role="status">This browser shows no WebGL2: pictures come from the service as PNG.</div>`;
   if (set === null || now.what === null) return nothing;
   const frame = frameOf(now.time, set);
   for (const what of [now.what, ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : [])]) {
@@ -368,10 +407,13 @@ function welcomeView(): TemplateResult | typeof nothing {
   const set = dataset.value;
   if (!isWelcome.value || set === null) return nothing;
   return html`<div class="welcome" role="note"><span>Turbulence you can probe: every number here is interpolated by the service.</span>
-    ${STARTS.map(([name, patch], i) => html`<button class=${i > 0 ? "extra" : ""} @click=${() => {
-      isWelcome.value = false;
-      change(patch);
-    }}>${name}</button>`)}
+    ${STARTS.map(
+      ([name, patch], i) =>
+        html`<button class=${i > 0 ? "extra" : ""} @click=${() => {
+          isWelcome.value = false;
+          change(patch);
+        }}>${name}</button>`,
+    )}
     <button aria-label="Close" @click=${() => {
       isWelcome.value = false;
     }}>×</button></div>`;
@@ -382,13 +424,21 @@ function switcher(): TemplateResult {
   const one = onePane.value;
   return html`<div class="panes" role="radiogroup" aria-label="Pane" ?hidden=${one === null || now.show !== "four"} @keydown=${rove}>
     ${(["z", "x", "y", "3d"] as const).map(
-      (name) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
-        @click=${() => void (onePane.value = name)}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
+      (
+        name,
+      ) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
+        @click=${() => {
+          onePane.value = name;
+        }}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
     )}</div>`;
 }
 
 /** The curve over time of a statistic, where it has been computed. */
-export const series = signal<{ readonly key: string; readonly label: string; readonly values: readonly number[] } | null>(null);
+export const series = signal<{
+  readonly key: string;
+  readonly label: string;
+  readonly values: readonly number[];
+} | null>(null);
 
 function timeLine(set: Dataset | null): TemplateResult {
   const now = view.value;
@@ -403,7 +453,12 @@ function timeLine(set: Dataset | null): TemplateResult {
   if (curve !== null && curve.key === `${set?.name}`) {
     const [low, high] = [Math.min(...curve.values), Math.max(...curve.values)];
     const floor = low > 0 && low < 0.7 * high ? 0 : low - (high - low) * 0.2;
-    path = curve.values.map((value, i) => `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${(34 - (26 * (value - floor)) / (high - floor || 1)).toFixed(1)}`).join("");
+    path = curve.values
+      .map(
+        (value, i) =>
+          `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${(34 - (26 * (value - floor)) / (high - floor || 1)).toFixed(1)}`,
+      )
+      .join("");
   }
   const move = (event: Event, how: "drag" | "replace") => {
     const wanted = Number((event.target as HTMLInputElement).value);
@@ -423,8 +478,14 @@ function timeLine(set: Dataset | null): TemplateResult {
       </svg>
       <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, plainNumber(tick)))}</svg>
       <input type="range" aria-label="Time" aria-valuetext=${`t = ${plainNumber(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
-        @pointerdown=${() => void (isDragging.value = true)} @pointerup=${() => void (isDragging.value = false)}
-        @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(event: KeyboardEvent) => {
+        @pointerdown=${() => {
+          isDragging.value = true;
+        }} @pointerup=${() => {
+          isDragging.value = false;
+        }}
+        @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(
+          event: KeyboardEvent,
+        ) => {
           const step = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1 }[event.key];
           if (step === undefined) return;
           event.preventDefault();
@@ -433,13 +494,18 @@ function timeLine(set: Dataset | null): TemplateResult {
         }} />
     </div>
     <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${curve.label}</span>`}
-      <button aria-label=${`Speed, ${speed.value} pictures a second`} @click=${() => void (speed.value = speed.value >= 8 ? 2 : speed.value * 2)}>${speed.value}/s</button></div>
+      <button aria-label=${`Speed, ${speed.value} pictures a second`} @click=${() => {
+        speed.value = speed.value >= 8 ? 2 : speed.value * 2;
+      }}>${speed.value}/s</button></div>
   </footer>`;
 }
 
-const svgTick = (x: number) => svg`<line x1=${x} x2=${x} y1="32" y2="40" stroke="#5a6675" vector-effect="non-scaling-stroke" />`;
-const svgPath = (d: string) => svg`<path d=${d} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`;
-const svgNow = (x: number) => svg`<line x1=${x} x2=${x} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />`;
+const svgTick = (x: number) =>
+  svg`<line x1=${x} x2=${x} y1="32" y2="40" stroke="#5a6675" vector-effect="non-scaling-stroke" />`;
+const svgPath = (d: string) =>
+  svg`<path d=${d} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`;
+const svgNow = (x: number) =>
+  svg`<line x1=${x} x2=${x} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />`;
 const svgLabel = (x: number, text: string) =>
   svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
 
@@ -450,7 +516,12 @@ export function overStage(): TemplateResult {
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }
 
-export function around(): { readonly bar: TemplateResult; readonly inspector: TemplateResult; readonly time: TemplateResult; readonly dialogs: TemplateResult } {
+export function around(): {
+  readonly bar: TemplateResult;
+  readonly inspector: TemplateResult;
+  readonly time: TemplateResult;
+  readonly dialogs: TemplateResult;
+} {
   const set = dataset.value;
   return { bar: bar(set), inspector: inspector(set), time: timeLine(set), dialogs: html`${exportDialog()}` };
 }

@@ -1,11 +1,20 @@
 /** The stage: draws all panes when something changes, and turns pointers and keys into changes of the view. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { along, cameraOf, rayOf, throughBox } from "./draw/camera.js";
-import { boxAbout, type Pane, panesOf, PLANE_NAMES, type PlanePane, pixelOf, positionAt, type SpacePane, sizeOf } from "./draw/layout.js";
+import {
+  boxAbout,
+  type Pane,
+  PLANE_NAMES,
+  type PlanePane,
+  panesOf,
+  pixelOf,
+  positionAt,
+  type SpacePane,
+  sizeOf,
+} from "./draw/layout.js";
 import { type MapName, mapNamed } from "./draw/maps.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overlay.js";
 import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
-import type { Picture } from "./draw/renderer.js";
 import { type Dataset, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import type { Plane, Range, View } from "./state/link.js";
@@ -25,15 +34,15 @@ import {
   plannedPicture,
   rangeOf,
   rested,
-  saveLink,
   type Shown,
+  saveLink,
   shownOf,
   store,
   view,
   volumeOf,
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
-import { sampleAt, type Volume } from "./state/volumes.js";
+import { type Picture, sampleAt, type Volume } from "./state/volumes.js";
 
 /** The value of the picture under the pointer. */
 export interface Hover {
@@ -69,8 +78,18 @@ const LIGHT: Grounds = {
   top: [0.96, 0.97, 0.98],
   bottom: [0.84, 0.86, 0.89],
 };
-const INK: Ink = { text: "#f4f6f8", halo: "rgb(8 10 14 / 72%)", line: "rgb(255 255 255 / 78%)", faint: "rgb(255 255 255 / 38%)" };
-const DARK_INK: Ink = { text: "#14181d", halo: "rgb(255 255 255 / 72%)", line: "rgb(20 24 29 / 80%)", faint: "rgb(20 24 29 / 40%)" };
+const INK: Ink = {
+  text: "#f4f6f8",
+  halo: "rgb(8 10 14 / 72%)",
+  line: "rgb(255 255 255 / 78%)",
+  faint: "rgb(255 255 255 / 38%)",
+};
+const DARK_INK: Ink = {
+  text: "#14181d",
+  halo: "rgb(255 255 255 / 72%)",
+  line: "rgb(20 24 29 / 80%)",
+  faint: "rgb(20 24 29 / 40%)",
+};
 
 /** The map of a quantity. */
 export function mapOf(now: View, range: Range, what: string): MapName {
@@ -84,7 +103,7 @@ function surfaceMap(range: Range): MapName {
 }
 
 /** The title of a plane. */
-export function planeTitle(pane: PlanePane, shown: Shown, volume: Volume | null, place: Vec3): string {
+export function planeTitle(pane: PlanePane, volume: Volume | null, place: Vec3): string {
   const a = "xyz".indexOf(pane.plane);
   const stride = volume !== null && volume.stride > 1 ? `  ·  every ${volume.stride} nodes` : "";
   return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${stride}`;
@@ -99,7 +118,11 @@ function kept(role: string, set: Dataset, volume: Volume | null): Volume | null 
 }
 
 /** Layers of the planes; null while nothing is there. */
-export function planeLayer(pane: PlanePane, now: View, second: boolean): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
+export function planeLayer(
+  pane: PlanePane,
+  now: View,
+  second: boolean,
+): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
   const shown = shownOf(now, second);
   const first = shownOf(now);
   if (shown === null || first === null || now.centre === null) return null;
@@ -121,7 +144,14 @@ export function planeLayer(pane: PlanePane, now: View, second: boolean): { layer
   const range = rangeOf(now, what, volume, set);
   const layer: PlaneLayer = {
     ...{ dataset: set, volume, picture: own === null ? null : picture, range, map: mapOf(now, range, what) },
-    ...{ origin: origin as unknown as Vec3, scale: size, axes: [h, v], brush: brushOf(now, set), streaks: null, swipe: 0 },
+    ...{
+      origin: origin as unknown as Vec3,
+      scale: size,
+      axes: [h, v],
+      brush: brushOf(now, set),
+      streaks: null,
+      swipe: 0,
+    },
   };
   return { layer, shown, isPending: own === null };
 }
@@ -240,12 +270,20 @@ export class Stage {
 
   /** What is still to come, for tests. */
   get waitsFor(): object {
-    return { isQueued: this.#isQueued, isUnfinished: this.#isUnfinished, isBusy: store.isBusy, isRested: rested.peek() === view.peek(), lit: this.#renderer?.progress };
+    return {
+      isQueued: this.#isQueued,
+      isUnfinished: this.#isUnfinished,
+      isBusy: store.isBusy,
+      isRested: rested.peek() === view.peek(),
+      lit: this.#renderer?.progress,
+    };
   }
 
   /** Whether everything that the view shows is drawn. */
   get isSettled(): boolean {
-    return !this.#isQueued && !this.#isUnfinished && !this.#isRefining && !store.isBusy && rested.peek() === view.peek();
+    return (
+      !this.#isQueued && !this.#isUnfinished && !this.#isRefining && !store.isBusy && rested.peek() === view.peek()
+    );
   }
 
   #measure(): void {
@@ -368,15 +406,33 @@ export class Stage {
     const other = isSwiped ? planeLayer(pane, now, true) : null;
     const streaks = this.#streaks?.textureOf(pane, now) ?? null;
     const keyOf = (one: PlaneLayer | undefined) =>
-      one && [one.volume.key, one.picture !== null, one.origin, one.scale, one.range, one.map, one.brush?.low, one.brush?.high];
-    const key = JSON.stringify([keyOf(layer), keyOf(other?.layer), at, cross.value, shown.time, shown.method, now.what, now.b]);
+      one && [
+        one.volume.key,
+        one.picture !== null,
+        one.origin,
+        one.scale,
+        one.range,
+        one.map,
+        one.brush?.low,
+        one.brush?.high,
+      ];
+    const key = JSON.stringify([
+      keyOf(layer),
+      keyOf(other?.layer),
+      at,
+      cross.value,
+      shown.time,
+      shown.method,
+      now.what,
+      now.b,
+    ]);
     const isMoving = isPending || streaks !== null;
     if (this.#drawn.get(index) === key && !isMoving) return false;
     this.#drawn.set(index, isMoving ? "" : key);
     renderer.plane(rect, { ...layer, streaks, swipe: isSwiped ? at : 0 }, grounds);
     if (other !== null) renderer.plane(rect, { ...other.layer, swipe: -at }, grounds);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const title = planeTitle(pane, shown, layer.volume, cross.value);
+    const title = planeTitle(pane, layer.volume, cross.value);
     const common = { centre: now.centre, cross: cross.value, pixel: pixel.value, ink };
     drawPlane(c, pane, shown.dataset, { ...common, title, isPending });
     if (index === 0) {
@@ -405,7 +461,17 @@ export class Stage {
     }
     const { layer } = found;
     const { level, side, range, map, colour, fine } = layer;
-    const key = JSON.stringify([now.camera, now.centre, level, side, now.surface.what, colour.key, fine.dims, range, now.time]);
+    const key = JSON.stringify([
+      now.camera,
+      now.centre,
+      level,
+      side,
+      now.surface.what,
+      colour.key,
+      fine.dims,
+      range,
+      now.time,
+    ]);
     const lines = linesOf(layer, cross.value, now.stage === "light");
     const trail = trails.value;
     const show = () => {
@@ -494,12 +560,20 @@ interface Drag {
 export function listen(root: HTMLElement): void {
   let drag: Drag | null = null;
   const fingers = new Map<number, readonly [number, number]>();
-  let pinch: { readonly distance: number; readonly middle: readonly [number, number]; readonly view: View; pane: Pane } | null = null;
+  let pinch: {
+    readonly distance: number;
+    readonly middle: readonly [number, number];
+    readonly view: View;
+    pane: Pane;
+  } | null = null;
   const at = (event: MouseEvent): [number, number] => {
     const { left, top } = root.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
   };
-  const isOurs = (event: Event) => event.target instanceof HTMLCanvasElement || event.target === root || (event.target as Element).classList?.contains("pane");
+  const isOurs = (event: Event) =>
+    event.target instanceof HTMLCanvasElement ||
+    event.target === root ||
+    (event.target as Element).classList?.contains("pane");
   root.addEventListener("pointerdown", (event) => {
     if (!isOurs(event)) return;
     const [x, y] = at(event);
@@ -515,7 +589,8 @@ export function listen(root: HTMLElement): void {
       return;
     }
     const now = view.peek();
-    const isSwipe = now.show === "compare" && now.compare === "swipe" && Math.abs(x - swipe.peek() * pane.rect.width) < 16;
+    const isSwipe =
+      now.show === "compare" && now.compare === "swipe" && Math.abs(x - swipe.peek() * pane.rect.width) < 16;
     const pans = event.button === 1 || event.button === 2 || event.shiftKey;
     const how = isSwipe ? "swipe" : pane.kind === "space" ? "turn" : pans ? "pan" : "cross";
     drag = { pane, how, from: [x, y], view: now, moved: false };
@@ -577,7 +652,14 @@ export function listen(root: HTMLElement): void {
       event.preventDefault();
       const [x, y] = at(event);
       const pane = paneAt(x, y);
-      if (pane !== null) zoomAbout(pane, view.peek(), Math.exp(Math.sign(event.deltaY) * Math.min(0.3, Math.abs(event.deltaY) / 500)), [x, y], [0, 0]);
+      if (pane !== null)
+        zoomAbout(
+          pane,
+          view.peek(),
+          Math.exp(Math.sign(event.deltaY) * Math.min(0.3, Math.abs(event.deltaY) / 500)),
+          [x, y],
+          [0, 0],
+        );
       clearTimeout(wheelTimer);
       wheelTimer = window.setTimeout(() => saveLink("replace"), 250);
     },
@@ -603,7 +685,13 @@ function pan(pane: PlanePane, from: View, dx: number, dy: number): void {
 }
 
 /** Zooms about a pixel: of a plane its place stays, of space the distance of the eye changes. */
-function zoomAbout(pane: Pane, from: View, factor: number, [x, y]: readonly [number, number], [dx, dy]: readonly [number, number]): void {
+function zoomAbout(
+  pane: Pane,
+  from: View,
+  factor: number,
+  [x, y]: readonly [number, number],
+  [dx, dy]: readonly [number, number],
+): void {
   const set = dataset.peek();
   if (set === null || from.centre === null) return;
   if (pane.kind === "space") {
@@ -630,12 +718,17 @@ function showHover(x: number, y: number): void {
     if (hover.peek() !== null) hover.value = null;
     return;
   }
-  const shown = shownOf(view.peek(), pane.second || (view.peek().show === "compare" && x > swipe.peek() * pane.rect.width));
+  const shown = shownOf(
+    view.peek(),
+    pane.second || (view.peek().show === "compare" && x > swipe.peek() * pane.rect.width),
+  );
   const own = shown?.dataset ?? set;
   const volume = volumeOf(own, shown?.what ?? what, frameOf(shown?.time ?? time, own));
   if (volume === null) return;
   const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
-  const isOutside = place.some((one, a) => !own.axes[a].periodic && (one < own.axes[a].first || one > own.axes[a].last));
+  const isOutside = place.some(
+    (one, a) => !own.axes[a].periodic && (one < own.axes[a].first || one > own.axes[a].last),
+  );
   hover.value = isOutside ? null : { pane, place, value: sampleAt(volume, own, place) };
 }
 
@@ -654,4 +747,3 @@ export function centreHere(): void {
   const set = dataset.peek();
   if (set !== null) change({ centre: centreAt(set, cross.peek()) });
 }
-

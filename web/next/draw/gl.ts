@@ -66,7 +66,12 @@ const BITS = new Uint32Array(FLOAT.buffer);
 /** Values as a texture: one channel, or value times mask and mask where some are missing. */
 export function valueTexture(
   gl: WebGL2RenderingContext,
-  { dims, data, isMasked, wrap }: {
+  {
+    dims,
+    data,
+    isMasked,
+    wrap,
+  }: {
     readonly dims: readonly number[];
     readonly data: Float32Array;
     readonly isMasked: boolean;

@@ -100,4 +100,3 @@ export function boxAbout({ axes }: Dataset, centre: Vec3): { readonly low: Vec3;
 export function sizeOf({ axes }: Dataset): number {
   return Math.max(...axes.map(({ length }) => length));
 }
-

@@ -47,7 +47,14 @@ export function drawPlane(
   c: CanvasRenderingContext2D,
   pane: PlanePane,
   set: Dataset,
-  { centre, cross, pixel, ink, title, isPending }: {
+  {
+    centre,
+    cross,
+    pixel,
+    ink,
+    title,
+    isPending,
+  }: {
     readonly centre: Vec3;
     readonly cross: Vec3;
     readonly pixel: number;
@@ -102,7 +109,9 @@ export function drawPlane(
       const p = Math.round(at(tick)) + 0.5;
       const inside = axis.periodic ? tick - Math.floor((tick - axis.first) / axis.length + 1e-9) * axis.length : tick;
       if (!axis.periodic && (tick < axis.first - 1e-9 || tick > axis.last + 1e-9)) continue;
-      const text = isPi(axis) ? (inPi(inside) ?? plainNumber(inside, 3)) : plainNumber(Math.abs(inside) < 1e-12 ? 0 : inside, 3);
+      const text = isPi(axis)
+        ? (inPi(inside) ?? plainNumber(inside, 3))
+        : plainNumber(Math.abs(inside) < 1e-12 ? 0 : inside, 3);
       c.fillStyle = ink.text;
       if (side === 0) {
         if (p < rect.x + 28 || p > right - 28) continue;
@@ -156,7 +165,8 @@ export function barTicks(range: Range): number[] {
   if (scale === "linear") return ticksOf(low, high, 4);
   const ticks = [low, high];
   const least = scale === "log" ? low : Number(scale.split(":")[1]) * 2;
-  for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++) ticks.push(10 ** power, -(10 ** power));
+  for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++)
+    ticks.push(10 ** power, -(10 ** power));
   if (low < 0) ticks.push(0);
   return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
 }
@@ -183,7 +193,13 @@ export function drawBar(
   c: CanvasRenderingContext2D,
   ink: Ink,
   rect: Rect,
-  { range, map, label, volume, lit = false }: {
+  {
+    range,
+    map,
+    label,
+    volume,
+    lit = false,
+  }: {
     readonly range: Range;
     readonly map: MapName;
     readonly label: string;
@@ -233,7 +249,9 @@ export function drawAxisNames(
 ): void {
   const matrix = matrixOf(camera, rect.width / rect.height);
   const project = (p: Vec3): [number, number] => {
-    const [x, y, , w] = [0, 1, 2, 3].map((r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r]);
+    const [x, y, , w] = [0, 1, 2, 3].map(
+      (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r],
+    );
     return [rect.x + ((x / w + 1) / 2) * rect.width, rect.y + ((1 - y / w) / 2) * rect.height];
   };
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
@@ -248,7 +266,9 @@ export function drawAxisNames(
     const [x, y] = project(place);
     const [mx, my] = project(middle);
     const away = Math.hypot(x - mx, y - my) || 1;
-    write(c, ink, "xyz"[a], x + (14 * (x - mx)) / away, y + (14 * (y - my)) / away, { align: "center", baseline: "middle" });
+    write(c, ink, "xyz"[a], x + (14 * (x - mx)) / away, y + (14 * (y - my)) / away, {
+      align: "center",
+      baseline: "middle",
+    });
   }
 }
-

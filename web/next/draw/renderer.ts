@@ -1,7 +1,7 @@
 /** The one WebGL2 context: planes, the lit surface with its depth, and lines, each in a pane of one canvas. */
 import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
 import type { Range } from "../state/link.js";
-import type { Fine, Volume } from "../state/volumes.js";
+import type { Fine, Picture, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type EmptySpace, emptySpace } from "./empty.js";
 import {
@@ -12,8 +12,8 @@ import {
   makeTarget,
   type Program,
   type Stored,
-  tableTexture,
   type Target,
+  tableTexture,
   valueTexture,
 } from "./gl.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
@@ -25,17 +25,6 @@ export interface Rect {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-}
-
-/** Samples of a plane by the service. */
-export interface Picture {
-  readonly data: Float32Array;
-  readonly columns: number;
-  readonly rows: number;
-  /** Lower left corner, width and height. */
-  readonly box: readonly [number, number, number, number];
-  /** Whether it repeats along its columns and rows. */
-  readonly tiles: readonly [boolean, boolean];
 }
 
 export interface PlaneLayer {
@@ -469,7 +458,8 @@ export class Renderer {
     for (const [a, axis] of dataset.axes.entries()) {
       if (axis.coordinates === undefined) continue;
       const [from, to] = [coordinateOf(axis, 0), coordinateOf(axis, axis.nodes - 1)];
-      for (let i = 0; i < TABLE; i++) table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / stride;
+      for (let i = 0; i < TABLE; i++)
+        table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / stride;
     }
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);

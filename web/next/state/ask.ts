@@ -35,7 +35,7 @@ export interface Entry<T> {
 const IDLE: Entry<never> = { answer: null, error: null, isPending: false, since: 0 };
 
 /** Address of the service's root, one level above the page: `/next/` and `/view/NAME`. */
-export const ROOT = new URL("../", document.baseURI).href;
+const rootOf = () => new URL("../", document.baseURI).href;
 
 const RETRIES = 6;
 const FIRST_WAIT_MS = 400;
@@ -65,7 +65,7 @@ export async function send(path: string, init: RequestInit, signal: AbortSignal)
   for (let attempt = 0; ; attempt++) {
     const headers = new Headers(init.headers);
     if (token !== "") headers.set("authorization", `Bearer ${token}`);
-    const response = await fetch(new URL(path, ROOT), { ...init, headers, signal }).catch((error: unknown) => {
+    const response = await fetch(new URL(path, rootOf()), { ...init, headers, signal }).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return null;
     });
@@ -124,7 +124,7 @@ export interface Wanted<T = unknown> {
   /** Goes on once it was begun, even if nothing wants it any more. */
   readonly lasting?: boolean;
   /** Bytes of the answer in memory. */
-  readonly sizeOf?: (answer: T) => number;
+  sizeOf?(answer: T): number;
 }
 
 const IN_FLIGHT = 4;

@@ -59,7 +59,11 @@ interface Described extends Omit<Dataset, "times" | "methods"> {
 /** The dataset of a description by the service. */
 export function datasetOf(described: unknown): Dataset {
   const { times, operations, ...rest } = described as Described;
-  const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? ["Lag4", "Lag6", "Lag8"];
+  const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? [
+    "Lag4",
+    "Lag6",
+    "Lag8",
+  ];
   const methods = spatial.map((name) => (name === "None" ? "nearest" : name));
   return { ...rest, times: times.stored, methods };
 }

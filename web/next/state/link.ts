@@ -87,7 +87,8 @@ function triple(text: string | null): Vec3 | null {
 
 /** A range of a link, `EXPR:lo:hi[:symlog:C|:log]`; expressions may hold colons, numbers do not. */
 function rangeOf(text: string): readonly [string, Range] | null {
-  const found = /^(.+?):(-?[\d.]+(?:e[-+]?\d+)?):(-?[\d.]+(?:e[-+]?\d+)?)(?::(log|symlog:[\d.]+(?:e[-+]?\d+)?))?$/i.exec(text);
+  const found =
+    /^(.+?):(-?[\d.]+(?:e[-+]?\d+)?):(-?[\d.]+(?:e[-+]?\d+)?)(?::(log|symlog:[\d.]+(?:e[-+]?\d+)?))?$/i.exec(text);
   if (found === null) return null;
   const [, what, low, high, scale = "linear"] = found;
   if (!(Number(low) < Number(high))) return null;

@@ -1,11 +1,20 @@
 /** What the page shows, as signals: the view of the link, what is wanted for it from the service, and what is there. */
 import { batch, computed, effect, signal } from "@preact/signals-core";
-import { askJson, askNumbers, type Entry, type Question, type Refusal, send, Store, type Wanted } from "./ask.js";
+import { askJson, askNumbers, type Entry, type Question, type Refusal, Store, send, type Wanted } from "./ask.js";
 import { coordinateOf, type Dataset, datasetOf, type Listed, middleOf, type Vec3, wrapped } from "./dataset.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, quantityOf } from "./quantities.js";
-import { type Fine, largestOf, quantilesOf, refined, stridesOf, type Volume, volumeKey, wantedVolume } from "./volumes.js";
-import type { Picture } from "../draw/renderer.js";
+import {
+  type Fine,
+  largestOf,
+  type Picture,
+  quantilesOf,
+  refined,
+  stridesOf,
+  type Volume,
+  volumeKey,
+  wantedVolume,
+} from "./volumes.js";
 
 /** Milliseconds without a change after which a view is at rest. */
 const REST_MS = 120;
@@ -374,7 +383,8 @@ effect(() => {
   const frame = frameOf(now.time, set);
   const wants: Wanted[] = [];
   const box = (of: Dataset, what: string, at: number, priority: number) => {
-    for (const [i, stride] of stridesOf(of).entries()) wants.push(wantedVolume(of, what, at, stride, priority + 10 * i));
+    for (const [i, stride] of stridesOf(of).entries())
+      wants.push(wantedVolume(of, what, at, stride, priority + 10 * i));
   };
   const planes = planesOf(now);
   const space = hasSpace(now);
@@ -423,4 +433,3 @@ export function servedValue(second = false): Entry<number> | null {
   if (shown === null) return null;
   return store.entry<number>(wantedValue(shown, cross.value, 0).key);
 }
-

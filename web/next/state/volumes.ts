@@ -16,6 +16,17 @@ export interface Volume {
   readonly high: number;
 }
 
+/** Samples of a plane by the service. */
+export interface Picture {
+  readonly data: Float32Array;
+  readonly columns: number;
+  readonly rows: number;
+  /** Lower left corner, width and height. */
+  readonly box: readonly [number, number, number, number];
+  /** Whether it repeats along its columns and rows. */
+  readonly tiles: readonly [boolean, boolean];
+}
+
 /** Most samples along an axis of a box that is drawn, and of its first coarse picture. */
 const MOST_SAMPLES = 192;
 const COARSE_SAMPLES = 72;
@@ -173,7 +184,9 @@ const WIDTH = 8;
 
 /** Lagrange weights on the given nodes. */
 function lagrange(nodes: readonly number[], x: number): number[] {
-  return nodes.map((own, i) => nodes.reduce((product, other, j) => (i === j ? product : (product * (x - other)) / (own - other)), 1));
+  return nodes.map((own, i) =>
+    nodes.reduce((product, other, j) => (i === j ? product : (product * (x - other)) / (own - other)), 1),
+  );
 }
 
 /** Weights from `n` samples along an axis to `count` equally spaced ones. */
@@ -198,7 +211,13 @@ function weightsFor(axis: Dataset["axes"][0], n: number, stride: number, count: 
 }
 
 /** Interpolates along one axis of an array with `before` numbers inside it and `n` along it. */
-function along(source: Float32Array, inner: number, n: number, outer: number, { count, from, weight }: Weights): Float32Array {
+function along(
+  source: Float32Array,
+  inner: number,
+  n: number,
+  outer: number,
+  { count, from, weight }: Weights,
+): Float32Array {
   const out = new Float32Array(inner * count * outer);
   for (let o = 0; o < outer; o++) {
     for (let m = 0; m < count; m++) {
