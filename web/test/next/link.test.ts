@@ -21,7 +21,7 @@ function randomView(random: () => number): View {
   const one = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const maybe = <T>(value: T) => (random() < 0.5 ? value : null);
   const scales = ["linear", "log", "symlog:0.5"] as const;
-  const range = (): Range => ({ low: -Math.abs(number()) - 1, high: Math.abs(number()) + 1, scale: one(scales) });
+  const range = (): Range => ({ low: -Math.abs(number() || 1), high: Math.abs(number() || 1), scale: one(scales) });
   return {
     ...{ dataset: "a set", what: maybe(one(WHATS)), cross: maybe(triple()), time: maybe(number()) },
     ...{
