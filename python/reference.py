@@ -8,7 +8,9 @@ import pathlib
 import textwrap
 
 PACKAGE = pathlib.Path(__file__).resolve().parent / "src" / "fieldprobe"
-MODULES = ["__init__", "service", "dataset", "jobs", "errors", "giverny", "pyjhtdb"]
+MODULES = ["__init__", "service", "local", "dataset", "calls", "asking", "jobs", "errors", "giverny", "pyjhtdb"]
+#: Classes whose methods are part of another class, and functions that are not for users.
+LEFT_OUT = ["plain", "arrays", "steps"]
 HEAD = """# Reference of the Python package
 
 [fieldprobe for Python](../python/README.md) begins with examples. This page lists every class and function, as their docstrings say.
@@ -19,13 +21,15 @@ def signature(function):
     """The name and arguments of a function as they are written."""
     arguments = ast.unparse(function.args)
     arguments = arguments.removeprefix("self, ").removeprefix("self")
+    if len(arguments) > 90:
+        arguments = "\n    " + ",\n    ".join(arguments.split(", ")) + ",\n"
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     return f"{function.name}({arguments}){returns}"
 
 
 def is_public(node):
     """Whether a definition is part of the interface."""
-    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")
+    return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_") and node.name not in LEFT_OUT
 
 
 def paragraph(node):

@@ -1,4 +1,4 @@
-"""Values, shapes and errors of a dataset. Expected numbers come from the stored nodes, from README.md, or from numpy."""
+"""Values, shapes and errors of the calls. Expected numbers come from the stored nodes, from README.md, or from numpy."""
 
 import http.server
 import json
@@ -13,174 +13,283 @@ H = 2 * np.pi / 32
 
 
 def test_the_call_of_the_readme(dataset):
-    answer = dataset.velocity([1, 2, 3], t=0.5, method="lag8", time="pchip")
+    answer = dataset.values("u", [1, 2, 3], time=0.5, method="lag8", time_method="pchip")
     assert answer.dtype == np.float32
     np.testing.assert_array_equal(answer, np.float32([-0.13712144, 0.04219034, 0.26850626]))
+
+
+def test_one_quantity_is_an_array_and_several_are_a_dict(dataset):
+    points = np.random.default_rng(3).uniform(0, 6, (4, 2, 3))
+    several = dataset.values(["u", "Q", "s = ddot(S, S)", "A", "2*s"], points, time=0.6)
+    assert {name: array.shape for name, array in several.items()} == {
+        "u": (4, 2, 3),
+        "Q": (4, 2),
+        "s": (4, 2),
+        "A": (4, 2, 3, 3),
+        "2*s": (4, 2),
+    }
+    assert list(dataset.values("u, p", points, time=0.6)) == ["u", "p"]
+    assert list(dataset.values(["p"], points, time=0.6)) == ["p"]
+    np.testing.assert_array_equal(dataset.values("Q", points, time=0.6), several["Q"])
+    a = several["A"].astype(np.float64)
+    np.testing.assert_allclose(several["Q"], -np.trace(a @ a, axis1=-2, axis2=-1) / 2, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(several["2*s"], 2 * several["s"])
 
 
 def test_fields_are_asked_by_name(named):
     points = np.random.default_rng(4).uniform(1, 2, (4, 2, 3)).astype(np.float32)
     x, y, _ = np.moveaxis(points, -1, 0)
-    energy = named.field("sgsenergy", points, t=0, time="None")
-    assert energy.shape == (4, 2)
+    energy = named.values("sgsenergy", points, frame=0)
     np.testing.assert_allclose(energy, 1 + x * y, rtol=1e-5)
-    np.testing.assert_allclose(named.field("heatflux", points, t=0, time="None"), points, rtol=1e-5)
-    slope = named.field_gradient("sgsenergy", points, t=0, time="None")
+    np.testing.assert_allclose(named.values("heatflux", points, frame=0), points, rtol=1e-5)
+    slope = named.values("grad(sgsenergy)", points, frame=0)
     np.testing.assert_allclose(slope, np.stack([y, x, 0 * x], axis=-1), atol=1e-5)
-    tensor = named.field_gradient("heatflux", points, t=0, time="None")
-    np.testing.assert_allclose(tensor, np.broadcast_to(np.eye(3), (4, 2, 3, 3)), atol=1e-5)
-    nodes = named.cutout("sgsenergy", 1, region={"start": (2, 3, 4), "end": (4, 4, 5)})
-    np.testing.assert_allclose(nodes, [[[[1 + 0.5 * 0.75], [1 + 0.75 * 0.75]]]], rtol=1e-6)
-    plane = named.slice("heatflux_y - 1", 0, "z", 1, nodes=(3, 5), temporalInterpolation="None")
-    np.testing.assert_allclose(plane.values, np.broadcast_to(plane.coordinates[0][:, None] - 1, (5, 3)), atol=1e-5)
-    mean = named.statistics([{"moments": "sgsenergy"}], frames=[1])[0]["mean"]
+    nodes = named.nodes("sgsenergy", frame=0, i=slice(2, 4), j=3, k=4)
+    np.testing.assert_allclose(nodes["sgsenergy"], [1 + 0.5 * 0.75, 1 + 0.75 * 0.75], rtol=1e-6)
+    mean = named.statistics("sgsenergy", frame=0)["results"][0]["mean"]
     np.testing.assert_allclose(mean, 1 + (0.25 * 7.5) ** 2)
-    at = named.interp(x=points[..., 0], y=points[..., 1], z=points[..., 2], t=0, of="field", name="sgsenergy", time="None")
-    np.testing.assert_array_equal(at, energy)
-    with pytest.raises(fieldprobe.ServiceError, match="it has heatflux, sgsenergy too") as unknown:
-        named.field("soil", points, t=0)
-    assert unknown.value.member == "field"
-
-
-def test_regions_are_the_same_everywhere(dataset):
-    whole = np.roll(dataset.cutout("p", frame=4), 2, axis=2)
-    box = {"start": (30, 1, 2), "end": (34, 9, 5), "step": (1, 2, 1)}
-    np.testing.assert_array_equal(dataset.cutout("p", frame=4, region=box), whole[2:5, 1:9:2, 0:4])
-    lengths = {"origin": np.array([30, 1, 2]) * H, "extent": (4 * H, 8 * H, 3 * H)}
-    every = dataset.cutout("p", frame=4, region=lengths)
-    np.testing.assert_array_equal(every, whole[2:5, 1:9, 0:4])
-    at_nodes = {"method": "None", "temporalInterpolation": "None"}
-    sampled = dataset.volume("p", dataset.times[3], region={"start": (30, 1, 2), "end": (34, 9, 5)}, **at_nodes)
-    np.testing.assert_array_equal(sampled.values, every[..., 0])
-    plane = dataset.slice("p", dataset.times[3], "z", 2 * H, region={"start": (30, 1), "end": (34, 9)}, **at_nodes)
-    np.testing.assert_array_equal(plane.values, every[0, ..., 0])
-    with pytest.raises(TypeError, match="region must be a mapping"):
-        dataset.cutout("p", 4, (1, 1, 1))
-    with pytest.raises(fieldprobe.ServiceError, match="The region is not in"):
-        dataset.cutout("p", 4, {"start": (0, 0, 0), "end": (33, 1, 1)})
+    with pytest.raises(fieldprobe.ServiceError, match="soil") as unknown:
+        named.values("soil", points, frame=0)
+    assert unknown.value.member == "what"
 
 
 def test_values_at_nodes_are_the_stored_ones(dataset):
-    stored = dataset.cutout("u", frame=4)
-    assert stored.shape == (32, 32, 32, 3)
-    z, y, x = np.meshgrid(*[np.arange(32)] * 3, indexing="ij")
-    points = np.stack([x, y, z], axis=-1) * H
-    np.testing.assert_array_equal(dataset.velocity(points, t=dataset.times[3], method="None", time="None"), stored)
+    stored = dataset.nodes("u", frame=2)
+    assert stored.dims == ("z", "y", "x")
+    assert stored["u"].shape == (32, 32, 32, 3)
+    z, y, x = np.meshgrid(*(stored.coords[axis] for axis in "zyx"), indexing="ij")
+    points = np.stack([x, y, z], axis=-1)
+    values = dataset.values("u", points, frame=2, method="nearest", time_method="nearest")
+    np.testing.assert_array_equal(values, stored["u"])
+
+
+def test_regions_are_ranges_slices_and_numbers(dataset):
+    whole = np.roll(dataset.nodes("p", frame=2)["p"], 2, axis=2)
+    by_slice = dataset.nodes("p", frame=2, i=slice(30, 34), j=slice(1, 9, 2), k=slice(2, 5))
+    np.testing.assert_array_equal(by_slice["p"], whole[2:5, 1:9:2, 0:4])
+    by_text = dataset.nodes("p", frame=np.int64(2), i="30:34", j="1:9:2", k="2:5")
+    np.testing.assert_array_equal(by_text["p"], by_slice["p"])
+    plane = dataset.nodes("p", frame=2, z=np.float64(2 * H))
+    assert plane.dims == ("y", "x") and plane.coords["z"] == pytest.approx(2 * H)
+    np.testing.assert_array_equal(np.asarray(plane), np.roll(whole, -2, axis=2)[2])
+    lengths = dataset.nodes("p", frame=2, x=slice(0, 3 * H), y=slice(H, 8 * H), z=2 * H)
+    np.testing.assert_array_equal(lengths["p"], whole[2, 1:9, 2:6])
 
 
 def test_parts_do_not_change_values(dataset, monkeypatch):
     points = np.random.default_rng(7).uniform(0, 2 * np.pi, (11, 7, 3))
-    whole = dataset.velocity_gradient(points, 0.73)
-    assert whole.shape == (11, 7, 3, 3)
+    whole = dataset.values(["A", "p"], points, time=0.73)
+    assert whole["A"].shape == (11, 7, 3, 3)
     told = []
     monkeypatch.setattr(dataset, "_points", 10)
-    parts = dataset.velocity_gradient(points, 0.73, progress=lambda done, total: told.append((done, total)))
-    np.testing.assert_array_equal(parts, whole)
+    parts = dataset.values(["A", "p"], points, time=0.73, progress=lambda done, total: told.append((done, total)))
+    for name in whole:
+        np.testing.assert_array_equal(parts[name], whole[name])
     assert told == [(min(n, 77), 77) for n in range(10, 90, 10)]
+    several = dataset.values("p", points, time=[0.6, 0.8])
+    assert several.shape == (2, 11, 7)
+    np.testing.assert_array_equal(several[1], dataset.values("p", points, time=0.8))
 
 
 def test_a_time_for_each_point(dataset):
-    points = np.random.default_rng(8).uniform(0, 2 * np.pi, (3, 1, 3))
+    points = np.random.default_rng(8).uniform(0, 2 * np.pi, (4, 3))
     times = np.array([0.1, 0.5, 0.1, 1.3])
-    answer = dataset.pressure(points, t=times)
-    assert answer.shape == (3, 4)
+    answer = dataset.values("p", np.column_stack([points, times]), time="each")
     for i, time in enumerate(times):
-        np.testing.assert_array_equal(answer[:, i], dataset.pressure(points[:, 0], t=time))
+        np.testing.assert_array_equal(answer[i], dataset.values("p", points[i], time=time))
 
 
 def test_tensors_have_their_places(dataset):
     point = np.array([1.0, 2.0, 3.0])
-    gradient = dataset.velocity_gradient(point, 0.6, "M2Q8")
     step = 1e-2
+    found = dataset.values(["A", "hess(p)", "hess(u)", "lap(u)"], point, time=0.6, method="M2Q8", derivatives="Fd4Lag4")
+    smooth = dataset.values(["A", "hess(p)"], point, time=0.6, method="M2Q8")
     for j in range(3):
         d = np.zeros(3)
         d[j] = step
-        slope = (dataset.velocity(point + d, 0.6, "M2Q8") - dataset.velocity(point - d, 0.6, "M2Q8")) / (2 * step)
-        np.testing.assert_allclose(gradient[:, j], slope, atol=2e-3)
-    hessian = dataset.pressure_hessian(point, 0.6, "M2Q8")
-    np.testing.assert_array_equal(hessian, hessian.T)
-    for k in range(3):
-        d = np.zeros(3)
-        d[k] = step
-        slope = (dataset.pressure_gradient(point + d, 0.6, "M2Q8") - dataset.pressure_gradient(point - d, 0.6, "M2Q8")) / (2 * step)
-        np.testing.assert_allclose(hessian[:, k], slope, atol=5e-3)
-    second = dataset.velocity_hessian(point, 0.6)
-    assert second.shape == (3, 3, 3)
-    np.testing.assert_allclose(np.trace(second, axis1=1, axis2=2), dataset.velocity_laplacian(point, 0.6), rtol=1e-5, atol=1e-5)
+        ahead, behind = (dataset.values(["u", "grad(p)"], point + sign * d, time=0.6, method="M2Q8") for sign in (1, -1))
+        np.testing.assert_allclose(smooth["A"][:, j], (ahead["u"] - behind["u"]) / (2 * step), atol=2e-3)
+        np.testing.assert_allclose(smooth["hess(p)"][:, j], (ahead["grad(p)"] - behind["grad(p)"]) / (2 * step), atol=5e-3)
+    np.testing.assert_array_equal(found["hess(p)"], found["hess(p)"].T)
+    assert found["hess(u)"].shape == (3, 3, 3)
+    np.testing.assert_allclose(np.trace(found["hess(u)"], axis1=1, axis2=2), found["lap(u)"], rtol=1e-5, atol=1e-5)
 
 
-def test_box_filters_are_means_of_leaves(dataset):
-    """docs/operations.md: a cube of three spacings is cut into 4^3 leaves, interpolated at their centres by Lag4."""
-    point, width, time = np.array([1.0, 2.0, 3.0]), 3 * H, dataset.times[3]
+def test_box_filters_are_means_over_cubes(dataset):
+    """A cube of three spacings is cut into 4^3 leaves, interpolated at their centres by Lag4 (docs/operations.md)."""
+    point, width = np.array([1.0, 2.0, 3.0]), 3 * H
     offsets = (np.arange(4) - 1.5) * width / 4
     leaves = point + np.stack(np.meshgrid(offsets, offsets, offsets), axis=-1).reshape(-1, 3)
-    u = dataset.velocity(leaves, time, "Lag4", "None").astype(np.float64)
-    mean = u.mean(axis=0)
-    np.testing.assert_allclose(dataset.filtered_velocity(point, time, width), mean, rtol=1e-5)
-    np.testing.assert_allclose(dataset.subgrid_stress(point, time, width), u.T @ u / 64 - np.outer(mean, mean), rtol=1e-4, atol=1e-7)
+    how = {"frame": 2, "time_method": "nearest"}
+    u = dataset.values("u", leaves, method="Lag4", **how).astype(np.float64)
+    filtered = dataset.values(["filter(u)", "tau"], point, filter=f"box:{width}", **how)
+    np.testing.assert_allclose(filtered["filter(u)"], u.mean(axis=0), rtol=1e-5)
+    tau = u.T @ u / 64 - np.outer(u.mean(axis=0), u.mean(axis=0))
+    np.testing.assert_allclose(filtered["tau"], tau, rtol=1e-4, atol=1e-7)
 
 
-def test_paths_begin_at_the_seeds_and_end_at_the_positions(dataset):
-    seeds = np.random.default_rng(9).uniform(0, 6, (5, 2, 3)).astype(np.float32)
-    paths = dataset.trajectories(seeds, 0.0, 0.4, 0.02, every=5)
-    assert paths.positions.shape == (5, 2, 5, 3)
-    np.testing.assert_allclose(paths.times, [0, 0.1, 0.2, 0.3, 0.4], atol=1e-6)
-    np.testing.assert_array_equal(paths.positions[..., 0, :], seeds)
-    np.testing.assert_array_equal(paths.positions[..., -1, :], dataset.position(seeds, 0.0, 0.4, 0.02))
+def test_paths_begin_at_the_points_and_carry_values(dataset):
+    seeds = np.random.default_rng(9).uniform(0, 6, (5, 3)).astype(np.float32)
+    rows = dataset.paths("p", seeds, time=slice(0.0, 0.4), step=0.02, every=5)
+    places = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).reshape(5, 5, 3)
+    np.testing.assert_allclose(rows["t"].reshape(5, 5)[0], [0, 0.1, 0.2, 0.3, 0.4], atol=1e-6)
+    np.testing.assert_array_equal(places[:, 0], seeds)
+    assert np.isnan(rows["exit"]).all()
+    np.testing.assert_array_equal(rows["p"].reshape(5, 5)[:, 2], dataset.values("p", places[:, 2], time=0.2))
+    last = dataset.paths(points=seeds, time="0:0.4", step=0.02, last=True)
+    np.testing.assert_array_equal(last["x"], places[:, -1, 0])
+    many = np.random.default_rng(1).uniform(0, 6, (1500, 3))
+    assert len(dataset.paths(points=many, time=slice(0, 0.02), step=0.02, last=True)["x"]) == 1500
 
 
-def test_samples_know_their_coordinates(dataset):
-    sampled = dataset.volume("p", 0.6, nodes=(4, 3, 2), method="Lag8")
-    assert sampled.axes == ("z", "y", "x")
-    z, y, x = np.meshgrid(*sampled.coordinates, indexing="ij")
-    np.testing.assert_array_equal(sampled.values, dataset.pressure(np.stack([x, y, z], axis=-1), 0.6, "Lag8"))
-    plane = dataset.slice("p", 0.6, "z", 1.0, nodes=(4, 2), method="Lag8")
-    y, x = np.meshgrid(*plane.coordinates, indexing="ij")
-    np.testing.assert_array_equal(plane.values, dataset.pressure(np.stack([x, y, np.ones_like(x)], axis=-1), 0.6, "Lag8"))
+def test_grids_know_their_coordinates(dataset):
+    grid = dataset.grid(["p", "u"], time=0.6, samples=[2, 3, 4])
+    assert grid.dims == ("z", "y", "x") and grid["p"].shape == (4, 3, 2)
+    z, y, x = np.meshgrid(*(grid.coords[axis] for axis in grid.dims), indexing="ij")
+    np.testing.assert_array_equal(grid["p"], dataset.values("p", np.stack([x, y, z], axis=-1), time=0.6))
+    assert grid["u"].shape == (4, 3, 2, 3)
+    assert grid.question["call"] == "grid" and grid.question["method"] == "Lag8"
+    assert repr(grid) == "<grid of p, u along z, y, x>"
+    with pytest.raises(TypeError, match="name one of p, u"):
+        np.asarray(grid)
+
+
+def test_grids_become_xarray_and_plots(dataset):
+    xarray = pytest.importorskip("xarray")
+    grid = dataset.grid(["norm(omega)", "A"], z=3.0, time=[0.6, 0.8], samples=4)
+    opened = grid.to_xarray()
+    assert isinstance(opened, xarray.Dataset)
+    assert opened["norm(omega)"].dims == ("t", "y", "x") and opened["A"].dims == ("t", "y", "x", "component", "direction")
+    assert opened.z == 3.0
+    assert json.loads(opened.attrs["question"])["call"] == "grid"
+    np.testing.assert_array_equal(opened["norm(omega)"].sel(t=0.8, method="nearest"), grid["norm(omega)"][1])
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    dataset.grid("Q", z=3.0, time=0.6, samples=4).plot(cmap="magma")
+    dataset.grid("p", z=3.0, y=1, time=0.6, samples=4).plot()
+    with pytest.raises(ValueError, match="a plot shows a scalar on a line or a plane"):
+        grid.plot()
+
+
+def test_flow_maps_are_grids(dataset):
+    grid = dataset.flow_map(z=1.5, samples=4, time="0.4:0.6", step=0.05)
+    assert grid["map"].shape == (4, 4, 3) and grid["gradient"].shape == (4, 4, 3, 3) and grid["ftle"].shape == (4, 4)
+    stretch = np.sqrt(np.linalg.eigvalsh(np.swapaxes(grid["gradient"], -1, -2) @ grid["gradient"])[..., -1])
+    np.testing.assert_allclose(grid["ftle"], np.log(stretch) / 0.2, rtol=1e-4, atol=1e-5)
+
+
+def test_find_lists_the_strongest_first(dataset):
+    rows = dataset.find("Q, p", where="Q > 4*rms(Q)", frame=2, limit=5)
+    assert list(rows) == ["i", "j", "k", "x", "y", "z", "Q", "p"]
+    assert (np.diff(rows["Q"]) <= 0).all() and len(rows["Q"]) == 5
+    q = dataset.nodes("Q", frame=2)["Q"]
+    assert rows.total == (q > 4 * np.sqrt(np.mean(q.astype(np.float64) ** 2))).sum()
+    np.testing.assert_allclose(rows["Q"], np.sort(q.ravel())[::-1][:5], rtol=1e-5)
+
+
+def test_tables_are_the_members_of_json(dataset):
+    p = dataset.nodes("p", frame=2)["p"].astype(np.float64)
+    results = dataset.statistics(reduce=[{"moments": "p", "order": np.int64(2)}, {"histogram": "p", "bins": 4, "range": "auto"}], frame=2)
+    moments, histogram = results["results"]
+    np.testing.assert_allclose(moments["mean"], p.mean(), atol=1e-7)
+    assert histogram["counts"].sum() == p.size and isinstance(histogram["edges"], np.ndarray)
+    profile = dataset.statistics("u.x", over=["x", "z"], frame=2)["results"][0]
+    np.testing.assert_allclose(profile["mean"], dataset.nodes("u.x", frame=2)["u.x"].mean(axis=(0, 2), dtype=np.float64), atol=1e-6)
+    spectrum = dataset.spectrum(frame=2)
+    np.testing.assert_allclose(spectrum["E"].sum(), (dataset.nodes("u", frame=2)["u"].astype(np.float64) ** 2).sum(axis=-1).mean() / 2, rtol=1e-6)
+    increments = dataset.structure_functions(frame=2, separations=np.array([1, 2]), axis="x")
+    assert increments["question"]["call"] == "structure_functions"
+    pandas = pytest.importorskip("pandas")
+    table = spectrum.to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    np.testing.assert_allclose(table["E"], spectrum["E"])
+
+
+def test_structures_have_labels(dataset):
+    found = dataset.structures("p", where="norm(omega) > 2*rms(norm(omega))", frame=2, labels=True)
+    labels = found["labels"]
+    assert labels.shape == (32, 32, 32)
+    assert [one["nodes"] for one in found["structures"]] == [(labels == n + 1).sum() for n in range(len(found["structures"]))]
+
+
+def test_dispersion_of_pairs(dataset):
+    table = dataset.dispersion({"pairs": 20, "distance": 0.2, "seed": 1}, time="0.4:0.6", step=0.05)
+    np.testing.assert_allclose(table["times"], [0.4, 0.45, 0.5, 0.55, 0.6])
+    assert table["particles"].tolist() == [40] * 5
+
+
+def test_jobs_return_what_calls_return(dataset, url):
+    points = np.random.default_rng(5).uniform(0, 6, (200, 3)).astype(np.float32)
+    job = dataset.submit("values", ["u", "Q"], points=points, time=0.4)
+    assert job.state in ("queued", "running", "done")
+    answer, direct = job.result(), dataset.values(["u", "Q"], points, time=0.4)
+    for name in direct:
+        np.testing.assert_array_equal(answer[name], direct[name])
+    service = fieldprobe.connect(url)
+    assert job.id in [one.id for one in service.jobs]
+    again = service.job(job.id).result()
+    np.testing.assert_array_equal(again["Q"], direct["Q"])
+    grid = dataset.submit("grid", "p", z=1, time=0.4, samples=4).result()
+    np.testing.assert_array_equal(grid["p"], dataset.grid("p", z=1, time=0.4, samples=4)["p"])
+    with pytest.raises(fieldprobe.ServiceError, match="time"):
+        dataset.submit("values", "u", points=points, time=99).result()
+    job.look().cancel()
+    with pytest.raises(fieldprobe.ServiceError):
+        service.job(job.id)
+
+
+def test_any_form_as_bytes(dataset):
+    picture = dataset.ask("grid", "Q", z=3.14, time=0.6, samples=16, range=[-50, 50], format="png")
+    assert picture[:4] == b"\x89PNG"
+    assert dataset.ask("values", "u", points=[[1, 2, 3]], time=0.5, format="csv").decode().splitlines()[0] == "x,y,z,u.x,u.y,u.z"
 
 
 def test_interp_broadcasts(dataset):
     x = np.array([1.0, 2.0, 3.0])
-    by_shape = dataset.interp(x=x, y=2.0, z=3.0, t=0.5)
-    np.testing.assert_array_equal(by_shape, dataset.velocity(np.stack([x, 0 * x + 2, 0 * x + 3], axis=-1), 0.5))
+    by_shape = dataset.interp("u", x=x, y=2.0, z=3.0, t=0.5)
+    np.testing.assert_array_equal(by_shape, dataset.values("u", np.stack([x, 0 * x + 2, 0 * x + 3], axis=-1), time=0.5))
+    own = dataset.interp(["u", "p"], x=x, y=2.0, z=3.0, t=np.array([0.5, 0.6, 0.7]))
+    np.testing.assert_array_equal(own["p"][1], dataset.values("p", [2, 2, 3], time=0.6))
     xarray = pytest.importorskip("xarray")
     a = xarray.DataArray(x, dims="a", coords={"a": [10, 20, 30]})
-    named = dataset.interp(x=a, y=xarray.DataArray([2.0, 4.0], dims="b"), z=3.0, t=0.5, of="pressure")
-    assert named.dims == ("a", "b")
-    np.testing.assert_array_equal(named.sel(a=20).values, dataset.pressure([[2, 2, 3], [2, 4, 3]], 0.5))
+    named = dataset.interp("p", x=a, y=xarray.DataArray([2.0, 4.0], dims="b"), z=3.0, t=0.5)
+    assert named.dims == ("a", "b") and named.name == "p"
+    np.testing.assert_array_equal(named.sel(a=20).values, dataset.values("p", [[2, 2, 3], [2, 4, 3]], time=0.5))
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_the_zarr_view_equals_the_cutout(dataset, compressed):
+def test_the_zarr_view_equals_the_nodes(dataset, compressed):
     for name in ("xarray", "zarr", "fsspec", "aiohttp"):
         pytest.importorskip(name)
     opened = dataset.zarr(compressed=compressed)
     assert opened.velocity.dims == ("t", "z", "y", "x", "component")
     np.testing.assert_allclose(opened.t, dataset.times)
     np.testing.assert_array_equal(opened.x, np.arange(32) * (2 * np.pi / 32))
-    np.testing.assert_array_equal(opened.velocity.sel(t=0.6, method="nearest").values, dataset.cutout("u", frame=4))
+    np.testing.assert_array_equal(opened.velocity.sel(t=0.6, method="nearest").values, dataset.nodes("u", time=0.6)["u"])
     assert opened.attrs["fieldprobe_manifest"] == dataset.digest
     derived = dataset.zarr("derived", compressed)
-    at = np.array([[5 * H, 4 * H, 3 * H]])
     shown = derived.divergence.sel(t=0.6, method="nearest")[3, 4, 5].values
-    gradient = dataset.velocity_gradient(at, 0.6, "None_Fd4", "None")[0]
-    np.testing.assert_allclose(shown, np.trace(gradient), atol=1e-5)
+    np.testing.assert_allclose(shown, dataset.nodes("tr(A)", time=0.6, i=5, j=4, k=3)["tr(A)"], atol=1e-5)
 
 
 def test_errors_say_what_is_wrong(dataset, url):
     with pytest.raises(fieldprobe.ServiceError) as out_of_range:
-        dataset.velocity([1, 2, 3], t=99)
+        dataset.values("u", [1, 2, 3], time=99)
     assert (out_of_range.value.code, out_of_range.value.member, out_of_range.value.status) == ("OutOfRange", "time", 422)
-    with pytest.raises(fieldprobe.ServiceError, match="spatialInterpolation must be one of"):
-        dataset.velocity([1, 2, 3], t=0.5, method="Lag9")
+    with pytest.raises(fieldprobe.ServiceError, match="omega") as misnamed:
+        dataset.values("w", [1, 2, 3], time=0.5)
+    assert misnamed.value.member == "what"
+    with pytest.raises(fieldprobe.ServiceError) as several:
+        dataset.grid("u", time="x", method="Lag9")
+    assert [one["member"] for one in several.value.errors] == ["time", "method"]
+    with pytest.raises(TypeError, match="tim"):
+        dataset.grid("u", tim=0.5)
     with pytest.raises(ValueError, match=r"points must have the shape \(…, 3\), not \(2,\)"):
-        dataset.velocity([1, 2], t=0.5)
+        dataset.values("u", [1, 2], time=0.5)
     with pytest.raises(ValueError, match="points must hold at least one point"):
-        dataset.velocity(np.zeros((0, 3)), t=0.5)
+        dataset.values("u", np.zeros((0, 3)), time=0.5)
     with pytest.raises(TypeError, match="points must be numbers"):
-        dataset.velocity([["a", "b", "c"]], t=0.5)
-    with pytest.raises(ValueError, match="time must be one of None, PCHIP"):
-        dataset.velocity([1, 2, 3], t=0.5, time="linear")
+        dataset.values("u", [["a", "b", "c"]], time=0.5)
     with pytest.raises(fieldprobe.ServiceError) as unknown:
         fieldprobe.connect(url)["nope"]
     assert unknown.value.status == 404
@@ -188,6 +297,27 @@ def test_errors_say_what_is_wrong(dataset, url):
         fieldprobe.connect("127.0.0.1:8080")
     with pytest.raises(fieldprobe.ServiceUnreachable, match="http://127.0.0.1:9 could not be reached"):
         fieldprobe.connect("http://127.0.0.1:9", retries=0)
+
+
+def test_serve_starts_a_service_and_says_why_it_cannot(monkeypatch, tmp_path):
+    monkeypatch.setenv("FIELDPROBE", "no-such-program-of-fieldprobe")
+    with pytest.raises(fieldprobe.FieldprobeError, match="is not on PATH"):
+        fieldprobe.serve()
+
+
+@pytest.mark.skipif("SERVICE_PROGRAM" not in __import__("os").environ, reason="SERVICE_PROGRAM names no program")
+def test_serve_serves_a_folder(monkeypatch, tmp_path):
+    import os
+
+    monkeypatch.setenv("FIELDPROBE", os.environ["SERVICE_PROGRAM"])
+    monkeypatch.delenv("FIELDPROBE_URL")  # The service knows no such setting.
+    service = fieldprobe.serve(os.environ["SERVICE_DATA"], state=tmp_path)
+    assert service.datasets == ["isotropic32"]
+    assert service["isotropic32"].values("u", [1, 2, 3], time=0.5).shape == (3,)
+    service.process.terminate()
+    assert service.process.wait(20) == 0
+    with pytest.raises(fieldprobe.FieldprobeError, match="none-of-these"):
+        fieldprobe.serve(tmp_path, none_of_these=1)
 
 
 class Flaky(http.server.BaseHTTPRequestHandler):
@@ -225,18 +355,3 @@ def test_broken_connections_and_busy_services_are_asked_again():
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def test_jobs_answer_the_bits_of_calls(dataset, url):
-    service = fieldprobe.connect(url)
-    points = np.random.default_rng(5).uniform(0, 6, (200, 3)).astype(np.float32)
-    options = {"time": 0.4, "spatialInterpolation": "Lag8", "temporalInterpolation": "PCHIP"}
-    job = service.submit("isotropic32", "GetVelocity", points, **options)
-    assert job.state in ("queued", "running")
-    np.testing.assert_array_equal(service.job(job.id).result(), dataset.call("GetVelocity", points, **options))
-    assert job.id in [one.id for one in service.jobs]
-    with pytest.raises(fieldprobe.ServiceError, match="time"):
-        service.submit("isotropic32", "GetVelocity", points, **{**options, "time": 99})
-    job.look().cancel()
-    with pytest.raises(fieldprobe.ServiceError):
-        service.job(job.id)

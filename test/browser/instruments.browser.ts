@@ -1,19 +1,10 @@
-/**
- * The instruments of the page: overlays, ranges, curves, gestures, dropped files and limits, each against the service.
- */
-import { execFile } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { scratchFolder } from "../support/scratch.js";
 import { findChromium } from "./find-chromium.js";
 import { readOutOf } from "./pictures.js";
 import { askService, expectClean, openPage, settled, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
-const OCTAVE = "/usr/bin/octave-cli";
-const noOctave = existsSync(OCTAVE) ? "" : " (skipped: no GNU Octave)";
 
 describe.skipIf(reason !== "")(`instruments${reason}`, () => {
   const stage = useStage();
@@ -48,7 +39,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await page.click("#call-box summary");
     const call = (await page.textContent("#call")) ?? "";
     expect(call).toContain("temperature = T, from GetTemperature");
-    expect(call).toContain('ds.slice("temperature", ');
+    expect(call).toContain('ds.grid("temperature", ');
     await close(watched);
   });
 
@@ -94,7 +85,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
       expect(captions.some((text) => text.startsWith(`GetField ${name}:`))).toBe(true);
     await page.selectOption("#language", "python");
     await page.click("#call-box summary");
-    expect(await page.textContent("#call")).toContain('ds.slice("soiltemperature", ');
+    expect(await page.textContent("#call")).toContain('ds.grid("soiltemperature", ');
     await page.selectOption("#language", "soap");
     expect(await page.textContent("#call")).toContain("SOAP has no operation for named fields");
     await close(watched);
@@ -158,31 +149,6 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     expect(readFileSync(await table.path(), "utf8")).toMatch(
       /^y \(h\),mean \(U_b\),variance \(U_b²\),skewness,flatness,min \(U_b\),max \(U_b\),count,missing\n/,
     );
-    await close(watched);
-  });
-
-  it.skipIf(noOctave !== "")(`copies a text that GNU Octave runs, with the place of the token${noOctave}`, async () => {
-    const watched = await open("?subject=profile&field=ux&probe=1,2,3&line=x&time=0.5&language=matlab");
-    const { page } = watched;
-    await page.click("#call-box summary");
-    expect(await page.textContent("#call")).not.toContain("YOUR-TOKEN");
-    await page.click(".settings summary");
-    await page.fill("#token", "some-token");
-    await page.press("#token", "Tab");
-    await settled(page);
-    await page.click("#copy-call");
-    await expect.poll(() => page.textContent(".request [role=status]")).toBe("Copied.");
-    const text = await page.evaluate(() => navigator.clipboard.readText());
-    expect(text).toContain("Bearer YOUR-TOKEN");
-    const program = join(scratchFolder(), "call.m");
-    writeFileSync(program, `${text}\nprintf('%.9g\\n', values(:, 1));\n`);
-    const { stdout } = await promisify(execFile)(OCTAVE, ["--norc", "--quiet", program], { encoding: "utf8" });
-    await page.click("#profile-table summary");
-    await page.waitForSelector("#profile-table tbody tr");
-    const shown = await page.$$eval("#profile-table tbody tr", (all) =>
-      all.map((row) => Math.fround(Number(row.lastElementChild?.textContent))),
-    );
-    expect(stdout.trim().split("\n").map(Number).map(Math.fround)).toEqual(shown);
     await close(watched);
   });
 });

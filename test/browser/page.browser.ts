@@ -182,7 +182,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const query =
       "?dataset=isotropic32&field=Q&axis=y&time=0.4&values=Lag4&derivatives=None_Fd6&temporal=None&nodes=64&map=magma" +
       "&range=0.5,4&window=0.25,0.75,0.5,1.5&probe=1,2,3&line=z&seeds=line&count=9&tracker=GetPositionInertialParticle&dt=0.05" +
-      "&steps=12&every=2&tp=0.3&scene=true&launched=true&start=0.2&drawing=rays&named=mine&contours=1,2&notes=1,2,3,a%2520note%253B&brush=Q,1,4&level=2&shape=symmetric&scaling=picture&click=lines&part=plane&frames=all&profileAxis=x&condition=ux&structure=Q&above=3&opacity=40&scenePlanes=false&logDensity=true&places=1,2,3,2,2,2&analysis=energy&camera=1.5,0.25,1&subject=profile&language=matlab&theme=dark&at=1.25" +
+      "&steps=12&every=2&tp=0.3&scene=true&launched=true&start=0.2&drawing=rays&named=mine&contours=1,2&notes=1,2,3,a%2520note%253B&brush=Q,1,4&level=2&shape=symmetric&scaling=picture&click=lines&part=plane&frames=all&profileAxis=x&condition=ux&structure=Q&above=3&opacity=40&scenePlanes=false&logDensity=true&places=1,2,3,2,2,2&analysis=energy&camera=1.5,0.25,1&subject=profile&language=shell&theme=dark&at=1.25" +
       `&open=${TEST_PANELS}`;
     const watched = await open(query);
     const { page } = watched;
@@ -338,8 +338,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     );
     const curl = await copied("curl");
     const { stdout } = await promisify(execFile)("bash", ["-c", curl], { encoding: "utf8" });
-    const answer = JSON.parse(stdout) as { values: number[][] };
-    expect(answer.values.map((record) => record[2])).toEqual(shown);
+    const answer = JSON.parse(stdout) as { rows: number[][] };
+    expect(answer.rows.map((row) => row[5])).toEqual(shown);
     const envelope = await copied("soap");
     const [, address = "", action = ""] = /POST (\S+)[\s\S]*SOAPAction: (\S+)/.exec(envelope) ?? [];
     const response = await fetch(address, {
@@ -350,9 +350,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const z = [...(await response.text()).matchAll(/<z>([^<]+)<\/z>/g)].map((match) => Number(match[1]));
     expect(z).toEqual(shown);
     for (const [language, pattern] of [
-      ["python", /ds\.call\("GetVelocity", points/],
-      ["matlab", /answer = jsondecode\(text\);/],
-      ["typescript", /await client\.GetVelocity\(\{/],
+      ["python", /ds\.values\("u", points/],
+      ["shell", /npx fieldprobe values \S+ u /],
     ] as const) {
       const text = await copied(language);
       expect(text).toMatch(pattern);

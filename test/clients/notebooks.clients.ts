@@ -17,7 +17,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 let service: RunningService;
 const folder = scratchFolder();
 beforeAll(async () => {
-  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data/isotropic32") };
+  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
   service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
 });
 afterAll(() => service.close());
@@ -39,6 +39,8 @@ const figures = ({ outputs = [] }: Cell) => outputs.filter((output) => output.da
 const reason = missing(TOOLKITS.notebooks);
 
 const NOTEBOOKS = readdirSync(here("../../examples/notebooks")).filter((name) => name.endsWith(".ipynb"));
+
+it("are nine studies", () => expect(NOTEBOOKS).toHaveLength(9));
 
 it.for(NOTEBOOKS)("runs %s and draws its figure", async (name, { skip }) => {
   skip(reason !== null, reason ?? "");

@@ -17,6 +17,7 @@ import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL("../../python", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const reason = missing(TOOLKITS.pytest);
 if (reason !== null) console.log(`the Python package is skipped: ${reason}`);
 
@@ -61,7 +62,13 @@ describe.skipIf(reason !== null)("python/", () => {
   afterAll(() => service.close());
 
   it("passes its tests", async () => {
-    const env = { ...process.env, FIELDPROBE_URL: service.url, PYTHONPATH: join(copy, "src") };
+    const env = {
+      ...process.env,
+      FIELDPROBE_URL: service.url,
+      SERVICE_PROGRAM: `${process.execPath} ${BIN}`,
+      SERVICE_DATA: SHIPPED_DATA,
+      PYTHONPATH: join(copy, "src"),
+    };
     const { stdout } = await run(PYTHON, ["-m", "pytest", "-q"], { cwd: copy, env });
     expect(stdout).toMatch(/\d+ passed/);
     expect(stdout).not.toMatch(/failed|error/);
@@ -76,17 +83,13 @@ describe.skipIf(reason !== null)("python/", () => {
     const places = { points: Float32Array.of(1, 2, 3), dataset: "isotropic32" };
     const options = { spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
     const track = { StartTime: 0, dt: 0.05, nt: 10, spatialInterpolation: "Lag4" };
+    const get =
+      "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=8%2C4";
     const recipes: readonly (readonly [Recipe, string])[] = [
       [{ query: { ...places, operation: "GetVelocity", parameters: { time: 0.5, ...options } } }, "-0.13712144"],
-      [{ query: { ...places, operation: "GetVelocity", parameters: { time: [0.5, 0.75], ...options } } }, "0.75 [["],
-      [
-        {
-          query: { ...places, operation: "GetVelocity", parameters: options },
-          get: "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=8%2C4",
-        },
-        "(4, 8) ('y', 'x')",
-      ],
-      [{ query: { ...places, operation: "GetPosition", parameters: track }, every: 5, stops: false }, "(1, 3, 3)"],
+      [{ query: { ...places, operation: "GetPressureHessian", parameters: { time: [0.5, 0.75] } } }, "[[["],
+      [{ query: { ...places, operation: "GetVelocity", parameters: options }, get }, "<grid of omega.z along y, x>"],
+      [{ query: { ...places, operation: "GetPosition", parameters: track }, every: 5, stops: false }, "'particle'"],
     ];
     const endpoint = { base: `${service.url}/`, soap: "service/turbulence.asmx", namespace: "", token: false };
     for (const [i, [recipe, printed]] of recipes.entries()) {

@@ -20,12 +20,11 @@ import { exitAt, type Launched, type ParticlesFigure } from "../figures/particle
 import type { ShownPlane } from "../figures/plane-figure.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
+import { commandLine } from "../recipes/command-line.js";
 import { curl } from "../recipes/curl.js";
-import { matlab } from "../recipes/matlab.js";
 import { python } from "../recipes/python.js";
 import type { Endpoint, Recipe } from "../recipes/recipe.js";
 import { soapXml } from "../recipes/soap-xml.js";
-import { typescript } from "../recipes/typescript.js";
 import { addressOf, isServicePath } from "../state/api.js";
 import { type Catalogue, type DatasetFacts, offers } from "../state/facts.js";
 import { AXES, coordinateOf } from "../state/plane-geometry.js";
@@ -70,10 +69,9 @@ const WRITERS: Readonly<
   Record<ViewState["language"], { name: string; write: (recipe: Recipe, endpoint: Endpoint) => string }>
 > = {
   python: { name: "Python", write: python },
+  shell: { name: "Command line", write: commandLine },
   curl: { name: "curl", write: curl },
   soap: { name: "SOAP XML", write: soapXml },
-  matlab: { name: "MATLAB or Octave", write: matlab },
-  typescript: { name: "TypeScript", write: typescript },
 };
 
 const SUBJECT_NAMES: Readonly<Record<ViewState["subject"], string>> = {

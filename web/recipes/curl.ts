@@ -1,32 +1,24 @@
-/** This file writes a query as a curl command. */
-import { httpPath, jsonBody } from "./http-request.js";
-import type { Endpoint, Recipe } from "./recipe.js";
+/** A question as a curl command. */
+import { questionOf, SOAP_ONLY } from "./question.js";
+import { type Endpoint, type Recipe, shellText } from "./recipe.js";
 
 export function curl(recipe: Recipe, { base, token }: Endpoint): string {
-  const bearer = token ? ["  --header 'Authorization: Bearer YOUR-TOKEN' \\"] : [];
-  const note = recipe.note === undefined ? [] : [`# ${recipe.note}`];
-  if (recipe.get !== undefined) {
-    return [
-      ...note,
-      "curl --fail --output slice.f32 --dump-header - \\",
-      ...bearer,
-      `  '${base}${recipe.get}'`,
-      "",
-      ...(recipe.picture === undefined
-        ? []
-        : [
-            "# a picture instead of float32:",
-            "curl --fail --output slice.png --header 'Accept: image/png' \\",
-            ...bearer,
-            `  '${base}${recipe.get}${recipe.picture}'`,
-          ]),
-    ].join("\n");
-  }
+  const question = questionOf(recipe);
+  if (question === null) return SOAP_ONLY;
+  const { dataset, call, what, points, members } = question;
+  const all: readonly (readonly [string, string])[] = [
+    ...(what === null ? [] : [["what", what] as const]),
+    ...(points === null ? [] : [["points", points.join(";")] as const]),
+    ...members,
+  ];
+  const lines = all.map(([name, value]) => `  --data-urlencode ${shellText(`${name}=${value}`)}`);
   return [
-    ...note,
-    `curl --fail '${base}${httpPath(recipe)}' \\`,
-    ...bearer,
-    "  --header 'Content-Type: application/json' \\",
-    `  --data '${jsonBody(recipe)}'`,
+    ...(recipe.note === undefined ? [] : [`# ${recipe.note}`]),
+    `curl --fail --get '${base}api/datasets/${encodeURIComponent(dataset)}/${call}' \\`,
+    ...(token ? ["  --header 'Authorization: Bearer YOUR-TOKEN' \\"] : []),
+    lines.join(" \\\n"),
+    ...(recipe.picture === undefined || call !== "grid"
+      ? []
+      : ["# with --data-urlencode format=png a picture instead"]),
   ].join("\n");
 }

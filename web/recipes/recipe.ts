@@ -46,24 +46,12 @@ export function parameterText(value: string | number | readonly number[]): strin
   return typeof value === "number" ? shortestDecimal(value) : value.map(shortestDecimal).join(",");
 }
 
-/** A parameter as Python and TypeScript write it. */
-export function literal(value: string | number | readonly number[]): string {
-  return typeof value === "string" ? JSON.stringify(value) : parameterText(value);
-}
-
-/** The times of a query as elements of a list. */
-export function timeTexts(query: PointQuery): string {
-  return timesOf(query)
-    .map((time) => parameterText(time))
-    .join(", ");
-}
-
-/** A statement of several lines inside of a loop; its first line has something before it. */
-export function inLoop(statement: readonly string[], indent: string): string {
-  return statement.join(`\n${indent}`);
-}
-
 /** x, y and z of each point as decimal text. */
 export function pointTexts({ points }: PointQuery): string[][] {
   return Array.from({ length: points.length / 3 }, (_, i) => [...points.slice(3 * i, 3 * i + 3)].map(shortestFloat32));
+}
+
+/** A word as a POSIX shell reads it. */
+export function shellText(text: string): string {
+  return /^[\w.,:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

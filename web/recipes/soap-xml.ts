@@ -1,7 +1,6 @@
 /** This file writes a query as a SOAP 1.1 envelope. */
 import { dialectOf } from "../../src/shared/operations.js";
 import { operationOf } from "../state/point-query.js";
-import { httpPath } from "./http-request.js";
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 /** Text safe inside an element. */
@@ -12,7 +11,7 @@ function escapeText(text: string): string {
 export function soapXml(recipe: Recipe, { base, soap, namespace, token }: Endpoint): string {
   const { query, note } = recipe;
   if (dialectOf(query.operation) === null)
-    return `<!-- SOAP has no operation for named fields; use POST ${base}${httpPath(recipe)} -->\n`;
+    return "<!-- SOAP has no operation for named fields; choose another language -->\n";
   const row = operationOf(query);
   const lines: string[] = [];
   for (const member of row.request) {

@@ -14,7 +14,7 @@ export const SEED_SHAPES = ["point", "line", "grid", "places"] as const;
 /** Operations that track particles on the page. */
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
 /** Languages of the call that the page shows. */
-export const LANGUAGES = ["python", "curl", "soap", "matlab", "typescript"] as const;
+export const LANGUAGES = ["python", "shell", "curl", "soap"] as const;
 /** Figures whose call the page can show. */
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
 /** Samples a side of a slice; `auto` lets the page choose, `grid` takes the nodes of the dataset. */

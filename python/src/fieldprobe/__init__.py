@@ -1,14 +1,28 @@
-"""Ask a fieldprobe service for values of stored turbulence simulations, as numpy arrays.
+"""Ask a fieldprobe service questions about stored turbulence simulations; the answers are numpy arrays.
 
 >>> import fieldprobe
->>> fp = fieldprobe.connect("http://127.0.0.1:8080")
->>> fp["isotropic32"].velocity([1, 2, 3], t=0.5, method="Lag8")
+>>> ds = fieldprobe.connect("http://127.0.0.1:8080")["isotropic32"]
+>>> ds.values("u", [1, 2, 3], time=0.5)
 array([-0.13712144,  0.04219034,  0.26850626], dtype=float32)
 """
 
-from .dataset import Dataset, Region
+from .asking import Grid, Rows, Table
+from .dataset import Dataset
 from .errors import FieldprobeError, ServiceError, ServiceUnreachable
 from .jobs import Job
+from .local import serve
 from .service import Service, connect
 
-__all__ = ["Dataset", "FieldprobeError", "Job", "Region", "Service", "ServiceError", "ServiceUnreachable", "connect"]
+__all__ = [
+    "Dataset",
+    "FieldprobeError",
+    "Grid",
+    "Job",
+    "Rows",
+    "Service",
+    "ServiceError",
+    "ServiceUnreachable",
+    "Table",
+    "connect",
+    "serve",
+]

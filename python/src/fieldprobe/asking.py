@@ -1,65 +1,81 @@
-"""Questions by the table of calls: a method a call, numpy in and out.
-
-``Asking`` gives :class:`fieldprobe.Dataset` these methods. Members have the names of docs/asking.md; a value is a number, a
-text, a list, a numpy array or scalar, a ``slice`` (for ranges), or ``None`` for what is not given.
-"""
+"""How questions are sent and how their answers become numpy arrays. ``calls.py`` has the calls themselves."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+import zipfile
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .transport import Answer, Transport
 
 What = Union[str, Sequence[str]]
-OCTETS = "application/octet-stream"
-JSON = "application/json"
-_SUFFIX = re.compile(r"(\.[xyz]|(\[\d\])+)$")
+Progress = Union[bool, Callable[[int, int], None]]
+
+JSON, NPY, ZARR = "application/json", "application/x-npy", "application/vnd.zarr+zip"
+#: Calls whose answers are tables, which are sent as JSON; all others are sent as arrays.
+TABLES = ("dispersion", "statistics", "spectrum", "structure_functions", "structures", "correlation")
+#: Calls that answer rows.
+ROWS = ("values", "find", "paths")
+#: Rows of points that go into JSON; more go as a body of their own.
+_FEW = 1000
+_PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it."""
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: slices as ranges, arrays as lists, numpy scalars as numbers."""
     if isinstance(value, slice):
         parts = [value.start, value.stop] + ([] if value.step is None else [value.step])
-        return ":".join("" if part is None else str(_plain(part)) for part in parts)
+        return ":".join("" if part is None else str(plain(part)) for part in parts)
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
+    if hasattr(value, "__array__") and not isinstance(value, (str, bytes)):
+        return np.asarray(value).tolist()
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items() if one is not None}
+        return {key: plain(one) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return value
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(_plain(value))
-
-
-def _members(given: Mapping[str, Any]) -> Dict[str, Any]:
-    return {name: _plain(value) for name, value in given.items() if value is not None}
+def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: plain(value) for name, value in members.items() if value is not None}
 
 
 class Grid:
-    """Arrays on a grid: ``arrays`` by name, their ``dims`` in order, ``coords`` by dimension, and the ``question``."""
+    """Arrays on a grid: ``arrays`` by name, their ``dims`` in order, ``coords`` and ``units`` by name, and the ``question``.
 
-    def __init__(self, answer: Mapping[str, Any]) -> None:
-        self.dims: Tuple[str, ...] = tuple(answer["dims"])
-        self.coords: Dict[str, Any] = {name: np.asarray(value) for name, value in answer["coords"].items()}
-        self.units: Dict[str, str] = dict(answer.get("units", {}))
-        self.arrays: Dict[str, NDArray[np.float32]] = {
-            name: np.asarray(value, dtype=np.float32) for name, value in answer["data"].items()
-        }
-        self.question: Dict[str, Any] = dict(answer["question"])
+    ``grid["Q"]`` is the array of a quantity. Vectors and tensors have further dimensions at the end.
+    """
 
-    def __getitem__(self, name: str) -> NDArray[np.float32]:
+    def __init__(self, found: "_Arrays") -> None:
+        self.dims: Tuple[str, ...] = tuple(name for name, array in found.items() if found.dims[name] == (name,))
+        self.coords: Dict[str, Any] = {}
+        self.arrays: Dict[str, NDArray[Any]] = {}
+        self.units: Dict[str, str] = found.units
+        self.question: Dict[str, Any] = found.question
+        for name, array in found.items():
+            dims = found.dims[name]
+            if dims in ((name,), ()):
+                self.coords[name] = array if dims else array.item()
+                continue
+            last = array.shape[-1] if len(dims) > len(self.dims) else 1
+            shape = {1: (), 3: (3,), 9: (3, 3), 27: (3, 3, 3)}.get(last, (last,))
+            self.arrays[name] = array.reshape(*array.shape[: len(self.dims)], *shape)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
         return self.arrays[name]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """The array of the only quantity."""
+        if len(self.arrays) != 1:
+            raise TypeError(f"name one of {', '.join(self.arrays)}")
+        return np.asarray(next(iter(self.arrays.values())), dtype=dtype)
 
     def __repr__(self) -> str:
         return f"<grid of {', '.join(self.arrays)} along {', '.join(self.dims)}>"
@@ -70,31 +86,41 @@ class Grid:
 
         variables = {}
         for name, array in self.arrays.items():
-            extra = [f"component_{d}" for d in range(array.ndim - len(self.dims))]
-            variables[name] = ((*self.dims, *extra), array, {"units": self.units[name]} if name in self.units else {})
-        coords = {name: (name, value) if value.ndim else value for name, value in self.coords.items()}
+            extra = ["component", "direction", "direction_2"][: array.ndim - len(self.dims)]
+            variables[name] = ((*self.dims, *extra), array, self._attributes(name))
+        coords = {
+            name: ((name,) if np.ndim(value) else (), value, self._attributes(name)) for name, value in self.coords.items()
+        }
         return xarray.Dataset(variables, coords=coords, attrs={"question": json.dumps(self.question)})
 
-    def plot(self, name: Optional[str] = None) -> Any:
-        """A picture of a plane; needs xarray and matplotlib."""
-        return self.to_xarray()[name or next(iter(self.arrays))].plot()
+    def _attributes(self, name: str) -> Dict[str, str]:
+        return {"units": self.units[name]} if name in self.units else {}
 
+    def plot(self, name: Optional[str] = None, **options: Any) -> Any:
+        """Draw a plane, or a line; needs matplotlib. ``options`` go to ``pcolormesh`` or ``plot``."""
+        from matplotlib import pyplot
 
-class Table(Dict[str, Any]):
-    """The answer of an analysis: the members of its JSON."""
+        name = name or next(iter(self.arrays))
+        array = self.arrays[name]
+        if array.ndim != len(self.dims) or not 1 <= array.ndim <= 2:
+            raise ValueError(f"a plot shows a scalar on a line or a plane, not {name} of shape {array.shape}")
+        if array.ndim == 1:
+            drawn = pyplot.plot(self.coords[self.dims[0]], array, **options)
+            pyplot.ylabel(self._label(name))
+        else:
+            drawn = pyplot.pcolormesh(self.coords[self.dims[1]], self.coords[self.dims[0]], array, shading="nearest", **options)
+            pyplot.colorbar(drawn, label=self._label(name))
+            pyplot.ylabel(self._label(self.dims[0]))
+            pyplot.gca().set_aspect("equal")
+        pyplot.xlabel(self._label(self.dims[-1]))
+        return drawn
 
-    #: The same as CSV.
-    csv: str = ""
-
-    def to_pandas(self) -> Any:
-        """The table as a ``pandas.DataFrame``; needs pandas."""
-        import pandas
-
-        return pandas.read_csv(io.StringIO(self.csv))
+    def _label(self, name: str) -> str:
+        return f"{name} [{self.units[name]}]" if self.units.get(name, "1") != "1" else name
 
 
 class Rows(Dict[str, NDArray[Any]]):
-    """Columns of rows by name, in their order; ``question`` and what stands beside the rows are attributes."""
+    """Columns of rows by name, in their order; ``question`` is the question, ``total`` what ``find`` counted."""
 
     question: Dict[str, Any]
     total: Optional[int] = None
@@ -106,112 +132,253 @@ class Rows(Dict[str, NDArray[Any]]):
         return pandas.DataFrame(dict(self))
 
 
+class Table(Dict[str, Any]):
+    """The answer of an analysis: the members of its JSON, lists of numbers as numpy arrays."""
+
+    _asking: "Asking"
+
+    def to_pandas(self) -> Any:
+        """The table as a ``pandas.DataFrame``; needs pandas. It is asked for once more, as CSV."""
+        import pandas
+
+        answer = self._asking._post({**self["question"], "format": "csv"}, "text/csv")
+        return pandas.read_csv(io.BytesIO(answer.body))
+
+
+def _numbers(value: Any) -> Any:
+    """Lists of numbers as arrays, null as NaN."""
+    if isinstance(value, dict):
+        return {key: one if key == "question" else _numbers(one) for key, one in value.items()}
+    if not isinstance(value, list):
+        return value
+    if any(isinstance(one, (str, dict)) for one in value):
+        return [_numbers(one) for one in value]
+    try:
+        array = np.asarray(value)
+        return array if array.dtype.kind in "iu" else np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return [_numbers(one) for one in value]
+
+
+class _Arrays(Dict[str, NDArray[Any]]):
+    """The arrays of an uncompressed Zarr 3 store in a ZIP archive, by their titles."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        archive = zipfile.ZipFile(io.BytesIO(body))
+        root = json.loads(archive.read("zarr.json"))
+        self.question: Dict[str, Any] = json.loads(root["attributes"]["fieldprobe_question"])
+        self.dims: Dict[str, Tuple[str, ...]] = {}
+        self.units: Dict[str, str] = {}
+        names = [name[: -len("/zarr.json")] for name in archive.namelist() if name.endswith("/zarr.json")]
+        for name in names:
+            about = json.loads(archive.read(f"{name}/zarr.json"))
+            title = about["attributes"]["long_name"]
+            self.dims[title] = tuple(about["dimension_names"])
+            self[title] = _whole(archive, name, about)
+            if "units" in about["attributes"]:
+                self.units[title] = about["attributes"]["units"]
+
+
+def _whole(archive: zipfile.ZipFile, name: str, about: Mapping[str, Any]) -> NDArray[Any]:
+    """An array, whose chunks are whole along all dimensions but the first."""
+    shape = tuple(about["shape"])
+    chunk = tuple(about["chunk_grid"]["configuration"]["chunk_shape"])
+    dtype = np.dtype(about["data_type"]).newbyteorder("<")
+    if not shape:
+        return np.frombuffer(archive.read(f"{name}/c"), dtype)[:1].reshape(())
+    rest = "/0" * (len(shape) - 1)
+    count = -(-shape[0] // chunk[0]) if shape[0] else 0
+    parts = [np.frombuffer(archive.read(f"{name}/c/{c}{rest}"), dtype).reshape(chunk) for c in range(count)]
+    whole = np.concatenate(parts)[: shape[0]] if parts else np.empty(shape, dtype)
+    return whole.astype(dtype.newbyteorder("="))
+
+
+def arrays(body: bytes) -> Dict[str, NDArray[Any]]:
+    """The arrays of a file of rows or of a grid, by their names."""
+    return dict(_Arrays(body))
+
+
+def _rows(found: _Arrays) -> Rows:
+    rows = Rows(found)
+    rows.question = found.question
+    return rows
+
+
+def _quantities(found: _Arrays) -> Dict[str, NDArray[Any]]:
+    """The quantities of rows: columns side by side, by the names in ``what``."""
+    titles = [title for title in found if title not in ("x", "y", "z", "t")]
+    quantities: Dict[str, NDArray[Any]] = {}
+    at = 0
+    for text in found.question["what"]:
+        given = re.match(r"\s*([A-Za-z_]\w*)\s*=(?!=)", text)
+        name = given.group(1) if given else text
+        end = at + 1
+        if titles[at] != name:
+            base = _PARTS.sub("", titles[at])
+            while end < len(titles) and _PARTS.sub("", titles[end]) == base and titles[end] != titles[at] and end - at < 27:
+                end += 1
+        columns = [found[title] for title in titles[at:end]]
+        count = len(columns)
+        shape = {1: (), 3: (3,), 9: (3, 3), 27: (3, 3, 3)}[count]
+        quantities[name] = np.stack(columns, axis=-1).reshape(-1, *shape) if count > 1 else columns[0]
+        at = end
+    return quantities
+
+
 class Asking:
-    """The calls of the table, for a dataset whose ``_transport`` and ``_path`` are known."""
+    """Sends the calls of a dataset. Its subclasses know the transport, the name and the points that a request may have."""
 
     _transport: Transport
-    _path: str
     _points: int
 
-    def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> Answer:
-        """Any call in any form: the answer as bytes with its headers."""
-        body = _members({"what": what, "format": format, **members})
-        return self._transport.post(f"{self._path}/{call}", json.dumps(body).encode(), JSON, None, "*/*")
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
 
-    def values(self, what: What, points: Any, **members: Any) -> Any:
-        """Quantities at points of shape ``(…, 3)``, or ``(…, 4)`` with ``time="each"``.
+    def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:
+        """Any call in any of its forms, as the bytes of the file: ``ds.ask("grid", "Q", z=1, time=0.5, format="png")``."""
+        question = {"dataset": self.name, "call": call, **_given({"what": what, **members}), "format": format}
+        return self._post(question, "*/*").body
 
-        One quantity is an array, a list of them a dict of arrays, of shape ``(…)``, ``(…, 3)`` or ``(…, 3, 3)``; several
-        times come first. Large sets of points are split and joined.
+    def submit(self, call: str, what: Optional[What] = None, **members: Any) -> "Any":
+        """Start a job: any call, which the service runs in idle time; ``.result()`` waits and is what the call returns.
+
+        ``ds.submit("dispersion", points={"pairs": 50000, "distance": 0.2}, time=slice(0, 1.6)).result()``
         """
-        names = [what] if isinstance(what, str) else list(what)
-        if isinstance(points, Mapping):
-            found = self._columns(self.ask("values", names, points=points, **members).json(), names)
-            return found[names[0]] if isinstance(what, str) else found
-        given = np.asarray(points, dtype=np.float32)
-        flat = np.ascontiguousarray(given.reshape(-1, given.shape[-1]))
-        query = {name: _text(value) for name, value in _members({"what": names, **members}).items()}
-        parts: List[Dict[str, NDArray[np.float32]]] = []
-        for at in range(0, max(1, len(flat)), self._points):
-            some = flat[at : at + self._points]
-            one = {}
-            for name in names:
-                head = {**query, "what": json.dumps([name]), "format": "npy"}
-                answer = self._transport.post(f"{self._path}/values", some.tobytes(), OCTETS, head, "application/x-npy")
-                one[name] = np.load(io.BytesIO(answer.body))
-            parts.append(one)
-        times = "time" in members and not np.isscalar(members["time"]) and members["time"] != "each"
-        axis = 1 if times else 0
-        joined = {name: np.concatenate([part[name] for part in parts], axis=axis) for name in names}
-        shape = given.shape[:-1]
-        shaped = {
-            name: array.reshape(*array.shape[:axis], *shape, *array.shape[axis + 1 :]) for name, array in joined.items()
-        }
-        return shaped[names[0]] if isinstance(what, str) else shaped
+        from .jobs import Job
 
-    def grid(self, what: What, **members: Any) -> Grid:
-        """Samples on a volume, a plane (one of ``x``, ``y``, ``z`` a number) or a line."""
-        return Grid(self.ask("grid", what, **members).json())
+        form = "json" if call in TABLES else "zarr"
+        accept = JSON if call in TABLES else ZARR
+        given = _given({"what": what, **members})
+        path, points = self._path_of(call), members.get("points")
+        if _is_many(points):
+            given.pop("points")
+            query = {**_texts(given), "format": form}
+            answer = self._transport.submit(path, _npy(points), NPY, query, accept)
+        else:
+            answer = self._transport.submit(path, json.dumps({**given, "format": form}).encode(), JSON, None, accept)
+        return Job(self._transport, answer.json(), lambda body: self._decoded(call, what, body))
 
-    def nodes(self, what: What, **members: Any) -> Grid:
-        """Stored nodes of a region: fields as they lie, or any quantity at nodes."""
-        return Grid(self.ask("nodes", what, **members).json())
+    def _path_of(self, call: str) -> str:
+        return f"/api/datasets/{quote(self.name, safe='')}/{call}"
 
-    def flow_map(self, what: Optional[What] = None, **members: Any) -> Grid:
-        """Map, gradient and FTLE of particles that start on a plane or in a box."""
-        return Grid(self.ask("flow_map", what, **members).json())
+    def _post(self, question: Mapping[str, Any], accept: str) -> Answer:
+        return self._transport.post("/api/ask", json.dumps(question).encode(), JSON, None, accept)
 
-    def find(self, where: Optional[str] = None, what: Optional[What] = None, **members: Any) -> Rows:
-        """Nodes where a condition holds, by the first quantity, largest first."""
-        return self._rows(self.ask("find", what, where=where, **members).json())
+    def _call(self, call: str, what: Optional[What], members: Mapping[str, Any], progress: Progress = False) -> Any:
+        points = members.get("points")
+        if call == "values" and points is not None and not isinstance(points, (str, Mapping)):
+            return self._values(what, points, members, progress)
+        accept = JSON if call in TABLES else ZARR
+        given = _given({"what": what, **members})
+        given["format"] = "json" if call in TABLES else "zarr"
+        if _is_many(points):
+            given.pop("points")
+            answer = self._transport.post(self._path_of(call), _npy(points), NPY, _texts(given), accept)
+        else:
+            answer = self._post({"dataset": self.name, "call": call, **given}, accept)
+        return self._decoded(call, what, answer.body, answer.headers)
 
-    def paths(self, points: Any, what: Optional[What] = None, **members: Any) -> Rows:
-        """Particles from points over an interval of ``time``, with quantities along them."""
-        return self._rows(self.ask("paths", what, points=points, **members).json())
+    def _decoded(self, call: str, what: Optional[What], body: bytes, headers: Mapping[str, str] = {}) -> Any:
+        if call in TABLES:
+            table = Table(_numbers(json.loads(body)))
+            table._asking = self
+            return table
+        found = _Arrays(body)
+        if call == "values":
+            return _shaped(found, (-1,), what)
+        if call in ROWS:
+            rows = _rows(found)
+            total = headers.get("fieldprobe-total")
+            rows.total = None if total is None else int(total)
+            return rows
+        return Grid(found)
 
-    def statistics(self, what: Optional[What] = None, **members: Any) -> Table:
-        """Moments of quantities, or the reductions of ``reduce``."""
-        return self._table("statistics", what, members)
+    def _values(self, what: Optional[What], points: Any, members: Mapping[str, Any], progress: Progress) -> Any:
+        """Values at points of shape (…, 3) or (…, 4), sent in parts."""
+        array = _places(points, 4 if _is_each(members.get("time")) else 3)
+        flat = array.reshape(-1, array.shape[-1])
+        query = {**_texts(_given({"what": what, **members, "points": None})), "format": "zarr"}
+        parts: List[_Arrays] = []
+        for at in steps(len(flat), self._points, progress):
+            body = _npy(flat[at : at + self._points])
+            parts.append(_Arrays(self._transport.post(self._path_of("values"), body, NPY, query, ZARR).body))
+        return _shaped(parts[0], array.shape[:-1], what, parts)
 
-    def spectrum(self, what: Optional[What] = None, **members: Any) -> Table:
-        """Spectra of whole frames."""
-        return self._table("spectrum", what, members)
 
-    def structure_functions(self, what: Optional[What] = None, **members: Any) -> Table:
-        """Moments of increments along axes."""
-        return self._table("structure_functions", what, members)
+def _shaped(found: _Arrays, shape: Tuple[int, ...], what: Optional[What], parts: Sequence[_Arrays] = ()) -> Any:
+    """One quantity as an array, several as a dict; several times come first."""
+    times = np.unique(found["t"]).size if "t" in found and found.question.get("time") != "each" else None
+    lead = () if times is None else (times,)
+    joined = [_quantities(one) for one in parts or [found]]
+    arrays = {}
+    for name in joined[0]:
+        several = [one[name] for one in joined]
+        if times is not None:
+            several = [one.reshape(times, -1, *one.shape[1:]) for one in several]
+        whole = np.concatenate(several, axis=len(lead))
+        arrays[name] = whole.reshape((*lead, *shape, *whole.shape[len(lead) + 1 :]))
+    single = what is None or (isinstance(what, str) and len(arrays) == 1)
+    return next(iter(arrays.values())) if single else arrays
 
-    def structures(self, where: str, what: Optional[What] = None, **members: Any) -> Table:
-        """Connected sets of nodes where a condition holds."""
-        return self._table("structures", what, {"where": where, **members})
 
-    def dispersion(self, points: Any, **members: Any) -> Table:
-        """Statistics of paths."""
-        return self._table("dispersion", None, {"points": points, **members})
+def _is_each(time: Any) -> bool:
+    return isinstance(time, str) and time.split(":")[0] == "each"
 
-    def _table(self, call: str, what: Optional[What], members: Mapping[str, Any]) -> Table:
-        table = Table(self.ask(call, what, **members).json())
-        table.csv = self.ask(call, what, **{**members, "format": "csv"}).body.decode()
-        return table
 
-    @staticmethod
-    def _rows(answer: Mapping[str, Any]) -> Rows:
-        names = [column["name"] for column in answer["columns"]]
-        columns = list(zip(*answer["rows"])) or [() for _ in names]
-        rows = Rows((name, np.array([np.nan if one is None else one for one in column])) for name, column in zip(names, columns))
-        rows.question = dict(answer["question"])
-        rows.total = answer.get("total")
-        return rows
+def _is_many(points: Any) -> bool:
+    return points is not None and not isinstance(points, (str, Mapping)) and np.asarray(points).size > 3 * _FEW
 
-    @staticmethod
-    def _columns(answer: Mapping[str, Any], names: Sequence[str]) -> Dict[str, NDArray[np.float32]]:
-        """Quantities out of the columns of rows."""
-        titles = [column["name"] for column in answer["columns"]]
-        rows = np.array([[np.nan if one is None else one for one in row] for row in answer["rows"]], dtype=np.float32)
-        found: Dict[str, NDArray[np.float32]] = {}
-        for name in names:
-            own = name.split("=")[0].strip() if re.match(r"\s*[A-Za-z_]\w*\s*=(?!=)", name) else name.strip()
-            places = [c for c, title in enumerate(titles) if title == own or _SUFFIX.sub("", title) in (own, f"({own})")]
-            array = rows[:, places]
-            found[name] = array[:, 0] if len(places) == 1 else array.reshape(len(rows), *(3,) * round(np.log(len(places)) / np.log(3)))
-        return found
+
+def _texts(members: Mapping[str, Any]) -> Dict[str, str]:
+    """Members as texts of an address: lists with commas, objects as JSON."""
+    return {name: _text(value) for name, value in members.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and not any(isinstance(one, (list, dict)) for one in value):
+        return ",".join(_text(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _places(points: Any, width: int) -> NDArray[Any]:
+    array = np.asarray(points)
+    if array.ndim == 0 or array.shape[-1] != width:
+        raise ValueError(f"points must have the shape (…, {width}), not {array.shape}")
+    if array.size == 0:
+        raise ValueError("points must hold at least one point")
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        raise TypeError(f"points must be numbers, not {array.dtype}")
+    return array
+
+
+def _npy(points: Any) -> bytes:
+    """Points as a file of NumPy; times need float64."""
+    array = np.asarray(points)
+    flat = array.reshape(-1, array.shape[-1])
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(flat, dtype="<f8" if flat.shape[1] == 4 else "<f4"))
+    return file.getvalue()
+
+
+def steps(total: int, step: int, progress: Progress) -> Iterator[int]:
+    """The first points of the parts of a call; reports the progress after each."""
+    starts = range(0, total, step)
+    if callable(progress):
+        for at in starts:
+            yield at
+            progress(min(at + step, total), total)
+        return
+    if progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            tqdm = None
+        if tqdm is not None:
+            with tqdm(total=total, unit="points", unit_scale=True) as bar:
+                for at in starts:
+                    yield at
+                    bar.update(min(at + step, total) - at)
+            return
+    yield from starts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 
 class FieldprobeError(Exception):
@@ -20,6 +20,7 @@ class ServiceError(FieldprobeError):
         code: the service's name of the error, for example ``InvalidRequest``.
         status: the HTTP status.
         member: the parameter that is wrong, if the service named one.
+        errors: everything that is wrong with a question, each with code, member, detail and perhaps nearest.
         request_id: what the service's log knows the request by.
     """
 
@@ -31,9 +32,11 @@ class ServiceError(FieldprobeError):
         status: int,
         member: Optional[str] = None,
         request_id: Optional[str] = None,
+        errors: Sequence[Dict[str, Any]] = (),
     ) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
         self.member = member
         self.request_id = request_id
+        self.errors: List[Dict[str, Any]] = list(errors)

@@ -12,11 +12,12 @@ DataFrames with giverny's column names.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import former
 from .dataset import Dataset
 from .service import connect
 
@@ -67,17 +68,14 @@ def getData(  # noqa: N802
     ask = dataset.dataset
     if variable == "position":
         end, dt = option
-        frames = [ask.position(points, start=time, end=end, dt=dt, method=_spatial(spatial_method))]
+        frames = [former.records(ask, points, time, end, dt, _spatial(spatial_method))[0]]
         return _answer(frames, [end], list("xyz"), points, return_times)
     fields = {one["name"]: one["components"] for one in ask.description["fields"]}
-    operation, columns, named = _operation(variable, spatial_operator, fields)
+    field, operator, columns = _quantity(variable, spatial_operator, fields)
     end, interval = option
     times = [time] if end == -999.9 else list(np.arange(time, end + 0.5 * interval, interval))
-    method, temporal = _spatial(spatial_method), {"none": "None", "pchip": "PCHIP"}.get(temporal_method, temporal_method)
-    frames = [
-        ask.call(operation, points, time=float(t), spatialInterpolation=method, temporalInterpolation=temporal, **named)
-        for t in times
-    ]
+    how = former.how(_spatial(spatial_method), temporal_method)
+    frames = [former.components(ask, field, operator, points, time=float(t), **how) for t in times]
     return _answer(frames, times, columns, points, return_times)
 
 
@@ -90,28 +88,26 @@ def _spatial(method: str) -> str:
     return plain.upper() if plain.startswith("m") else plain.capitalize()
 
 
-def _operation(variable: str, operator: str, fields: Mapping[str, int]) -> Tuple[str, List[str], Dict[str, str]]:
-    """The operation, giverny's names of its components, and the field that it is told if it takes any."""
-    name = _VECTORS.get(variable) or _SCALARS.get(variable) or ("Field" if variable in fields else None)
-    if name is None:
+def _quantity(variable: str, operator: str, fields: Mapping[str, int]) -> Tuple[str, str, List[str]]:
+    """The field and the operator, and giverny's names of the components."""
+    word = _VECTORS.get(variable) or _SCALARS.get(variable)
+    if word is None and variable not in fields:
         known = [*_VECTORS, *_SCALARS, "position", *(one for one in fields if one not in (*_SCALARS, "velocity"))]
         raise ValueError(f"variable must be one of {', '.join(known)}, not {variable!r}")
-    named = {"field": variable} if name == "Field" else {}
-    letters = {"magneticfield": "b", "vectorpotential": "a", **{one: one for one in named.values()}}
-    letter = letters.get(variable, "u" if variable in _VECTORS else variable[0])
-    is_vector = fields[variable] == 3 if named else variable in _VECTORS
+    field = variable if word is None else former.FIELDS[word]
+    letters = {"magneticfield": "b", "vectorpotential": "a"}
+    letter = variable if word is None else letters.get(variable, "u" if variable in _VECTORS else variable[0])
+    is_vector = fields[variable] == 3 if word is None else variable in _VECTORS
     parts = [f"{letter}{axis}" for axis in _AXES] if is_vector else [letter]
     pairs = [a + b for i, a in enumerate(_AXES) for b in _AXES[i:]]
     if operator == "field":
-        return f"Get{name}", parts, named
+        return field, "", parts
     if operator == "gradient":
-        return f"Get{name}Gradient", [f"d{part}d{axis}" for part in parts for axis in _AXES], named
+        return field, "Gradient", [f"d{part}d{axis}" for part in parts for axis in _AXES]
     if operator == "hessian":
-        # The public interface calls this one GetMagneticHessian.
-        short = "Magnetic" if variable == "magneticfield" else name
-        return f"Get{short}Hessian", [f"d2{part}d{pair[0]}d{pair[1]}" for part in parts for pair in pairs], named
+        return field, "Hessian", [f"d2{part}d{pair[0]}d{pair[1]}" for part in parts for pair in pairs]
     if operator == "laplacian":
-        return f"Get{name}Laplacian", [f"grad2{part}" for part in parts], named
+        return field, "Laplacian", [f"grad2{part}" for part in parts]
     raise ValueError(f"spatial_operator must be field, gradient, hessian or laplacian, not {operator!r}")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import ServiceError
 from .transport import Transport
@@ -19,10 +19,13 @@ _FIRST_LOOK, _LAST_LOOK = 0.1, 5.0
 
 
 class Job:
-    """A job of a service. ``service.submit(...)`` starts one, ``service.job(id)`` finds it again."""
+    """A job of a service. ``dataset.submit(...)`` starts one, ``service.job(id)`` finds it again."""
 
-    def __init__(self, transport: Transport, description: Dict[str, Any]) -> None:
+    def __init__(
+        self, transport: Transport, description: Dict[str, Any], decoded: Optional[Callable[[bytes], Any]] = None
+    ) -> None:
         self._transport = transport
+        self._decoded = decoded
         #: What the service last said of it: state, progress, cost, result.
         self.description = description
 
@@ -68,18 +71,36 @@ class Job:
                 if error.code != "Busy" or (until is not None and time.monotonic() > until):
                     raise
 
-    def result(self) -> NDArray[np.float32]:
-        """The numbers of a job that is done, after waiting for it: shape ``(points, components)``, float32.
+    def result(self) -> Any:
+        """What the call returns, after waiting for it; of a job found by its id, the members of JSON or arrays of NumPy.
 
         Raises:
             ServiceError: if it failed or was cancelled, or if its file is not what was written.
         """
         self.wait()
+        body = self.file()
+        if self._decoded is not None:
+            return self._decoded(body)
+        kind = self.description["result"]["type"].split(";")[0]
+        if kind == "application/json":
+            return json.loads(body)
+        if kind == "application/vnd.zarr+zip":
+            from .asking import arrays
+
+            return arrays(body)
+        return np.load(io.BytesIO(body)) if kind == NPY else body
+
+    def file(self) -> bytes:
+        """The file of a job that is done.
+
+        Raises:
+            ServiceError: if it is not what was written.
+        """
         body = self._transport.get(f"/api/jobs/{self.id}/result", accept="*/*").body
         written = self.description["result"]
         if hashlib.sha256(body).hexdigest() != written["sha256"]:
             raise ServiceError(f"{written['name']} is not what the job has written", code="DataError", status=200)
-        return np.load(io.BytesIO(body))
+        return body
 
     def cancel(self) -> "Job":
         """End the job, or forget one that has ended, with its result."""

@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Union
+import re
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .dataset import Dataset, Floats
+from . import former
+from .dataset import Dataset
 from .service import connect
 
 #: The numbers that pyJHTDB gives to spatial methods; splines M{m}Q{q} are 100 m + q.
@@ -48,15 +50,14 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         data_set: str = "isotropic32",
         getFunction: str = "getVelocity",  # noqa: N803
         make_modulo: bool = False,
-    ) -> Floats:
+    ) -> NDArray[np.float32]:
         """Values at points, shape ``(…, components)``; ``make_modulo`` needs nothing, periodic axes wrap anyway."""
-        return self._dataset(data_set).call(
-            _operation(getFunction),
-            points,
-            time=time,
-            spatialInterpolation=_name(_spatial, sinterp),
-            temporalInterpolation=_name(_TEMPORAL.get, tinterp),
-        )
+        how = former.how(_name(_spatial, sinterp), _name(_TEMPORAL.get, tinterp))
+        parts = [
+            former.components(self._dataset(data_set), field, operator, points, time=time, **how)
+            for field, operator in _quantities(getFunction)
+        ]
+        return np.concatenate(parts, axis=1).reshape(*np.shape(points)[:-1], -1)
 
     def getBoxFilter(  # noqa: N802
         self,
@@ -65,9 +66,12 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         data_set: str = "isotropic32",
         field: str = "velocity",
         filter_width: float = 0.0,
-    ) -> Floats:
+    ) -> NDArray[np.float32]:
         """Means over cubes of side ``filter_width``, shape ``(…, components)``."""
-        return self._dataset(data_set).call("GetBoxFilter", points, field=field, time=time, filterwidth=filter_width)
+        filtered = f"filter({former.FIELDS.get(field.capitalize(), field)})"
+        places = np.reshape(points, (-1, 3))
+        values = self._dataset(data_set).values(filtered, places, time=time, filter=f"box:{filter_width}", time_method="nearest")
+        return np.asarray(values).reshape(*np.shape(points)[:-1], -1)
 
     def getPosition(  # noqa: N802
         self,
@@ -78,15 +82,15 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         sinterp: Union[int, str] = 4,
         steps_to_keep: int = 1,
         data_set: str = "isotropic32",
-    ) -> Tuple[Floats, np.ndarray]:
+    ) -> Tuple[NDArray[np.float32], np.ndarray]:
         """Positions of shape ``(records, …, 3)`` and their times; ``steps_to_keep`` records after the start."""
         if point_coords is None:
             raise ValueError("point_coords must hold the places where the particles start")
         steps = max(1, round(abs((endtime - starttime) / dt)))
-        paths = self._dataset(data_set).trajectories(
-            point_coords, starttime, endtime, dt, _name(_spatial, sinterp), every=max(1, steps // steps_to_keep)
-        )
-        return np.moveaxis(paths.positions, -2, 0), paths.times
+        method, every = _name(_spatial, sinterp), max(1, steps // steps_to_keep)
+        positions, times = former.records(self._dataset(data_set), point_coords, starttime, endtime, dt, method, every)
+        shaped = positions.reshape(*np.shape(point_coords)[:-1], len(times), 3)
+        return np.moveaxis(shaped, -2, 0), times
 
     def _dataset(self, name: str) -> Dataset:
         if name not in self._datasets:
@@ -94,10 +98,13 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
         return self._datasets[name]
 
 
-def _operation(function: str) -> str:
-    if not function.startswith("get"):
-        raise ValueError(f"getFunction must be a name such as getVelocity, not {function!r}")
-    return f"G{function[1:]}"
+def _quantities(function: str) -> List[Tuple[str, str]]:
+    """The fields and operators of a name such as getVelocityGradient or getVelocityAndPressure."""
+    words = re.fullmatch(r"get(\w+?)(Gradient|Hessian|Laplacian)?", function)
+    names = words.group(1).split("And") if words else []
+    if not names or any(name not in former.FIELDS for name in names):
+        raise ValueError(f"getFunction must be a name such as getVelocity or getPressureHessian, not {function!r}")
+    return [(former.FIELDS[name], words.group(2) or "") for name in names]
 
 
 def _spatial(number: int) -> Optional[str]:

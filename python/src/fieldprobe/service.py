@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any, Dict, Iterator, List, Optional
 from urllib.parse import quote
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from .dataset import OCTETS, Dataset
-from .jobs import NPY, Job
+from .dataset import Dataset
+from .jobs import Job
 from .transport import Transport
 
 
 class Service:
     """A fieldprobe service. ``service["name"]`` is a dataset; iterating gives the names."""
+
+    #: The program of a service that ``serve`` started.
+    process: "Optional[subprocess.Popen[str]]" = None
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -51,29 +52,8 @@ class Service:
             path = f"/api/datasets/{quote(name, safe='')}"
             description = self._transport.get(path).json()
             limit = int(self._listing.get("points", 100_000))
-            self._datasets[name] = Dataset(self._transport, path, description, limit)
+            self._datasets[name] = Dataset(self._transport, description, limit)
         return self._datasets[name]
-
-    def submit(
-        self,
-        dataset: str,
-        operation: str,
-        points: Optional[ArrayLike] = None,
-        *,
-        input: Optional[str] = None,
-        **parameters: Any,
-    ) -> Job:
-        """Start a job: an operation at any number of points, which the service runs in idle time.
-
-        Args:
-            points: shape ``(…, 3)``.
-            input: instead of points, the id of an upload or of generated points.
-            parameters: as for :meth:`Dataset.call`; numbers and texts.
-        """
-        path = f"/api/datasets/{quote(dataset, safe='')}/{operation}"
-        body = None if points is None else np.asarray(points, dtype="<f4").reshape(-1, 3).tobytes()
-        query = dict(parameters) if input is None else {**parameters, "input": input}
-        return Job(self._transport, self._transport.submit(path, body, OCTETS, query, NPY).json())
 
     def job(self, id: str) -> Job:
         """A job by its id."""

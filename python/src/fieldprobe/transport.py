@@ -145,10 +145,13 @@ def _refusal(status: int, answer: Answer) -> ServiceError:
         problem = {}
     if not isinstance(problem, dict):
         problem = {}
+    errors = problem.get("errors") or []
+    details = [str(one["detail"]) + (f" (did you mean {one['nearest']}?)" if one.get("nearest") else "") for one in errors]
     return ServiceError(
-        str(problem.get("detail") or f"the service answered with status {status}"),
+        "\n".join(details) or str(problem.get("detail") or f"the service answered with status {status}"),
         code=str(problem.get("code") or "HttpError"),
         status=status,
         member=problem.get("member"),
         request_id=problem.get("requestId"),
+        errors=errors,
     )

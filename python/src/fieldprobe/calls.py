@@ -1,0 +1,717 @@
+"""``Calls`` has a method for each call. It is generated from the table of calls, src/shared/calls.ts."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .asking import Asking, Grid, Progress, Rows, Table, What
+
+
+class Calls(Asking):
+    """The calls of a dataset: what, where, when, how.
+
+    Members have the names of docs/asking.md. A value is a number, a text, a list, a numpy array or scalar, a slice for a
+    range (``x=slice(0, 1)``), or None for what is not given.
+    """
+
+    def values(
+        self,
+        what: Optional[What] = None,
+        points: Any = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        method: Optional[str] = None,
+        derivatives: Optional[str] = None,
+        time_method: Optional[str] = None,
+        filter: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+        progress: Progress = False,
+    ) -> Any:
+        """Quantities at points.
+
+        One row a point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are the bits of the SOAP
+        operations.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
+                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
+                y, z as their box. Needed.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            time_method: Interpolation in time. Default: PCHIP.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+            progress: True shows a bar if tqdm is installed; a function gets the counts of finished and of all
+                points.
+
+        Returns:
+            One quantity is an array of shape (…), (…, 3) or (…, 3, 3), where (…) is that of the points; a
+            list of quantities is a dict of arrays. Several times come first. Points have the shape (…, 3),
+            with time="each" (…, 4); any number of them is sent in parts.
+        """
+        return self._call(
+            "values",
+            what,
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "time_method": time_method, "filter": filter, "level": level, "units": units},
+            progress,
+        )
+
+    def grid(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        samples: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        method: Optional[str] = None,
+        derivatives: Optional[str] = None,
+        time_method: Optional[str] = None,
+        filter: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Grid:
+        """Samples on a volume, a plane or a line.
+
+        A plane if one of x, y, z is a number, a line if two are, else a volume.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            samples: How many, a number or one for each axis that is a range, x first: the middles of equal
+                intervals, or over a whole axis from its first node on. Default: the smaller of 64 and the
+                nodes of the axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            time_method: Interpolation in time. Default: PCHIP.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            A grid: arrays by name, coordinates, units, to_xarray() and plot().
+        """
+        return self._call(
+            "grid",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "samples": samples, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "time_method": time_method, "filter": filter, "level": level, "units": units},
+        )
+
+    def nodes(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Grid:
+        """Stored nodes of a region.
+
+        Fields as they lie, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf
+        describes it for ParaView.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            A grid: arrays by name, coordinates, units, to_xarray() and plot().
+        """
+        return self._call(
+            "nodes",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "level": level, "units": units},
+        )
+
+    def find(
+        self,
+        what: Optional[What] = None,
+        *,
+        where: Optional[str] = None,
+        limit: Optional[int] = None,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Rows:
+        """Nodes where a condition holds.
+
+        Rows i, j, k, x, y, z and what, by the first of what, largest first; without what in the order of
+        nodes. total says how many there are.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: none: in the order of nodes.
+            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
+                in statistics, what does not hold is left out and counted.
+            limit: Most rows. Default: 1000.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            Columns as arrays by name.
+        """
+        return self._call(
+            "find",
+            what,
+            {"where": where, "limit": limit, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "level": level, "units": units},
+        )
+
+    def paths(
+        self,
+        what: Optional[What] = None,
+        points: Any = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        derivatives: Optional[str] = None,
+        method: Optional[str] = None,
+        integrator: Optional[str] = None,
+        step: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        every: Optional[int] = None,
+        open_faces: Optional[str] = None,
+        last: Optional[bool] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Rows:
+        """Particles and quantities along their paths.
+
+        Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: none.
+            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
+                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
+                y, z as their box. Needed.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored. Needed.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            integrator: Scheme that moves particles. Default: rk4.
+            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
+                of the simulation, else a tenth of the stored interval.
+            tolerance: With dopri5: the error of a path, as a distance. Default: 1e-6 of the smallest spacing.
+            every: Steps from one record to the next. Default: 1.
+            open_faces: What happens to particles that leave through open faces. Default: stop.
+            last: Record the end only. Default: false.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            Columns as arrays by name.
+        """
+        return self._call(
+            "paths",
+            what,
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "last": last, "level": level, "units": units},
+        )
+
+    def flow_map(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        samples: Any = None,
+        time: Any = None,
+        method: Optional[str] = None,
+        derivatives: Optional[str] = None,
+        integrator: Optional[str] = None,
+        step: Optional[float] = None,
+        level: Any = None,
+    ) -> Grid:
+        """Flow map, its gradient and its stretching.
+
+        Particles that start on a plane or in a box. what is some of map, gradient, eigenvalues, ftle. The
+        gradient follows the variational equation along each path.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: map, gradient, ftle.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            samples: How many, a number or one for each axis that is a range, x first: the middles of equal
+                intervals, or over a whole axis from its first node on. Default: the smaller of 64 and the
+                nodes of the axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored. Needed.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            integrator: Scheme that moves particles. Default: rk4.
+            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
+                of the simulation, else a tenth of the stored interval.
+            level: 0, the stored nodes. Default: 0.
+
+        Returns:
+            A grid: arrays by name, coordinates, units, to_xarray() and plot().
+        """
+        return self._call(
+            "flow_map",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "samples": samples, "time": time, "method": method, "derivatives": derivatives, "integrator": integrator, "step": step, "level": level},
+        )
+
+    def dispersion(
+        self,
+        points: Any = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        method: Optional[str] = None,
+        integrator: Optional[str] = None,
+        step: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        every: Optional[int] = None,
+        open_faces: Optional[str] = None,
+        orders: Any = None,
+        remove: Optional[str] = None,
+        level: Any = None,
+    ) -> Table:
+        """Statistics of paths.
+
+        Displacement, autocorrelation, pairs and tetrads at each recorded time; the paths are not sent.
+
+        Args:
+            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
+                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
+                y, z as their box. Needed.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored. Needed.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            integrator: Scheme that moves particles. Default: rk4.
+            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
+                of the simulation, else a tenth of the stored interval.
+            tolerance: With dopri5: the error of a path, as a distance. Default: 1e-6 of the smallest spacing.
+            every: Steps from one record to the next. Default: 1.
+            open_faces: What happens to particles that leave through open faces. Default: stop.
+            orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
+            remove: What is subtracted before correlations are formed. Default: mean.
+            level: 0, the stored nodes. Default: 0.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "dispersion",
+            None,
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "orders": orders, "remove": remove, "level": level},
+        )
+
+    def statistics(
+        self,
+        what: Optional[What] = None,
+        *,
+        points: Any = None,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        method: Optional[str] = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        where: Optional[str] = None,
+        reduce: Any = None,
+        over: Any = None,
+        weights: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Moments, histograms and other reductions.
+
+        Over nodes of a region, or over points. One pass gives all reductions.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field; with reduce none.
+            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
+                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
+                y, z as their box.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
+                in statistics, what does not hold is left out and counted.
+            reduce: Reductions: {"moments": q, "order": 4}, {"covariance": [q, …]}, {"histogram": q, "bins":
+                n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional":
+                q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}. Default: the
+                moments of each of what.
+            over: Directions that are averaged over; those left give places. Default: all.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "statistics",
+            what,
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "where": where, "reduce": reduce, "over": over, "weights": weights, "level": level, "units": units},
+        )
+
+    def spectrum(
+        self,
+        what: Optional[What] = None,
+        *,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        weights: Optional[str] = None,
+        terms: Any = None,
+        kind: Optional[str] = None,
+        axis: Any = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Spectra of whole frames.
+
+        Exact sums of modes over shells, rings or lines, with scales of the velocity.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
+                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
+                structure functions.
+            kind: Shells of a cube, rings of planes, or lines. Default: shell if all axes are periodic, else
+                plane, else line.
+            axis: The axis of lines or across planes; the axes of structure functions. Default: x; of planes
+                the open axis; of structure functions all.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "spectrum",
+            what,
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "level": level, "units": units},
+        )
+
+    def structure_functions(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        method: Optional[str] = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        weights: Optional[str] = None,
+        terms: Any = None,
+        axis: Any = None,
+        orders: Any = None,
+        separations: Any = None,
+        remove: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Moments of increments.
+
+        Exact means over all pairs of nodes along axes, or over pairs at random points.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
+                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
+                structure functions.
+            axis: The axis of lines or across planes; the axes of structure functions. Default: x; of planes
+                the open axis; of structure functions all.
+            orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
+            separations: Nodes as a list, or {lengths, pairs, seed} with pairs at random points. Default: 1,
+                2, 4, … up to half the nodes.
+            remove: What is subtracted before correlations are formed. Default: mean.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "structure_functions",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "axis": axis, "orders": orders, "separations": separations, "remove": remove, "level": level, "units": units},
+        )
+
+    def structures(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        where: Optional[str] = None,
+        connectivity: Optional[str] = None,
+        least: Optional[int] = None,
+        labels: Optional[bool] = None,
+        weights: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Connected sets of nodes where a condition holds.
+
+        Structures go on across periodic seams; the largest come first, with volume, centre, box, and
+        integral, mean and extremes of what.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: none.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
+                in statistics, what does not hold is left out and counted. Needed.
+            connectivity: Neighbours of a node: those that share a face, an edge or a corner. Default: 26.
+            least: Fewest nodes of a structure that is listed. Default: 1.
+            labels: The place in the list of the structure of each node too, or 0; files have the labels only.
+                Default: false.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states. Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "structures",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "connectivity": connectivity, "least": least, "labels": labels, "weights": weights, "level": level, "units": units},
+        )

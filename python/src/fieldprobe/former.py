@@ -1,0 +1,62 @@
+"""Names of the public service's clients as members of the calls, for the shims of giverny and pyJHTDB."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .dataset import Dataset
+
+#: Fields by the words in names of operations.
+FIELDS = {
+    "Velocity": "u",
+    "Pressure": "p",
+    "MagneticField": "magnetic",
+    "Magnetic": "magnetic",
+    "VectorPotential": "potential",
+    "Force": "force",
+    "Density": "density",
+    "Temperature": "temperature",
+}
+OPERATORS = {"": "{}", "Gradient": "grad({})", "Hessian": "hess({})", "Laplacian": "lap({})"}
+#: Places of xx, xy, xz, yy, yz, zz in a matrix by rows.
+_UPPER = [0, 1, 2, 4, 5, 8]
+
+
+def how(spatial: str, temporal: str) -> Dict[str, str]:
+    """The members that say how, from names such as ``Lag8``, ``None_Fd4``, ``M2Q8`` and ``PCHIP``."""
+    times = {"time_method": "nearest" if temporal.lower() == "none" else temporal}
+    plain = spatial.lower()
+    if plain == "none":
+        return {"method": "nearest", **times}
+    if plain.startswith("none_"):
+        return {"method": "nearest", "derivatives": spatial[5:], **times}
+    if plain.startswith("fd"):
+        return {"derivatives": spatial, **times}
+    return {"method": spatial, **times}
+
+
+def components(dataset: Dataset, field: str, operator: str, points: ArrayLike, **members: Any) -> NDArray[np.float32]:
+    """Components of a quantity in the public order, shape (points, components); Hessians have six for each component."""
+    what = OPERATORS[operator].format(field)
+    values = np.asarray(dataset.values(what, np.reshape(points, (-1, 3)), **members))
+    flat = values.reshape(len(values), -1)
+    if operator == "Hessian":
+        flat = flat.reshape(len(values), -1, 9)[:, :, _UPPER].reshape(len(values), -1)
+    return flat
+
+
+def records(
+    dataset: Dataset, points: ArrayLike, start: float, end: float, dt: float, method: str, every: Optional[int] = None
+) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Positions of shape (points, records, 3) and their times, by Heun steps as the public service takes them."""
+    recorded: Dict[str, Any] = {"last": True} if every is None else {"every": every}
+    span = slice(start, end)
+    rows = dataset.paths(
+        None, np.reshape(points, (-1, 3)), time=span, step=abs(dt), method=method, integrator="heun", **recorded
+    )
+    count = np.size(points) // 3
+    positions = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).reshape(count, -1, 3)
+    return positions.astype(np.float32), np.asarray(rows["t"]).reshape(count, -1)[0]
