@@ -59,6 +59,11 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     async () => (await import("./commands/convert.js")).convertCommand(),
   ],
   [
+    "levels",
+    "make coarser levels of a dataset, for pictures and searches of large grids",
+    async () => (await import("./commands/levels.js")).levelsCommand(),
+  ],
+  [
     "generate",
     "make a dataset: a simulated, analytic or random flow",
     async () => (await import("./commands/generate.js")).generateCommand(),

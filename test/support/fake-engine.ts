@@ -92,6 +92,14 @@ export class FakeEngine implements Engine {
     return undefined;
   }
 
+  levels(): null {
+    return null;
+  }
+
+  makeLevels(): Promise<never> {
+    return Promise.reject(new Error("no dataset has levels here"));
+  }
+
   held(): [] {
     return [];
   }

@@ -13,6 +13,7 @@ import type {
   TemporalInterpolation,
 } from "../../shared/operations.js";
 import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
+import type { LevelSet } from "../../storage/levels/level-files.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
@@ -370,12 +371,30 @@ export interface StartControl {
   readonly parts?: ReducedParts | null;
 }
 
+/** An expression whose levels are made, with what evaluates it at nodes. */
+export interface AskedLevels {
+  readonly text: string;
+  readonly components: 1 | 3;
+  /** A field that its nodes are those of. */
+  readonly field: FieldName;
+  readonly quantity: QuantityQuery;
+}
+
+/** Options of making levels. */
+export interface MakeControl extends Pick<StartControl, "signal" | "client" | "background"> {
+  readonly progress?: (fraction: number) => void;
+}
+
 /** The engine as servers see it. */
 export interface Engine {
   /** Datasets served now, by name in alphabetical order. */
   datasets(): readonly Dataset[];
   /** The dataset of that name or alias, any letter case. */
   find(name: string): Dataset | undefined;
+  /** The coarser levels of a dataset; null if there are none. */
+  levels(dataset: Dataset): LevelSet | null;
+  /** Makes levels of all fields and of some expressions. @throws DataError, CancelledError */
+  makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet>;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
   /** Reads a JSON object on a worker thread (`readMembers`). @throws RequestError of what is wrong with it */

@@ -9,6 +9,7 @@ import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/file/dataset.js";
 import type { Carrier } from "./carrier.js";
+import { FoundLevels } from "./levels.js";
 
 /** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
@@ -30,6 +31,7 @@ const SUSPECT_MS = 1_000;
 /** The datasets served now, and the numbers of their fields in the brick cache. */
 export class Catalog {
   datasets: readonly Dataset[] = [];
+  readonly levels: FoundLevels;
   /** Scans the data folders; calls during a scan share the next one. */
   readonly reload: () => Promise<void>;
   readonly #log: Logger;
@@ -63,6 +65,7 @@ export class Catalog {
   ) {
     this.#log = log;
     this.#state = state;
+    this.levels = new FoundLevels(state);
     let lastMs = 0;
     let lastWasFirst = true;
     this.reload = oneAtATime(async () => {
@@ -114,8 +117,17 @@ export class Catalog {
     this.#changes?.close();
   }
 
-  /** The dataset of a name or alias, in any letter case. @throws DataError or NotFoundError if its files are refused */
+  /**
+   * The dataset of a name or alias, in any letter case, or a level of it (`NAME@3`).
+   *
+   * @throws DataError or NotFoundError if its files are refused
+   */
   find(name: string): Dataset | undefined {
+    const [, base, level] = /^(.+)@([1-9]\d?)$/.exec(name) ?? [];
+    if (base !== undefined) {
+      const of = this.find(base);
+      return of && this.levels.of(of)?.datasets[Number(level) - 1];
+    }
     const found = this.#names.get(name.toLowerCase());
     const location = this.#gone.get(name.toLowerCase());
     if (found !== undefined) return found;

@@ -3,14 +3,17 @@ import type { Logger } from "pino";
 import type { Config } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
+import type { LevelSet } from "../../storage/levels/level-files.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
 import type {
+  AskedLevels,
   Engine,
   Evaluation,
   HeldBricks,
   LentMemory,
+  MakeControl,
   Query,
   RegionBox,
   RegionCounts,
@@ -24,6 +27,7 @@ import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
 import { Execution } from "./execution.js";
 import { createShare } from "./fair-queue.js";
+import { makeLevels } from "./levels.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { openPool } from "./pool.js";
 import type { QueryContext } from "./query-life.js";
@@ -44,7 +48,8 @@ export async function openEngine(
 ): Promise<Engine> {
   const running = new InProgress<RunningQuery>();
   const catalog = new Catalog(config, carrier, log, () => {
-    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...datasetsOf(running)]));
+    const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
+    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...levels, ...datasetsOf(running)]));
   });
   try {
     await catalog.reload();
@@ -125,6 +130,15 @@ class FieldEngine implements Engine {
 
   find(name: string): Dataset | undefined {
     return this.#catalog.find(name);
+  }
+
+  levels(dataset: Dataset): LevelSet | null {
+    return this.#catalog.levels.of(dataset);
+  }
+
+  async makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet> {
+    await makeLevels(this, dataset, this.#config.state, quantities, this.#carrier.parallelism, control);
+    return this.levels(dataset) as LevelSet;
   }
 
   start(

@@ -34,7 +34,10 @@ export function folderKind(names: readonly string[]): "described" | "store" | "f
   return known === undefined ? "folder" : { refused: known.reason };
 }
 
-/** Whether an entry is left out of account: it is hidden, or being written. */
+/** The ending of folders with levels of a dataset. */
+export const LEVELS_SUFFIX = ".levels";
+
+/** Whether an entry is left out of account: it is hidden, being written, or holds levels. */
 export function isPassedOver(name: string): boolean {
-  return name.startsWith(".") || name.endsWith(".partial");
+  return name.startsWith(".") || name.endsWith(".partial") || name.endsWith(LEVELS_SUFFIX);
 }

@@ -1,0 +1,86 @@
+/** Levels of datasets: found beside them when they are asked for, and made from queries of their nodes. */
+import { setImmediate } from "node:timers/promises";
+import { cellWidths } from "../../kernels/cells.js";
+import { CancelledError } from "../../shared/errors.js";
+import type { Dataset, Triple } from "../../storage/file/dataset.js";
+import { statusOf } from "../../storage/file/files.js";
+import {
+  fieldsWithLevels,
+  type LevelQuantity,
+  type LevelSet,
+  LevelWriter,
+  levelFolders,
+  levelQuantity,
+  openLevels,
+  type Widths,
+} from "../../storage/levels/level-files.js";
+import type { AskedLevels, Engine, MakeControl } from "../contract/query.js";
+
+const widthsOf = ({ axes }: Dataset): Widths => axes.map(cellWidths) as unknown as Widths;
+
+/** Longest time for one box of nodes. */
+const BOX_MS = 600_000;
+
+/** The levels of the datasets that are served, opened again when their stores have changed. */
+export class FoundLevels {
+  readonly #state: string;
+  readonly #known = new WeakMap<Dataset, { readonly version: string; readonly set: LevelSet | null }>();
+
+  /** @param state the state folder */
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  of(dataset: Dataset): LevelSet | null {
+    const folders = levelFolders(dataset, this.#state);
+    const version = folders.map((one) => statusOf(`${one}/zarr.json`)?.ctimeMs ?? "").join();
+    const known = this.#known.get(dataset);
+    if (known?.version === version) return known.set;
+    const set = version === "," || version === "" ? null : openLevels(dataset, widthsOf(dataset), folders);
+    this.#known.set(dataset, { version, set });
+    return set;
+  }
+}
+
+/** Makes levels frame by frame; what an interrupted run has made is kept. */
+export async function makeLevels(
+  engine: Pick<Engine, "start">,
+  dataset: Dataset,
+  state: string,
+  asked: readonly AskedLevels[],
+  ahead: number,
+  { progress = () => undefined, ...control }: MakeControl,
+): Promise<void> {
+  const writer = await LevelWriter.open(dataset, widthsOf(dataset), levelFolders(dataset, state));
+  const common = { ...control, deadlineMs: BOX_MS, dataset };
+  const made: readonly { readonly own: LevelQuantity; readonly more: object; readonly field: string }[] = [
+    ...fieldsWithLevels(dataset).map((own) => ({ own, more: {}, field: own.text })),
+    ...asked.map(({ text, components, field, quantity }) => {
+      return { own: levelQuantity(text, components), more: { quantity }, field };
+    }),
+  ];
+  const frames = dataset.time.count;
+  for (const [q, { own, more, field }] of made.entries())
+    for (let frame = 0; frame < frames; frame++) {
+      const done = (fraction: number) => progress((q + (frame + fraction) / frames) / made.length);
+      if (await writer.has(own, frame)) continue;
+      const read = async (first: Triple, count: Triple): Promise<Float32Array> => {
+        if (control.signal?.aborted) throw new CancelledError();
+        const nodes = { field, frame, first, count, stride: [1, 1, 1] as const };
+        const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more } as const;
+        const result = await engine.start(query, common).finish();
+        const out = new Float32Array(result.items * result.components);
+        let at = 0;
+        for await (const part of result.stream ?? result.values) {
+          out.set(part, at);
+          at += part.length;
+        }
+        result.release();
+        // Other requests have their turns between two boxes.
+        await setImmediate();
+        return out;
+      };
+      await writer.write(own, frame, read, ahead, done);
+    }
+  await writer.finish(made.map(({ own }) => own));
+}

@@ -1,0 +1,65 @@
+/** Axes of levels: cube j of level k holds the nodes 2^k j to min(2^k (j + 1), N) - 1 of an axis. */
+import type { Axis, Triple } from "../file/dataset.js";
+
+/** Cubes along the longest axis of the coarsest level. */
+const LEAST_CUBES = 8;
+
+/** Cubes of a level along an axis. */
+export const cubesOf = (nodes: number, level: number): number => Math.ceil(nodes / 2 ** level);
+
+/** The coarsest level: the first on which no axis has more than 8 cubes. */
+export function coarsestLevel(axes: readonly Pick<Axis, "nodes">[]): number {
+  let level = 0;
+  while (axes.some(({ nodes }) => cubesOf(nodes, level) > LEAST_CUBES)) level++;
+  return level;
+}
+
+/** Cubes of a level along x, y, z. */
+export const shapeOf = (nodes: Triple, level: number): Triple =>
+  nodes.map((n) => cubesOf(n, level)) as unknown as Triple;
+
+/** Sums of the numbers of the nodes of each cube. */
+export function sumsOver(values: Float64Array, level: number): Float64Array {
+  const sums = new Float64Array(cubesOf(values.length, level));
+  for (let i = 0; i < values.length; i++) sums[Math.floor(i / 2 ** level)] += values[i];
+  return sums;
+}
+
+/**
+ * The axis of a level: cubes are at sum(w x)/sum(w). It stays uniform and periodic where cubes divide the period; else
+ * it is tabulated, with the faces of its cubes.
+ *
+ * @param widths weights of the nodes: the widths of their cells
+ */
+export function levelAxis(axis: Axis, widths: Float64Array, level: number): Axis {
+  const { nodes, origin, spacing, periodic, coordinates } = axis;
+  const edge = 2 ** level;
+  if (level === 0 || nodes === 1) return axis;
+  if (periodic && nodes % edge === 0)
+    return {
+      nodes: nodes / edge,
+      origin: origin + ((edge - 1) * spacing) / 2,
+      spacing: edge * spacing,
+      periodic,
+      coordinates,
+    };
+  const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;
+  const total = sumsOver(widths, level);
+  const places = sumsOver(
+    widths.map((w, i) => w * at(i)),
+    level,
+  ).map((sum, j) => sum / total[j]);
+  const start = axis.edges?.[0] ?? (periodic ? origin - spacing / 2 : origin - (axis.beyond?.[0] ?? 0));
+  const edges = new Float64Array(places.length + 1).fill(start);
+  for (let j = 0; j < places.length; j++) edges[j + 1] = edges[j] + total[j];
+  let least = places.length === 1 ? total[0] : Number.POSITIVE_INFINITY;
+  for (let j = 1; j < places.length; j++) least = Math.min(least, places[j] - places[j - 1]);
+  return {
+    nodes: places.length,
+    origin: places[0],
+    spacing: least,
+    periodic: false,
+    coordinates: places,
+    edges,
+  };
+}
