@@ -7,7 +7,7 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS } from "../../shared/store-settings.js";
 import { type Dataset, type FieldSource, fieldNames, isStaggered, type Triple } from "../file/dataset.js";
-import { fileStamp, statusOf } from "../file/files.js";
+import { fileStamp, realPath, statusOf } from "../file/files.js";
 import { LEVELS_SUFFIX } from "../file/folder-names.js";
 import { type ObjectTarget, objectTarget } from "../objects/object-target.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zarr/array-document.js";
@@ -64,7 +64,8 @@ interface Claim {
 /** The folders where levels of a dataset may be, the preferred one first: beside it, and below the state folder. */
 export function levelFolders({ name, location }: Dataset, state: string): readonly string[] {
   const own = join(state, "levels", `${name}${LEVELS_SUFFIX}`);
-  return isAddress(location) ? [own] : [join(dirname(location), `${name}${LEVELS_SUFFIX}`), own];
+  if (isAddress(location)) return [own];
+  return [join(dirname(realPath(location) ?? location), `${name}${LEVELS_SUFFIX}`), own];
 }
 
 /** The fields that have levels: those on the nodes of the dataset. */
