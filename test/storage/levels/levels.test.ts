@@ -27,7 +27,7 @@ const periodic = (nodes: number): Axis => ({ nodes, origin: 0.5, spacing: 0.25, 
 const walled = (nodes: number): Axis => ({ nodes, origin: -1, spacing: 0.125, periodic: false, coordinates: null });
 function stretched(nodes: number): Axis {
   const coordinates = Float64Array.from({ length: nodes }, (_, i) => -Math.cos((Math.PI * i) / (nodes - 1)));
-  return { nodes, origin: -1, spacing: coordinates[1] + 1, periodic: false, coordinates };
+  return { nodes, origin: -1, spacing: (coordinates[1] as number) + 1, periodic: false, coordinates };
 }
 
 /** Half the way to each neighbour; none beyond an end. */
@@ -204,7 +204,8 @@ describe.each(CASES)("levels of a grid: $name", (one) => {
               const v = valueAt(one, 1, x, y, z, c);
               if (Number.isNaN(v)) continue;
               const w = (widths[0][x] as number) * (widths[1][y] as number) * (widths[2][z] as number);
-              expected[Math.floor((v - low) / width)] += w;
+              const bin = Math.floor((v - low) / width);
+              expected[bin] = (expected[bin] ?? Number.NaN) + w;
               [least, most] = [Math.min(least, v), Math.max(most, v)];
             }
         expect(low <= least && most < low + 4096 * width).toBe(true);

@@ -141,6 +141,8 @@ export function analyticEngine(
     },
     lend: (bytes) => ({ bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => undefined }),
     readJson: async (bytes, arrays) => readMembers(Buffer.from(bytes), arrays),
+    levels: () => null,
+    makeLevels: () => Promise.reject(new Error("not asked by the interface")),
     held: () => [],
     regions: () => null,
     generations: () => null,
