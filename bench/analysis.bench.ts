@@ -21,10 +21,15 @@ const PEER = fileURLToPath(new URL("./peers/analysis.py", import.meta.url));
 
 /** Analyses that NumPy answers too: its case, the body, and what the ratio aims at. */
 const ANALYSES = [
-  { name: "ux", call: "statistics", body: { reduce: [{ moments: "ux" }] }, aim: 1 },
-  { name: "strain", call: "statistics", body: { reduce: [{ moments: "ddot(S,S)" }] }, aim: 0.3 },
-  { name: "spectrum", call: "spectrum", body: { of: "u" }, aim: 1.5 },
-  { name: "structures", call: "structures", body: { of: "norm(w)", above: { rms: 2 }, connectivity: 6 }, aim: 1 },
+  { name: "ux", call: "statistics", body: { what: "u.x" }, aim: 1 },
+  { name: "strain", call: "statistics", body: { what: "ddot(S,S)" }, aim: 0.3 },
+  { name: "spectrum", call: "spectrum", body: { what: "u" }, aim: 1.5 },
+  {
+    name: "structures",
+    call: "structures",
+    body: { where: "norm(omega) > 2*rms(norm(omega))", connectivity: 6 },
+    aim: 1,
+  },
 ] as const;
 
 /** Rows `analysis`: seconds of analyses, and their ratios to the anchors. */
@@ -80,7 +85,7 @@ async function timed(service: RunningService, call: string, dataset: string, bod
   const response = await fetch(`${service.url}/api/datasets/${dataset}/${call}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ frames: [1], ...body }),
+    body: JSON.stringify({ frame: 0, ...body }),
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${call}: ${text}`);
@@ -135,15 +140,15 @@ async function startPeer(file: string, nodes: number): Promise<Peer | null> {
 
 /** Structure functions of 64^3 nodes at 15 separations, against the 300 calls of 35 000 points that they replace. */
 async function againstCalls(service: RunningService, rounds: number): Promise<Row[]> {
-  const separations = { nodes: Array.from({ length: 15 }, (_, i) => i + 1) };
+  const separations = Array.from({ length: 15 }, (_, i) => i + 1);
   const points = pointsIn(randomNumbers(7), 35_000, 0, PERIOD);
   const query = { operation: "GetVelocity", dataset: "small", time: 0, spatialInterpolation: "Lag8" } as const;
   const [ours, theirs]: [number[], number[]] = [[], []];
   let bytes = 0;
   const calls = 30;
   for (let round = 0; round <= rounds; round++) {
-    const asked = { orders: [2, 3], separations, terms: ["longitudinal"], form: "columns", digits: 8 };
-    const one = await timed(service, "structure-functions", "small", asked);
+    const asked = { orders: [2, 3], separations, terms: ["longitudinal"] };
+    const one = await timed(service, "structure_functions", "small", asked);
     let cpu = 0;
     for (let call = 0; call < calls; call++)
       cpu += (await ask(service.engine, { ...query, temporalInterpolation: "None" }, points)).cpuMilliseconds / 1000;
@@ -164,7 +169,7 @@ async function againstCalls(service: RunningService, rounds: number): Promise<Ro
 /** Bytes that one pass with derivatives reads when the cache holds a small part of the frame. */
 async function readsOf(service: RunningService, nodes: number): Promise<Row> {
   const before = service.engine.status().bytesRead;
-  await timed(service, "statistics", "bricks", { reduce: [{ moments: "ddot(S,S)" }] });
+  await timed(service, "statistics", "bricks", { what: "ddot(S,S)" });
   const ratio = (service.engine.status().bytesRead - before) / (12 * nodes ** 3);
   const params = { nodes, workers: 2 };
   return {

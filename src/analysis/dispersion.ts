@@ -135,9 +135,9 @@ export function dispersionMeans(
   const each = (value: (r: number) => number) => [...count].map((_, r) => finite(value(r)));
   const answer = {
     particles: [...count],
-    meanSquare: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
-    meanSquareAxes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),
-    velocitySquare: mean(now, count),
+    mean_square: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
+    mean_square_axes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),
+    velocity_square: mean(now, count),
     autocorrelation: each(
       (r) => centred(product, 7, 10, r) / Math.sqrt(centred(before, 7, 7, r) * centred(now, 10, 10, r)),
     ),

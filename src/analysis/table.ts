@@ -143,15 +143,15 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
   const { pairs, tetrads } = answer as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
   const separation = Object.entries((pairs?.separation ?? {}) as Readonly<Record<string, unknown[]>>);
   const rows = times.map((time, r) => ({
-    ...{ time, particles: lists.particles?.[r], meanSquare: lists.meanSquare?.[r] },
-    ...numbered(lists.meanSquareAxes?.[r] as unknown[], ["meanSquare.x", "meanSquare.y", "meanSquare.z"]),
-    ...{ velocitySquare: lists.velocitySquare?.[r], autocorrelation: lists.autocorrelation?.[r] },
+    ...{ time, particles: lists.particles?.[r], mean_square: lists.mean_square?.[r] },
+    ...numbered(lists.mean_square_axes?.[r] as unknown[], ["mean_square.x", "mean_square.y", "mean_square.z"]),
+    ...{ velocity_square: lists.velocity_square?.[r], autocorrelation: lists.autocorrelation?.[r] },
     ...Object.fromEntries(separation.map(([order, list]) => [`separation.${order}`, list[r]])),
     ...(tetrads === undefined
       ? {}
       : numbered((tetrads.eigenvalues as unknown[][])[r], ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),
   }));
-  const y = ["meanSquare", ...separation.map(([order]) => `separation.${order}`)];
+  const y = ["mean_square", ...separation.map(([order]) => `separation.${order}`)];
   return tableOf(rows, { x: "time", y, log: false });
 }
 

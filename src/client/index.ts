@@ -10,10 +10,10 @@ import {
   RECORDS,
   type RecordName,
 } from "../shared/operations.js";
-import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
 import { askTrajectories } from "./paths.js";
+import { questionsOf } from "./questions.js";
 import type {
   Answer,
   CallOptions,
@@ -29,9 +29,9 @@ import { askTracks } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
-export type * from "./analyses.js";
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
 export type { JobDescription, JobMethods, JobOptions, JobRequest } from "./jobs.js";
+export type { Question, QuestionAnswer, QuestionMethods, QuestionOptions } from "./questions.js";
 export type {
   Answer,
   CallOptions,
@@ -106,7 +106,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     stopAtOpenFaces,
     atTimes,
     trajectories,
-    ...analysesOf(url, options.token),
+    ...questionsOf(url, options.token),
     ...jobsOf(url, options.token),
   };
   return { ...Object.fromEntries(methods), ...own } as FieldClient;

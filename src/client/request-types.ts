@@ -12,24 +12,8 @@ import type {
   TemporalInterpolation,
   VALUES,
 } from "../shared/operations.js";
-import type {
-  AnalysisOptions,
-  DispersionAnswer,
-  DispersionRequest,
-  FlowMapAnswer,
-  FlowMapRequest,
-  LabelsAnswer,
-  SpectrumAnswer,
-  SpectrumRequest,
-  StatisticsAnswer,
-  StatisticsRequest,
-  StructureFunctionColumns,
-  StructureFunctionsAnswer,
-  StructureFunctionsRequest,
-  StructuresAnswer,
-  StructuresRequest,
-} from "./analyses.js";
 import type { JobMethods } from "./jobs.js";
+import type { QuestionMethods } from "./questions.js";
 import type { TrackRecord } from "./tracks.js";
 
 /**
@@ -184,27 +168,5 @@ export type FieldClient = {
     request: RequestOf<N>,
     options?: CallOptions,
   ): Promise<ExitAnswer>;
-  /** Reduces quantities: moments, histograms, conditional means and more. */
-  statistics(dataset: string, request: StatisticsRequest, options?: AnalysisOptions): Promise<StatisticsAnswer>;
-  /** Takes moments of increments along the axes. */
-  structureFunctions(
-    dataset: string,
-    request: StructureFunctionsRequest & { readonly form: "columns" },
-    options?: AnalysisOptions,
-  ): Promise<StructureFunctionColumns>;
-  structureFunctions(
-    dataset: string,
-    request: StructureFunctionsRequest,
-    options?: AnalysisOptions,
-  ): Promise<StructureFunctionsAnswer>;
-  /** Finds connected sets of nodes above or below a threshold. */
-  structures(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<StructuresAnswer>;
-  /** Sums the modes of whole frames over shells, along lines or in planes. */
-  spectrum(dataset: string, request: SpectrumRequest, options?: AnalysisOptions): Promise<SpectrumAnswer>;
-  /** Tracks seeds and answers where they go, the gradient of that map, and how much it stretches. */
-  flowMap(dataset: string, request: FlowMapRequest, options?: AnalysisOptions): Promise<FlowMapAnswer>;
-  /** Tracks seeds and answers statistics of their paths over time. */
-  dispersion(dataset: string, request: DispersionRequest, options?: AnalysisOptions): Promise<DispersionAnswer>;
-  /** The place in the list of structures of each node's structure, from 1, or 0; x fastest. */
-  structureLabels(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<LabelsAnswer>;
-} & JobMethods;
+} & QuestionMethods &
+  JobMethods;

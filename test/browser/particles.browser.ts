@@ -79,7 +79,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
       "Finite-time Lyapunov exponent",
     ]);
     expect(await page.textContent("#slice-readout .value")).toMatch(/^\s*Finite-time Lyapunov exponent \d/);
-    expect(calls.filter((url) => url.endsWith("/flow-map"))).toHaveLength(1);
+    expect(calls.filter((url) => url.endsWith("/flow_map"))).toHaveLength(1);
     const colours = () =>
       page.$eval("#slice", (canvas) => {
         const { width, height } = canvas as HTMLCanvasElement;

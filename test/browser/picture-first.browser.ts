@@ -132,7 +132,7 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     const answer = await fetch(`${dataset}/statistics`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ times: times.stored, reduce: [{ extremes: "Q", count: 1 }] }),
+      body: JSON.stringify({ time: times.stored, reduce: [{ extremes: "Q", count: 1 }] }),
     });
     const [{ at, time: ever }] = (await answer.json()).results[0].highest;
     expect((await told())?.split(", ").map(Number)).toEqual(at.map((value: number) => Number(value.toPrecision(5))));

@@ -36,14 +36,14 @@ interface Result {
 
 it("has a command for each of them", () => {
   expect(CALLS.map(({ path }) => path.split("/")[1])).toEqual(
-    expect.arrayContaining(["structure-functions", "statistics", "structures", "spectrum", "dispersion"]),
+    expect.arrayContaining(["structure_functions", "statistics", "structures", "spectrum", "dispersion"]),
   );
   expect(CALLS).toHaveLength(6);
 });
 
 it("structure functions differ from axis to axis", async () => {
   const { separations } = await study<{ separations: { nodes: number; longitudinal: Record<number, number> }[] }>(
-    "structure-functions",
+    "structure_functions",
   );
   const two = separations.filter(({ nodes }) => nodes === 2);
   expect(two.map(({ longitudinal }) => longitudinal[2]?.toFixed(4))).toEqual(["0.0262", "0.0277", "0.0243"]);
@@ -64,9 +64,14 @@ it("the first shells hold the energy, and shell 1 loses what goes to others", as
 });
 
 it("particles go ballistically at first, and pairs stay close", async () => {
-  const { meanSquare, velocitySquare, autocorrelation, pairs } = await study<{
-    meanSquare: number[];
-    velocitySquare: number[];
+  const {
+    mean_square: meanSquare,
+    velocity_square: velocitySquare,
+    autocorrelation,
+    pairs,
+  } = await study<{
+    mean_square: number[];
+    velocity_square: number[];
     autocorrelation: number[];
     pairs: { separation: Record<number, number[]> };
   }>("dispersion");

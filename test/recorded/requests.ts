@@ -1,4 +1,5 @@
 /** Requests of every interface, over its tables: operations, options, layouts, sizes, forms, analyses, events, faults. */
+
 import {
   ALL_OPERATIONS,
   dialectOf,
@@ -6,6 +7,7 @@ import {
   type OperationRow,
   TEMPORAL_INTERPOLATION,
 } from "../../src/shared/operations.js";
+import { earlier } from "../support/earlier-questions.js";
 import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
 
 export interface RecordedRequest {
@@ -169,6 +171,12 @@ function* soapRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
 
 const OCTETS = "application/octet-stream";
 
+/** An analysis, as it is asked. */
+function analysis(path: string, name: string, body: object, accept: string, more: Partial<RecordedRequest> = {}) {
+  const { call, members } = earlier(name, body as never);
+  return post(`${path}/${call}`, members, accept, more);
+}
+
 function post(path: string, body: unknown, accept: string, more: Partial<RecordedRequest> = {}): RecordedRequest {
   const isOctets = Buffer.isBuffer(body);
   return {
@@ -294,20 +302,27 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     { extremes: "norm(u)", count: 5 },
   ];
   for (const one of reduce) {
-    yield post(`${path}/statistics`, { time: first, reduce: [one] }, "application/json", { rounded: true });
-    yield post(`${path}/statistics`, { frames: "all", reduce: [one] }, "application/json", { rounded: true });
+    yield analysis(path, "statistics", { time: first, reduce: [one] }, "application/json", { rounded: true });
+    yield analysis(path, "statistics", { frames: "all", reduce: [one] }, "application/json", { rounded: true });
   }
   for (const over of [["x"], ["x", "z"], ["y", "z"]])
-    yield post(
-      `${path}/statistics`,
+    yield analysis(
+      path,
+      "statistics",
       { time: first, over, reduce: [{ moments: "ux*uy" }, { moments: "p" }] },
       "application/json",
       { rounded: true },
     );
   const random = { random: 500, seed: 3, method: "Lag6" };
-  yield post(`${path}/statistics`, { time: first, at: random, reduce: [{ moments: "norm(u)" }] }, "application/json", {
-    rounded: true,
-  });
+  yield analysis(
+    path,
+    "statistics",
+    { time: first, at: random, reduce: [{ moments: "norm(u)" }] },
+    "application/json",
+    {
+      rounded: true,
+    },
+  );
   for (const body of [
     { time: first },
     { time: first, of: "p" },
@@ -315,15 +330,15 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     { time: first, kind: "plane", axis: "y" },
     { frames: "all", with: ["flux", "transfer"] },
   ])
-    yield post(`${path}/spectrum`, body, "application/json", { rounded: true });
+    yield analysis(path, "spectrum", body, "application/json", { rounded: true });
   for (const body of [
     { orders: [2, 3], separations: { nodes: [1, 2, 4] } },
     { of: "p", orders: [2], separations: { nodes: [1, 3] } },
     { orders: [2], separations: { lengths: [0.3], pairs: 500, seed: 2 } },
   ])
-    yield post(`${path}/structure-functions`, { time: first, ...body }, "application/json", { rounded: true });
+    yield analysis(path, "structure-functions", { time: first, ...body }, "application/json", { rounded: true });
   for (const of of ["norm(w)", "Q", "p"])
-    yield post(`${path}/structures`, { time: first, of, above: { rms: 1.5 } }, "application/json", { rounded: true });
+    yield analysis(path, "structures", { time: first, of, above: { rms: 1.5 } }, "application/json", { rounded: true });
   const seeds = pointsOf({ name, axes, times, fields }, 6);
   const end = first + 0.8 * (second - first);
   const step = (end - first) / 4;
@@ -334,13 +349,10 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     yield post(`${path}/GetPosition?${query.replace("&every=1", "")}`, { points: seeds }, "text/csv");
   }
   const plane = { normal: "z", at: middle[2], count: [5, 4] };
-  yield post(
-    `${path}/flow-map`,
-    { start: first, end, dt: step, plane, quantities: ["map", "gradient", "ftle"] },
-    OCTETS,
-  );
-  yield post(
-    `${path}/dispersion`,
+  yield analysis(path, "flow-map", { start: first, end, dt: step, plane, quantities: ["gradient"] }, OCTETS);
+  yield analysis(
+    path,
+    "dispersion",
     { start: first, end, dt: step, every: 2, seeds: { pairs: 50, distance: 0.1, seed: 4 } },
     "application/json",
   );
@@ -367,8 +379,8 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     "no-such-call",
   ])
     yield get(`${path}/${bad}`, "application/json");
-  yield post(`${path}/statistics`, { time: first, reduce: [{ moments: "ux +" }] }, "application/json");
-  yield post(`${path}/statistics`, { time: 1e6, reduce: [{ moments: "ux" }] }, "application/json");
+  yield analysis(path, "statistics", { time: first, reduce: [{ moments: "ux +" }] }, "application/json");
+  yield analysis(path, "statistics", { time: 1e6, reduce: [{ moments: "ux" }] }, "application/json");
 }
 
 const VARIABLES = [

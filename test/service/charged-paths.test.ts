@@ -121,14 +121,14 @@ describe.each(SCHEMES)("%s", (integrator, error) => {
       else if (t > reached) expect(place).toEqual([null, null, null]);
       else if (integrator === "dopri5") expect(place?.[0]).toBeCloseTo(1.05 * Math.exp(t), 5);
     }
-    const request = { start: 0, end: 0.9, dt: 0.03, seeds: { points: [START, START] }, method: "Lag4" };
+    const request = { time: "0:0.9", step: 0.03, points: [START, START], method: "Lag4" };
     const response = await fetch(`${service.url}/api/datasets/holed/dispersion`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ ...request, integrator }),
     });
-    const { particles, meanSquare } = (await response.json()) as Record<string, (number | null)[]>;
-    expect([particles?.[0], particles?.at(-1), meanSquare?.at(-1)]).toEqual([2, 0, null]);
+    const { particles, mean_square } = (await response.json()) as Record<string, (number | null)[]>;
+    expect([particles?.[0], particles?.at(-1), mean_square?.at(-1)]).toEqual([2, 0, null]);
     // Other particles of the call are not affected.
     const alone = await track("holed", integrator, { points: [[1.01, 0.5, 0.5]], EndTime: 0.9 });
     expect(values[1]).toEqual(alone.values[0]);

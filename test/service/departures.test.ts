@@ -2,6 +2,7 @@
  * Every way a request can end, at every door: nothing that is counted remains of it: slots, points, bytes of answers,
  * lent memory, tasks, and places of its token.
  */
+
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -11,6 +12,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
+import { earlier } from "../support/earlier-questions.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";
 import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
@@ -40,12 +42,10 @@ function optionsOf(query: string): Record<string, string> {
 }
 
 /** The body of an analysis. */
-const analysis = (name: string, body: object): Door => [
-  name,
-  `${API}/${name.split(" ")[0]}`,
-  JSON_TYPE,
-  JSON.stringify(body),
-];
+const analysis = (name: string, body: object): Door => {
+  const { call, members } = earlier(name.split(" ")[0] as string, body as never);
+  return [name, `${API}/${call}`, JSON_TYPE, JSON.stringify(members)];
+};
 
 /** A door: name, path, media type and body, and headers; a body of null is a GET. */
 type Door = readonly [string, string, string, string | Buffer | null, ...string[]];

@@ -1,8 +1,8 @@
 /** Dispersion: against paths that are sent, and regular shapes at the start. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type DispersionRequest } from "../../src/client/index.js";
+import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { DISPERSION_EXAMPLE } from "../../src/server/rest/analysis/dispersion.js";
+import { callOf } from "../../src/shared/calls.js";
 import { scatter } from "../support/accuracy.js";
 import { serveTestData } from "../support/service.js";
 
@@ -15,9 +15,9 @@ afterAll(() => service.close());
 interface Dispersion {
   readonly times: number[];
   readonly particles: number[];
-  readonly meanSquare: number[];
-  readonly meanSquareAxes: number[][];
-  readonly velocitySquare: number[];
+  readonly mean_square: number[];
+  readonly mean_square_axes: number[][];
+  readonly velocity_square: number[];
   readonly autocorrelation: number[];
   readonly pairs: { readonly count: number[]; readonly separation: Record<string, number[]> };
   readonly tetrads: { readonly count: number[]; readonly eigenvalues: number[][] };
@@ -29,43 +29,49 @@ async function post(path: string, body: object, url = service.url): Promise<Resp
   const headers = { "content-type": "application/json" };
   return fetch(`${url}/api/datasets/isotropic32/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
-/** Numbers as the service has them; JSON holds the shortest text of each float32. */
-function singles<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(singles) as T;
-  return (typeof value === "number" ? Math.fround(value) : value) as T;
+interface Paths {
+  readonly times: readonly number[];
+  /** Place and quantities of each particle at each time. */
+  readonly records: readonly (readonly (readonly number[])[])[];
+}
+
+/** Paths of the service, their numbers float32 as JSON has the shortest text of them. */
+async function paths(body: object): Promise<Paths> {
+  const { rows, columns } = (await (await post("paths", body)).json()) as {
+    readonly rows: number[][];
+    readonly columns: readonly { readonly name: string }[];
+  };
+  const wanted = columns.flatMap(({ name }, c) => (/^([xyz]|u\..)$/.test(name) ? [c] : []));
+  const count = new Set(rows.map(([particle]) => particle)).size;
+  const particles = Array.from({ length: count }, (_, p) => rows.filter(([particle]) => particle === p));
+  const records = particles.map((own) => own.map((row) => wanted.map((c) => Math.fround(row[c] as number))));
+  return { times: (particles[0] ?? []).map(([, t]) => t as number), records };
 }
 const ask = async (body: object): Promise<Dispersion> => (await (await post("dispersion", body)).json()) as Dispersion;
 
 const COUNT = 24;
 const flat = scatter(COUNT);
 const points = Array.from({ length: COUNT }, (_, i) => [...flat.subarray(3 * i, 3 * i + 3)]);
-const times = { start: 0.4, end: 1.1, dt: 0.07, every: 2, method: "Lag6" };
+const times = { time: "0.4:1.1", step: 0.07, every: 2, method: "Lag6" };
 const mean = (values: readonly number[]) => values.reduce((sum, v) => sum + v, 0) / values.length;
 const square = (v: readonly number[]) => v.reduce((sum, x) => sum + x * x, 0);
 const minus = (a: readonly number[], b: readonly number[]) => a.map((x, c) => x - (b[c] as number));
 
 describe("dispersion", () => {
   it.each(["heun", "rk4", "dopri5"])("is the mean over paths that %s would send", async (integrator) => {
-    const path = `trajectories?operation=GetPositionByEnd&every=2&integrator=${integrator}&with=u&openFaces=stop`;
-    const track = { StartTime: 0.4, EndTime: 1.1, dt: 0.07, spatialInterpolation: "Lag6", points };
-    const sent = (await (await post(path, track)).json()) as {
-      readonly times: number[];
-      readonly values: number[][][];
-      readonly with: { readonly u: number[][][] };
-    };
-    const seeds = { points, together: 2 };
-    const answer = await ask({ ...times, integrator, seeds, orders: [2, 3] });
+    const sent = await paths({ ...times, integrator, what: "u", points });
+    const answer = await ask({ ...times, integrator, points: { pairs: points }, orders: [2, 3] });
     expect(answer.times).toEqual(sent.times);
     for (const [r] of sent.times.entries()) {
-      const places = singles(sent.values.map((records) => (records[r] as number[]).slice(0, 3)));
-      const before = singles(sent.values.map((records) => (records[0] as number[]).slice(0, 3)));
-      const u = singles(sent.with.u.map((records) => records[r] as number[]));
-      const u0 = singles(sent.with.u.map((records) => records[0] as number[]));
+      const places = sent.records.map((records) => (records[r] as number[]).slice(0, 3));
+      const before = sent.records.map((records) => (records[0] as number[]).slice(0, 3));
+      const u = sent.records.map((records) => (records[r] as number[]).slice(3));
+      const u0 = sent.records.map((records) => (records[0] as number[]).slice(3));
       const moved = places.map((place, i) => minus(place, before[i] as number[]));
       expect(answer.particles[r]).toBe(COUNT);
-      expect(answer.meanSquare[r]).toBeCloseTo(mean(moved.map(square)), 10);
-      expect(answer.meanSquareAxes[r]?.[1]).toBeCloseTo(mean(moved.map(([, y = 0]) => y * y)), 10);
-      expect(answer.velocitySquare[r]).toBeCloseTo(mean(u.map(square)), 10);
+      expect(answer.mean_square[r]).toBeCloseTo(mean(moved.map(square)), 10);
+      expect(answer.mean_square_axes[r]?.[1]).toBeCloseTo(mean(moved.map(([, y = 0]) => y * y)), 10);
+      expect(answer.velocity_square[r]).toBeCloseTo(mean(u.map(square)), 10);
       const centred = (of: readonly number[][]) => {
         const means = [0, 1, 2].map((c) => mean(of.map((v) => v[c] as number)));
         return of.map((v) => minus(v, means));
@@ -83,13 +89,11 @@ describe("dispersion", () => {
   });
 
   it("of tetrads is the mean shape of their four particles: trace and determinant of the moments", async () => {
-    const given = { ...times, seeds: { points: points.slice(0, 4), together: 4 } };
+    const given = { ...times, points: { tetrads: points.slice(0, 4) } };
     const { tetrads, times: at } = await ask(given);
-    const path = "trajectories?operation=GetPositionByEnd&every=2&integrator=rk4";
-    const track = { StartTime: 0.4, EndTime: 1.1, dt: 0.07, spatialInterpolation: "Lag6", points: points.slice(0, 4) };
-    const { values } = (await (await post(path, track)).json()) as { readonly values: number[][][] };
+    const { records: sent } = await paths({ ...times, points: points.slice(0, 4) });
     for (const [r] of at.entries()) {
-      const corners = singles(values.map((records) => records[r] as number[]));
+      const corners = sent.map((records) => records[r] as number[]);
       const centre = [0, 1, 2].map((c) => mean(corners.map((corner) => corner[c] as number)));
       const offsets = corners.map((corner) => minus(corner, centre));
       // The moments about the centre are those of the reduced vectors; their determinant is (volume 3!)^2 / 4.
@@ -112,24 +116,24 @@ describe("dispersion", () => {
   });
 
   it("begins with pairs at their distance, and with regular tetrads", async () => {
-    const short = { start: 0.4, end: 0.41, dt: 0.01, method: "Lag4" };
-    const pairs = await ask({ ...short, seeds: { pairs: 500, distance: 0.3, seed: 7 } });
+    const short = { time: "0.4:0.41", step: 0.01, method: "Lag4" };
+    const pairs = await ask({ ...short, points: { pairs: 500, distance: 0.3, seed: 7 } });
     expect(pairs.pairs.separation["2"]?.[0]).toBeCloseTo(0.09, 6);
     expect([pairs.particles[0], pairs.pairs.count[0]]).toEqual([1000, 500]);
-    const { tetrads } = await ask({ ...short, seeds: { tetrads: 300, distance: 0.3 } });
+    const { tetrads } = await ask({ ...short, points: { tetrads: 300, distance: 0.3 } });
     for (const value of tetrads.eigenvalues[0] as number[]) expect(value).toBeCloseTo(0.09 / 2, 6);
     const random = await ask({
       ...short,
-      seeds: { random: 1000, seed: 1 },
-      region: { origin: [0, 0, 0], extent: [1, 1, 1] },
+      points: { random: 1000, seed: 1 },
+      ...{ x: "0:1", y: "0:1", z: "0:1" },
     });
     expect(random.particles).toEqual([1000, 1000]);
-    const grid = await ask({ ...short, seeds: { grid: [3, 4, 5] } });
-    expect([grid.particles[0], grid.meanSquare[0], grid.autocorrelation[0]]).toEqual([60, 0, 1]);
+    const given = await ask({ ...short, points });
+    expect([given.particles[0], given.mean_square[0], given.autocorrelation[0]]).toEqual([COUNT, 0, 1]);
   });
 
   it("has the same bits with any number of workers, and however it is cut into parts", async () => {
-    const asked = { start: 0.4, end: 0.8, dt: 0.1, seeds: { tetrads: 3000, distance: 0.2 }, method: "Lag4" };
+    const asked = { time: "0.4:0.8", step: 0.1, points: { tetrads: 3000, distance: 0.2 }, method: "Lag4" };
     const text = await (await post("dispersion", asked)).text();
     const alone = await serveTestData([], { WORKERS: "1" });
     const cut = await serveTestData([], { QUERY_POINTS: "12500" });
@@ -144,20 +148,16 @@ describe("dispersion", () => {
 
   it("is answered to the typed client as the example says", async () => {
     const client = await connect(service.url);
-    const { times: at, tetrads } = await client.dispersion("isotropic32", DISPERSION_EXAMPLE as DispersionRequest);
-    expect(at).toEqual([0.4, 0.65, 0.9, 1.15, 1.4]);
-    expect(tetrads?.eigenvalues).toHaveLength(5);
+    const { times: at, pairs } = await client.dispersion("isotropic32", callOf("dispersion").example as object);
+    expect(at).toEqual([0.4, 0.45, 0.5, 0.55, 0.6]);
+    expect(pairs.separation["2"]).toHaveLength(5);
   });
 
   it.each([
-    [
-      { seeds: { points: points.slice(0, 3), together: 2 } },
-      "seeds.points: 3 points are not a multiple of 2.",
-      "seeds.points",
-    ],
-    [{ seeds: { pairs: 3 } }, "seeds.distance: expected required property.", "seeds.distance"],
-    [{ seeds: { grid: [2] }, end: 99 }, /^Time 99 out of range/, "EndTime"],
-    [{ seeds: { grid: [2] }, tolerance: 1e-3 }, "Only dopri5 takes a tolerance: integrator is rk4.", "tolerance"],
+    [{ points: { pairs: points.slice(0, 3) } }, "points.pairs: 3 points are not a multiple of 2.", "points.pairs"],
+    [{ points: { pairs: 3 } }, /^points.distance: /, "points.distance"],
+    [{ points, time: "0.4:99" }, /^Time 99 out of range/, "time"],
+    [{ points, tolerance: 1e-3 }, "Only dopri5 takes a tolerance: integrator is rk4.", "tolerance"],
   ])("is refused in one line: %j", async (more, detail, member) => {
     const answer = await ask({ ...times, ...more });
     expect(answer.detail).toMatch(detail);
@@ -165,7 +165,7 @@ describe("dispersion", () => {
   });
 
   it("is refused if it takes too many steps", async () => {
-    const { detail } = await ask({ start: 0, end: 1.9, dt: 1e-5, seeds: { random: 1000 } });
+    const { detail } = await ask({ time: "0:1.9", step: 1e-5, points: { random: 1000 } });
     expect(detail).toMatch(
       /^Request size too large \(1000 > 131\): 131 particles fit with as many steps, or 25000 steps of 1000 particles \(3799\d{5} particle steps, of which a step here counts 2, were asked, the limit is 50000000\)$/,
     );

@@ -247,10 +247,10 @@ describe("a job", () => {
   });
 
   it("takes flow maps and dispersion further than a call may", async () => {
-    const start = { start: 0.4, end: 0.6, dt: 0.02, method: "Lag4", integrator: "rk4" };
+    const start = { time: "0.4:0.6", step: 0.02, method: "Lag4" };
     const calls = [
-      ["flow-map", { ...start, plane: { normal: "z", at: 1.5, count: [3, 3] }, quantities: ["map", "ftle"] }],
-      ["dispersion", { ...start, seeds: { random: 20, seed: 1 } }],
+      ["flow_map", { ...start, what: "map, ftle", z: 1.5, samples: 3 }],
+      ["dispersion", { ...start, points: { random: 20, seed: 1 } }],
     ] as const;
     const ask = (url: string, name: string, body: object, headers: Headers = {}) =>
       post(`${url}/api/datasets/isotropic32/${name}`, JSON.stringify(body), {
@@ -278,7 +278,7 @@ describe("a job", () => {
     const got = await fetch(`${url}${location}/result`);
     expect(got.headers.get("content-type")).toBe("image/png");
     expect((await bytesOf(got)).equals(await bytesOf(await fetch(`${url}${slice}`, { headers })))).toBe(true);
-    const statistics = JSON.stringify({ time: 0.4, reduce: [{ moments: "pressure" }] });
+    const statistics = JSON.stringify({ time: 0.4, what: "p" });
     const json = { "content-type": "application/json" };
     const other = `${url}/api/datasets/isotropic32/statistics`;
     const second = await started(await post(other, statistics, { ...json, ...ASYNC }));

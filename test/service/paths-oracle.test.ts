@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { File, type Dataset as H5Dataset, ready } from "h5wasm/node";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect, type DispersionAnswer, type FieldClient } from "../../src/client/index.js";
+import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { scatter } from "../support/accuracy.js";
 import { determinant } from "../support/path-accuracy.js";
@@ -41,7 +41,7 @@ type Truth = [
   Place[],
   FlowMapTruth,
   FlowMapTruth,
-  Omit<DispersionAnswer, "pairs" | "tetrads"> & {
+  Readonly<Record<"meanSquare" | "meanSquareAxes" | "velocitySquare" | "autocorrelation", readonly number[]>> & {
     readonly separation: Record<string, number[]>;
     readonly eigenvalues: number[][];
   },
@@ -112,22 +112,25 @@ it.skipIf(PYTHON === undefined)(`paths are those of NumPy${WITHOUT}`, { timeout:
     [splineMap, TASKS[4]],
   ] as const) {
     const maps = points.map(async ([x, y, z]) => {
-      const window = { origin: [x - 0.5, y - 0.5], extent: [1, 1] };
-      const plane = { normal: "z", at: z, count: [1] } as const;
-      const asked = { ...times, dt: 0.02, plane, window, method, derivatives, quantities: ["gradient"] } as const;
-      return (await client.flowMap("isotropic32", asked)).gradient;
+      const asked = { what: "gradient", x, y, z, time: "0.5:1.5", step: 0.02, method, derivatives };
+      return (await client.flow_map("isotropic32", asked)).data.gradient;
     });
-    const gradients = (await Promise.all(maps)).flat(2) as number[][][];
+    const gradients = (await Promise.all(maps)) as number[][][];
     expect(worst(gradients, truth.gradient)).toBeLessThan(2e-4);
     const volumes = gradients.map((F) => Math.abs(determinant(F.flat()) - 1)).sort((a, b) => a - b);
     expect(((volumes[COUNT / 2 - 1] as number) + (volumes[COUNT / 2] as number)) / 2).toBeCloseTo(truth.volume, 5);
   }
   expect(splineMap.volume).toBeLessThan(1e-3);
-  const asked = { ...times, dt: 0.05, every: 5, orders: [2, 3], method: "Lag6" } as const;
-  const four = await client.dispersion("isotropic32", { ...asked, seeds: { points, together: 4 } });
-  const two = await client.dispersion("isotropic32", { ...asked, seeds: { points, together: 2 } });
-  for (const name of ["meanSquare", "meanSquareAxes", "velocitySquare", "autocorrelation"] as const) {
-    expect(worst(four[name], means[name])).toBeLessThan(1e-5);
+  const asked = { time: "0.5:1.5", step: 0.05, every: 5, orders: [2, 3], method: "Lag6" } as const;
+  const four = await client.dispersion("isotropic32", { ...asked, points: { tetrads: points } });
+  const two = await client.dispersion("isotropic32", { ...asked, points: { pairs: points } });
+  for (const [name, oracle] of [
+    ["mean_square", "meanSquare"],
+    ["mean_square_axes", "meanSquareAxes"],
+    ["velocity_square", "velocitySquare"],
+    ["autocorrelation", "autocorrelation"],
+  ] as const) {
+    expect(worst(four[name], means[oracle])).toBeLessThan(1e-5);
     expect(two[name]).toEqual(four[name]);
   }
   for (const order of ["2", "3"])

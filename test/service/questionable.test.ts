@@ -88,7 +88,7 @@ const REQUESTS: readonly (readonly [door: string, ask: (name: string) => Promise
   ["the description that the page begins with", (name) => fetch(`${service.url}/api/datasets/${name}`)],
   ["a slice of the page", (name) => fetch(`${service.url}/api/datasets/${name}/slice?field=speed&time=0&axis=z&at=1`)],
   ["a cutout of the page", (name) => fetch(`${service.url}/api/datasets/${name}/cutout.h5?start=1,1,1&end=2,2,2`)],
-  ["statistics", (name) => post(`/api/datasets/${name}/statistics`, { time: 0, reduce: [{ moments: "ux" }] })],
+  ["statistics", (name) => post(`/api/datasets/${name}/statistics`, { time: 0, what: "u.x" })],
   ["the view as a Zarr store", (name) => fetch(`${service.url}/zarr/${name}/zarr.json`)],
   [
     "POST values",

@@ -9,6 +9,7 @@ import { File } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { askEarlier } from "../support/earlier-questions.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -402,7 +403,7 @@ describe("a staggered dataset", () => {
 
   it("refuses what needs all components at one node, by name", async () => {
     const text = await (
-      await fetch(`${service.url}/api/datasets/levels20/statistics`, {
+      await askEarlier(`${service.url}/api/datasets/levels20/statistics`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ time: 0, reduce: [{ moments: "ux" }] }),

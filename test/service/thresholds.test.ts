@@ -1,6 +1,7 @@
 /** Thresholds of expressions find the nodes that the built-in quantities and the statistics of the same nodes find. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
+import { askEarlier } from "../support/earlier-questions.js";
 import { serveTestData } from "../support/service.js";
 
 let service: RunningService;
@@ -12,7 +13,7 @@ afterAll(() => service.close());
 const BOX = { x_start: 1, y_start: 1, z_start: 1, x_end: 32, y_end: 32, z_end: 32 };
 
 async function post(call: string, body: object): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${service.url}/api/datasets/isotropic32/${call}`, {
+  const answer = await askEarlier(`${service.url}/api/datasets/isotropic32/${call}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),

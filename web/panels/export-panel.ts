@@ -44,6 +44,7 @@ import {
   slicePathOf,
   stretchingOf,
 } from "../state/queries.js";
+import { stretchingQuestion } from "../state/questions.js";
 import { quantityOf, quantityValues, unitOfQuantity } from "../state/shown-quantity.js";
 import { LANGUAGES, SPEEDS, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -352,8 +353,10 @@ export class ExportPanel {
     const { api, facts, state } = this.#store;
     const shown = state.subject === "slice" ? this.#figures.slice.shown : null;
     const flow = shown === null ? null : stretchingOf(shown.state, facts);
-    if (flow !== null)
-      return `POST ${addressOf(`api/datasets/${flow.dataset}/flow-map`)}\n${JSON.stringify({ ...flow.body, quantities: ["ftle"] })}`;
+    if (flow !== null) {
+      const { call, members } = stretchingQuestion(flow.body);
+      return `POST ${addressOf(`api/datasets/${flow.dataset}/${call}`)}\n${JSON.stringify(members)}`;
+    }
     const { service: soap, namespace } = this.#catalogue;
     const endpoint = { base: addressOf(""), soap, namespace, token: api.hasToken };
     const texts = this.#recipes().map((recipe) => WRITERS[state.language].write(recipe, endpoint));

@@ -143,8 +143,10 @@ function planeRegion(state: ViewState, facts: DatasetFacts, both = false): { ori
   const [left, right, bottom, top] = state.window ?? wholePlane(facts, state.axis);
   const [columns] = sidesOf(state.axis);
   const sides = AXES.map((name): readonly [number, number] => {
-    if (name !== state.axis) return name === columns ? [left, right] : [bottom, top];
     const axis = axisOf(facts, name);
+    // A part of a periodic axis ends before its last place.
+    const end = axis.periodic ? 1e-4 * axis.spacing : 0;
+    if (name !== state.axis) return name === columns ? [left, right - end] : [bottom, top - end];
     const node = nodeNear(axis, state.at);
     const [from, to] = both ? nodesAround(axis, state.at) : [node, node];
     return [from, to + (axis.periodic ? axis.spacing / 2 : 0)];

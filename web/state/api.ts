@@ -4,6 +4,7 @@ import type { AnalysisCall, ShownAnswer } from "./analyses.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { AXES, coordinateOf, extremesOf, type SampleAxis, sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
+import { type PageQuestion, questionOf, stretchingQuestion, structuresShown } from "./questions.js";
 import { quantityValues } from "./shown-quantity.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
@@ -50,7 +51,7 @@ export function valuesOf(result: BatchResult): Float32Array | null {
 
 /** A query of a batch that is no operation: the call, its members, and the records that it asks for. */
 interface CallQuery {
-  readonly call: "slice" | "volume" | "flow-map" | "statistics";
+  readonly call: "slice" | "volume";
   readonly dataset: string;
   readonly members: object;
   readonly records: number;
@@ -537,15 +538,28 @@ export class ApiClient {
     body: AnalysisCall["body"],
     signal: AbortSignal,
   ): Promise<ShownAnswer> {
-    return (await this.#analysis(dataset, call, body, JSON_TYPE, signal)).json() as Promise<ShownAnswer>;
+    const answer = (await (await this.#analysis(dataset, call, body, JSON_TYPE, signal)).json()) as ShownAnswer;
+    return call === "structures" ? structuresShown(answer, body) : answer;
   }
 
   /** Asks for statistics of several bodies in one request. */
   async statistics(dataset: string, bodies: readonly AnalysisCall["body"][], signal: AbortSignal) {
-    if (bodies.length === 1) return [await this.analysis(dataset, "statistics", bodies[0], signal)];
-    const queries = bodies.map((members): CallQuery => ({ call: "statistics", dataset, members, records: 0 }));
-    const results = await this.#inParts(queries, signal);
-    return results.map((result) => answerOf(result) as unknown as ShownAnswer);
+    const questions = bodies.map((body) => ({
+      dataset,
+      call: "statistics",
+      ...questionOf("statistics", body).members,
+    }));
+    const response = await this.#send("api/ask", {
+      method: "POST",
+      headers: { "content-type": JSON_TYPE, accept: JSON_TYPE },
+      body: JSON.stringify(questions),
+      signal,
+    });
+    const answers = (await response.json()) as readonly (ShownAnswer & { readonly problem?: Problem })[];
+    const refused = answers.find(({ problem }) => problem !== undefined)?.problem;
+    if (refused !== undefined)
+      throw new ApiError(REFUSED, refused.code ?? "Internal", refused.detail ?? "", refused.limit ?? null);
+    return answers;
   }
 
   /** Asks for the table of an analysis as CSV. */
@@ -553,11 +567,21 @@ export class ApiClient {
     return (await this.#analysis(dataset, call, table, "text/csv", signal)).blob();
   }
 
-  #analysis(dataset: string, call: string, body: object, accept: string, signal: AbortSignal): Promise<Response> {
+  #analysis(
+    dataset: string,
+    call: string,
+    body: AnalysisCall["body"],
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    return this.#question(dataset, questionOf(call, body), accept, signal);
+  }
+
+  #question(dataset: string, { call, members }: PageQuestion, accept: string, signal: AbortSignal): Promise<Response> {
     return this.#send(`${datasetPath(dataset)}/${call}`, {
       method: "POST",
       headers: { "content-type": JSON_TYPE, accept },
-      body: JSON.stringify(body),
+      body: JSON.stringify(members),
       signal,
     });
   }
@@ -565,9 +589,8 @@ export class ApiClient {
   /** Asks how much the flow stretches what starts on a plane. */
   async stretching({ dataset, body }: StretchingQuery, signal: AbortSignal): Promise<Slice> {
     const { plane, region } = body;
-    const records = plane.count.reduce((product, count) => product * count, 1);
-    const [result] = await this.#tick.add([{ call: "flow-map", dataset, members: body, records }], null, signal);
-    const { values } = samplesOf(result);
+    const response = await this.#question(dataset, stretchingQuestion(body), OCTETS, signal);
+    const values = new Float32Array(await response.arrayBuffer());
     const [columns, rows] = sidesOf(plane.normal).map((axis, i) => {
       const spacing = region.extent[i] / plane.count[i];
       return { axis, count: plane.count[i], origin: region.origin[i] + spacing / 2, spacing };

@@ -4,8 +4,8 @@ import type { Moments } from "../../analysis/moments.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { type AnalysedNodes, placesOf, reductionOf } from "../rest/analysis/analysis-request.js";
-import { meansFor } from "../rest/analysis/analysis-routes.js";
 import { dispersion as disperse } from "../rest/analysis/dispersion.js";
+import { meansFor } from "../rest/analysis/means-for.js";
 import { spectrum as sumModes } from "../rest/analysis/spectrum.js";
 import { type Means, statistics as reduceAll } from "../rest/analysis/statistics.js";
 import { structureFunctions } from "../rest/analysis/structure-functions.js";
@@ -332,28 +332,13 @@ export async function structures({ dataset, life, service }: Context, asked: Mem
   const names = new Map(
     quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c] as string] as const)),
   );
-  const members = {
-    of: condition,
-    above: 0.5,
-    connectivity: Number(connectivity),
-    least,
-    labels,
-    beside: true,
-    properties,
-  };
+  const members = { where: condition, connectivity: Number(connectivity), least, labels, properties };
   const found = (await findStructures(
     { ...nodeMembers(asked, dataset, frames), ...known.members, ...members } as never,
     dataset,
     means,
   )) as GroupAnswer;
-  const {
-    of: _,
-    threshold: __,
-    labelled,
-    formulas,
-    units,
-    ...body
-  } = fromZero(found) as GroupAnswer & { labelled?: Labelled };
+  const { labelled, formulas, units, ...body } = fromZero(found) as GroupAnswer & { labelled?: Labelled };
   const about = renamed(
     { formulas: without(formulas, condition), units: without(units, condition), ...body },
     names,
@@ -404,7 +389,9 @@ export async function dispersion(context: Context, asked: MemberValues): Promise
   } = asked;
   const step = stepIn(asked, dataset);
   const isDrawn = points !== undefined && !("rows" in points);
-  const seeds = isDrawn ? points : { points: rowsOf((await pointsOf(context, asked, 0, false)).triples) };
+  const seeds = isDrawn
+    ? points
+    : { points: (await pointsOf(context, asked, 0, false, true)).triples, together: points?.together ?? 1 };
   const tolerant = tolerance === undefined ? {} : { tolerance };
   const members = {
     ...{
@@ -426,8 +413,4 @@ export async function dispersion(context: Context, asked: MemberValues): Promise
     ...{ method, integrator, step, ...tolerant, every, open_faces, orders, remove, level: 0 },
   };
   return { answer: { kind: "table", body }, understood };
-}
-
-function rowsOf(triples: Float32Array): number[][] {
-  return Array.from({ length: triples.length / 3 }, (_, i) => [...triples.subarray(3 * i, 3 * i + 3)]);
 }

@@ -40,9 +40,10 @@ export async function pointsOf(
   values: MemberValues,
   records: number,
   isTimed: boolean,
+  isGrouped = false,
 ): Promise<Points> {
   const points = values.points as AskedPoints;
-  if ("pairs" in points || "tetrads" in points)
+  if ("pairs" in points || "tetrads" in points || ("together" in points && !isGrouped))
     throw wrong("points", "pairs and tetrads are for dispersion; take rows or random");
   if ("random" in points) {
     if (isTimed) throw wrong("points", "with a time for each, points are rows x, y, z, t");
@@ -90,7 +91,8 @@ export function pointsText(points: AskedPoints): unknown {
     const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength);
     return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
   }
-  return Array.from({ length: count }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
+  const list = Array.from({ length: count }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
+  return points.together === undefined ? list : { [points.together === 2 ? "pairs" : "tetrads"]: list };
 }
 
 /** Places of a question as it repeats them, whole axes left out. */

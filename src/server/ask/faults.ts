@@ -5,6 +5,12 @@ import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared
 
 const ORDER = Object.keys(MEMBERS);
 
+/** Members of the engine's queries, as questions call them. */
+const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
+  ...{ StartTime: "time", EndTime: "time", T: "time", dt: "step", nt: "step", recordEvery: "every" },
+  ...{ spatialInterpolation: "method", temporalInterpolation: "time_method", openFaces: "open_faces" },
+};
+
 /** The error of a member. */
 export function wrong(member: string, detail: string, nearest?: string): RequestError {
   return new RequestError("InvalidRequest", `${member}: ${detail}.`, {
@@ -24,7 +30,7 @@ export class Faults {
     if (context.faults !== undefined) this.#faults.push(...context.faults);
     else
       this.#faults.push({
-        ...{ code, member: context.member ?? member, detail: excerptLine(message) },
+        ...inQuestion(code, context.member ?? member, excerptLine(message)),
         ...(context.nearest === undefined ? {} : { nearest: context.nearest }),
       });
   }
@@ -65,6 +71,14 @@ export function withFaults(error: unknown): unknown {
     return all;
   }
   return error;
+}
+
+/** A fault in the names of questions. */
+function inQuestion(code: Fault["code"], member: string, detail: string): Fault {
+  const own = OF_QUESTIONS[member];
+  return own === undefined
+    ? { code, member, detail }
+    : { code, member: own, detail: detail.replaceAll(new RegExp(`\\b${member}\\b`, "g"), own) };
 }
 
 /** A message as one line. */

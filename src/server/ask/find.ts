@@ -5,7 +5,7 @@ import type { Moments } from "../../analysis/moments.js";
 import { isOfExpression } from "../../analysis/names.js";
 import type { Gathered } from "../../analysis/reductions.js";
 import { reductionOf } from "../rest/analysis/analysis-request.js";
-import { meansFor } from "../rest/analysis/analysis-routes.js";
+import { meansFor } from "../rest/analysis/means-for.js";
 import { timesOf } from "../rest/describe.js";
 import { coordinateOf, type NodeRun } from "../rest/region.js";
 import { meanText, nodesOf } from "./analyses.js";

@@ -1,5 +1,6 @@
 /** Answers `flow_map`: where particles go, the gradient of that map, and how much it stretches. */
 import type { Query } from "../../engine/contract/query.js";
+import { tooManyPoints } from "../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../shared/operations.js";
 import { pointsOf } from "../rest/sample-grid.js";
 import { TripleWriter } from "../rest/triple-writer.js";
@@ -49,6 +50,7 @@ export async function flow_map(
   const evaluation = life.start(query);
   const limit = life.limit(evaluation.limit);
   const count = pointsOf(samples.grid);
+  if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points, limit.tracking);
   await life.admit(count);
   const points = await samplePoints(samples, context);
   const writer = new TripleWriter(evaluation.points, limit);

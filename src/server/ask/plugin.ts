@@ -30,8 +30,6 @@ function callRoutes(api: FastifyInstance, service: Service, thread: CutoutThread
   api.get<Named>(url, { schema: { ...common, querystring: members }, validatorCompiler }, (request, reply) =>
     serveCall(service, thread, call, request.params.name, request as never, reply as never),
   );
-  // The analyses of version 1 have these addresses until they go.
-  if (["statistics", "spectrum", "structures", "dispersion"].includes(call)) return;
   api.post<Named>(url, { schema: { ...common, body: members }, validatorCompiler }, (request, reply) =>
     serveCall(service, thread, call, request.params.name, request as never, reply as never),
   );

@@ -16,7 +16,13 @@ export interface AskedQuantity {
 
 /** Points as they are asked for; rows that were given are numbers in a row, `width` each. */
 export type AskedPoints =
-  | { readonly rows: Float64Array; readonly width: number; readonly columns?: readonly string[] }
+  | {
+      readonly rows: Float64Array;
+      readonly width: number;
+      readonly columns?: readonly string[];
+      /** Rows that follow one another and are a pair or a tetrad. */
+      readonly together?: 2 | 4;
+    }
   | { readonly random: number; readonly seed: number }
   | { readonly pairs: number; readonly distance: number; readonly seed: number }
   | { readonly tetrads: number; readonly distance: number; readonly seed: number };
@@ -156,13 +162,21 @@ function readPoints(value: unknown, member: string): AskedPoints {
   if ([random, pairs, tetrads].filter((one) => one !== undefined).length !== 1)
     throw wrong(member, "expected one of random, pairs and tetrads");
   if (random !== undefined) return { random: count(random, "random"), seed: key };
+  const together = pairs === undefined ? 4 : 2;
+  const given = pairs ?? tetrads;
+  if (Array.isArray(given)) {
+    const name = `${member}.${together === 2 ? "pairs" : "tetrads"}`;
+    if (given.length === 0 || given.length % together !== 0)
+      throw wrong(name, `${given.length} points are not a multiple of ${together}`);
+    return { ...rowsOf(given, name), together };
+  }
   const length = numberOf(distance ?? "", `${member}.distance`);
   if (!(length > 0)) throw wrong(`${member}.distance`, "expected a length above 0");
   if (pairs !== undefined) return { pairs: count(pairs, "pairs"), distance: length, seed: key };
   return { tetrads: count(tetrads, "tetrads"), distance: length, seed: key };
 }
 
-function rowsOf(list: readonly unknown[], member: string): AskedPoints {
+function rowsOf(list: readonly unknown[], member: string): { readonly rows: Float64Array; readonly width: number } {
   const width = Array.isArray(list[0]) ? list[0].length : 0;
   if (list.length > 0 && (width < 3 || width > 7)) throw wrong(`${member}[0]`, "a row has x, y, z");
   const rows = new Float64Array(width * list.length);

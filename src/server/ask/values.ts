@@ -1,7 +1,6 @@
 /** Answers `values`: quantities at points, at one time, at several, or at a time of each point's own. */
 
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { RequestError } from "../../shared/errors.js";
 import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../rest/analysis/point-columns.js";
 import { aboutUnit } from "../rest/describe.js";
 import { type Column, columnOf, type RowsAnswer } from "./answer.js";
@@ -99,9 +98,7 @@ export async function values(
       return all.subarray(round * width, (round + 1) * width);
     });
     const own = times ?? (when.times[round] as number);
-    await fillValues(context, quantities, triples, { ...options, time: own }, at).catch((error: unknown) => {
-      throw atTime(error);
-    });
+    await fillValues(context, quantities, triples, { ...options, time: own }, at);
   }
   const lead = leadOf(triples, count, rounds, dataset);
   const t = times ?? (when.isList ? timesOfRows(when.times, count) : null);
@@ -116,12 +113,6 @@ export async function values(
     ...howText(asked),
   };
   return { answer, understood };
-}
-
-/** Errors of the engine name its own members. */
-function atTime(error: unknown): unknown {
-  if (!(error instanceof RequestError) || error.context.member !== "spatialInterpolation") return error;
-  return new RequestError(error.code, error.message.replaceAll("spatialInterpolation", "method"), { member: "method" });
 }
 
 /** The columns x, y and z, once for each time. */

@@ -1,8 +1,6 @@
 /** Lists an example request for each operation of `/api`, all of data that the package ships, and its subjects. */
 import { findOperation, type Operation } from "../../shared/operations.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
-import { ANALYSES } from "./analysis/analysis-routes.js";
-import { FLOW_MAP_EXAMPLE } from "./analysis/flow-map.js";
 import { ANSWERS } from "./example-answers.js";
 import { parametersOf } from "./parameters.js";
 
@@ -26,10 +24,9 @@ export const API_GROUPS: readonly ApiGroup[] = [
   },
   { name: "Fields at points", has: isOf("points", "force") },
   { name: "Filters at points", has: isOf("filter", "box") },
-  { name: "Particles", has: (address) => isOf("track")(address) || /trajectories|flow-map|dispersion/.test(address) },
+  { name: "Particles", has: (address) => isOf("track")(address) || /trajectories/.test(address) },
   { name: "Searches", has: isOf("search") },
   { name: "Slices, volumes and cutouts", has: (address) => /\/(slice|volume|cutout)/.test(address) },
-  { name: "Analyses", has: (address) => ANALYSES.some(({ name }) => address.endsWith(`/${name}`)) },
   { name: "Jobs and inputs", has: (address) => /^\/api\/(jobs|inputs)/.test(address) },
 ];
 
@@ -64,7 +61,6 @@ const PLAIN: Readonly<Record<string, ApiExample>> = {
     address: `${DATASET}/trajectories?every=2`,
     body: { StartTime: 0.4, dt: 0.05, nt: 4, spatialInterpolation: "Lag6", points: [[1, 2, 3]] },
   },
-  "post /api/datasets/{name}/flow-map": { address: `${DATASET}/flow-map`, body: FLOW_MAP_EXAMPLE },
   "get /api/datasets/{name}/slice": { address: `${DATASET}/slice?field=speed&time=0.5&axis=z&at=1&nodes=4,4` },
   "get /api/datasets/{name}/volume": { address: `${DATASET}/volume?field=p&time=0.5&nodes=4,4,4` },
   "get /api/datasets/{name}/cutout": {
@@ -83,9 +79,6 @@ export function exampleOf(method: string, address: string): ApiExample | undefin
   const operation = operationAt(address);
   if (operation?.family === "echo") return { address, body: { points: [[1, 2, 3]] } };
   if (operation !== undefined) return operationExample(operation, address);
-  const analysis = ANALYSES.find(({ name }) => address.endsWith(`/${name}`));
-  if (analysis !== undefined && method === "post")
-    return { address: `${DATASET}/${analysis.name}`, body: analysis.example };
   return PLAIN[`${method} ${address}`];
 }
 

@@ -13,8 +13,6 @@ import { PROBLEM_TYPE } from "../http/problem.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { type Service, SOAP_PATH } from "../http/service.js";
-import { analysisRoutes } from "./analysis/analysis-routes.js";
-import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./analysis/flow-map.js";
 import { API_GROUPS, withAnswer } from "./api-examples.js";
 import { REQUEST_TYPES } from "./body/read-body.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
@@ -186,25 +184,6 @@ function trajectoryRoute(api: FastifyInstance, service: Service, thread: CutoutT
   );
 }
 
-function flowMapRoute(api: FastifyInstance, service: Service): void {
-  api.post<Named>(
-    "/datasets/:name/flow-map",
-    {
-      schema: {
-        summary: "Flow map of seeds, its gradient and its stretching",
-        description:
-          "The gradient follows the variational equation along each path. Octets have the quantities one after another; application/x-npy has one.",
-        consumes: ["application/json"],
-        params: NAME,
-        body: { ...FLOW_MAP, examples: [FLOW_MAP_EXAMPLE] },
-        response: { 200: Type.Object({}, { additionalProperties: true, description: "The answer." }), ...FAILURES },
-      },
-      validatorCompiler: documentOnly,
-    },
-    (request, reply) => serveFlowMap(service, request.params.name, request, reply),
-  );
-}
-
 /** Refuses members of a query string that a route does not have. */
 function checkNames(what: string, schema: TObject): (request: FastifyRequest) => Promise<void> {
   const known = Object.keys(schema.properties);
@@ -304,8 +283,8 @@ function batchRoute(api: FastifyInstance, service: Service): void {
         summary: "Several queries in one request",
         description:
           `At most ${MOST_QUERIES} queries, each with its own result or problem, in their order. Each takes the members of ` +
-          "its operation, and `operation` and `dataset` with them; `slice` and `volume` take those of their query strings, " +
-          "`flow-map` and `statistics` those of their bodies. Limits of points hold for all of them together. As octets, the " +
+          "its operation, and `operation` and `dataset` with them; `slice` and `volume` take those of their query strings. " +
+          "Limits of points hold for all of them together. As octets, the " +
           "answer is one line of JSON like the other form, without values but with `numbers`, how many are those of a " +
           "result; the float32 of all results follow it. The line is a multiple of four bytes long.",
         consumes: ["application/json"],
@@ -365,8 +344,6 @@ export async function apiRoutes(api: FastifyInstance, service: Service, more: Mo
   cutoutRoute(api, service, thread);
   cutoutFileRoutes(api, service, thread);
   batchRoute(api, service);
-  analysisRoutes(api, service, thread);
-  flowMapRoute(api, service);
   more.routes(api, service, thread);
   await jobRoutes(api, service);
 }

@@ -10,8 +10,6 @@ import { negotiate } from "../http/negotiate.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
-import { statisticsInBatch } from "./analysis/analysis-routes.js";
-import { flowMapInBatch } from "./analysis/flow-map.js";
 import { shapeOf } from "./answer/unwritten-answer.js";
 import { WRITERS } from "./answer/write-answer.js";
 import { type BatchAnswer, batchOctets } from "./batch-answer.js";
@@ -45,8 +43,6 @@ type Call = (service: Service, life: RequestLife, dataset: Dataset, members: obj
 const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ["slice", (_service, life, dataset, members) => samplesInBatch(life, dataset, "slice", members)],
   ["volume", (_service, life, dataset, members) => samplesInBatch(life, dataset, "volume", members)],
-  ["flow-map", (_service, life, dataset, members) => flowMapInBatch(life, dataset, members)],
-  ["statistics", statisticsInBatch],
 ]);
 
 /** What a query of a batch may name as its operation. */

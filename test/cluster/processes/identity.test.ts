@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
+import { askEarlier } from "../../support/earlier-questions.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -117,7 +118,7 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     const answers: string[] = [];
     for (const [call, body] of ANALYSES) {
       const headers = { "content-type": "application/json" };
-      const answer = await fetch(`${url}/api/datasets/${call}`, {
+      const answer = await askEarlier(`${url}/api/datasets/${call}`, {
         method: "POST",
         headers,
         body: JSON.stringify(body),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { writeChannel } from "../../support/channel.js";
 import { type Complex, derivative, dft, transformOf, wavenumberAt } from "../../support/dft.js";
+import { askEarlier } from "../../support/earlier-questions.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -101,7 +102,7 @@ describe("derived inputs at points", () => {
         filter: { kind: "gaussian", width: WIDTH },
         reduce: [{ moments: "Pi" }],
       };
-      const response = await fetch(`${service.url}/api/datasets/isotropic32/statistics`, {
+      const response = await askEarlier(`${service.url}/api/datasets/isotropic32/statistics`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
@@ -119,7 +120,7 @@ describe("derived inputs at points", () => {
     [{ filter: "gaussian,-1" }, "filter: the width must be positive"],
     [{ filter: "gaussian,9" }, "the shortest"],
     [{}, "bar_grad_velocity needs a filter"],
-    [{ filter: "gaussian,1", derivatives: "M1Q4" }, "derivatives: filtered fields take None_Fd4"],
+    [{ filter: "gaussian,1", derivatives: "M1Q4" }, "derivatives: filtered fields take Fd4"],
     [{ filter: "gaussian,1", time: 99 }, "Time 99 out of range"],
   ])("%j get one line", async (members, words) => {
     await expect(plane("norm(bar_A)", members as Record<string, string>)).rejects.toThrow(words);
@@ -179,7 +180,7 @@ describe("a Gaussian filter between walls", () => {
   };
   const profile = async (quantity: string, more: object = {}) => {
     const body = { frames: [2], over: ["x", "z"], reduce: [{ moments: quantity }], ...more };
-    const response = await fetch(`${service.url}/api/datasets/channel/statistics`, {
+    const response = await askEarlier(`${service.url}/api/datasets/channel/statistics`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),

@@ -320,8 +320,6 @@ describe("calls beside the operations", () => {
     ["another axis", { ...PLANE, axis: "w" }, "axis"],
     ["a plane without a field", { ...PLANE, field: undefined }, "field"],
     ["an unknown dataset", { ...PLANE, dataset: "nowhere" }, "dataset"],
-    ["a flow map without an end", { dataset: "lopsided", operation: "flow-map", start: 0, dt: 0.1 }, "end"],
-    ["statistics of nothing", { dataset: "lopsided", operation: "statistics", time: 0 }, "reduce"],
     ["a query of many bytes", { ...PLANE, field: "p".repeat(70_000) }, "queries"],
   ])("names the member of %s", async (_what, query, member) => {
     const { results } = (await post("/api/batch", { queries: [query, PLANE] })).json();

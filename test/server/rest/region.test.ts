@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Axis } from "../../../src/kernels/types.js";
 import type { RunningService } from "../../../src/main.js";
 import { nodesIn } from "../../../src/server/rest/region.js";
+import { earlier } from "../../support/earlier-questions.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -50,6 +51,11 @@ async function bytes(path: string, body?: unknown): Promise<Buffer> {
   return content;
 }
 const json = async (path: string, body?: unknown) => JSON.parse((await bytes(path, body)).toString());
+/** The answer to an analysis. */
+async function analysis(name: string, body: object) {
+  const { call, members } = earlier(name, body as never);
+  return json(call, members);
+}
 
 /** Numbers of the nodes of a region along an axis, past the seam on and on. */
 const run = ({ start = [0, 0, 0], end = [N, N, N], step = [1, 1, 1] }: Region, a: 0 | 1 | 2) =>
@@ -69,7 +75,7 @@ const query = (region: Region, sides: readonly (0 | 1 | 2)[] = [0, 1, 2]) =>
     .join("&");
 const moments = async (region: Region) => {
   const asked = { frames: [4], region, reduce: [{ moments: "p" }] };
-  const { results } = await json("statistics", asked);
+  const { results } = await analysis("statistics", asked);
   return [results[0].count, results[0].min, results[0].max];
 };
 const momentsOf = (values: Float32Array) => [values.length, Math.min(...values), Math.max(...values)];
@@ -140,33 +146,18 @@ const CALLS: readonly {
     },
     strides: true,
   },
-  {
-    call: "flow-map",
-    get: async (region, byLengths = false) => {
-      const [part, box] = byLengths ? [lengthsOf(region, 0.5), { count: countsOf(region) }] : [region, {}];
-      const asked = { start: 0.6, end: 0.600001, dt: 1e-6, box, region: part, quantities: ["map"] };
-      // Each seed is where it began: the pressure at the node there.
-      const answer = await json("flow-map", asked);
-      const nodes = (answer.map as number[][][][]).flat(2).map((place) => place.map((at) => Math.round(at / SPACING)));
-      return Float32Array.from(
-        nodes,
-        ([x = 0, y = 0, z = 0]) => expected({ start: [x, y, z], end: [x + 1, y + 1, z + 1] })[0] as number,
-      );
-    },
-    strides: true,
-  },
   { call: "statistics", get: ofNodes(moments), want: momentsOf, strides: true },
   {
     call: "structure-functions",
     get: ofNodes(async (region) => {
       const asked = { frames: [4], region, of: "p", orders: [2], axes: ["z"], separations: { nodes: [1] } };
-      return (await json("structure-functions", asked)).separations[0].pairs;
+      return (await analysis("structure-functions", asked)).separations[0].pairs;
     }),
     want: (values) => (values.length / 3) * 2,
   },
   {
     call: "structures",
-    get: ofNodes(async (region) => (await json("structures", { frames: [4], region, of: "p", above: 0 })).nodes),
+    get: ofNodes(async (region) => (await analysis("structures", { frames: [4], region, of: "p", above: 0 })).nodes),
     want: (values) => values.filter((value) => value > 0).length,
   },
   {
@@ -296,14 +287,6 @@ it.each([
   const today = await bytes(`${path}&${query(region, sides)}`);
   expect(await bytes(`${path}&${older}`)).toEqual(today);
   await expect(bytes(`${path}&${older}&${query(region, sides)}`)).rejects.toThrow(/give a region or|are the same/);
-});
-
-it("a flow map has the older spelling window", async () => {
-  const asked = { start: 0.6, end: 0.65, dt: 0.05, box: { count: [2, 1, 1] }, quantities: ["map"] };
-  const part = { origin: [0.5, 6, 1], extent: [1, 2, 3] };
-  const today = await json("flow-map", { ...asked, region: part });
-  expect((await json("flow-map", { ...asked, window: part })).map).toEqual(today.map);
-  await expect(json("flow-map", { ...asked, window: part, region: part })).rejects.toThrow("are the same");
 });
 
 it.each([

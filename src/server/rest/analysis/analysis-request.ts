@@ -1,4 +1,4 @@
-/** Declares the bodies of analyses, checks them by their schemas, and finds the nodes and frames that they mean. */
+/** Finds the nodes and frames of analyses, and what transforms make of them. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -20,13 +20,12 @@ import type { ReductionPlan } from "../../../analysis/plan.js";
 import type { OfAxes } from "../../../analysis/spectrum.js";
 import { type Axis, cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
-import { withoutNoise } from "../../../float32/format.js";
 import { excerpt, RequestError } from "../../../shared/errors.js";
 import type { FieldName } from "../../../shared/operations.js";
 import { readDouble } from "../../http/read-number.js";
 import { spanOf, timesOf } from "../describe.js";
 import { refuse } from "../parameters.js";
-import { checkRegion, coordinateOf, nodesIn, REGION } from "../region.js";
+import { type AskedRegion, checkRegion, coordinateOf, nodesIn } from "../region.js";
 
 /** A quantity in a body. */
 export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
@@ -34,72 +33,6 @@ const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
 const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
 const closed = { additionalProperties: false } as const;
-
-/** Whether the units of a dataset bind expressions. */
-const UNITS = Type.Union([Type.Literal("check"), Type.Literal("ignore")], {
-  default: "check",
-  description: "Whether sums, comparisons and functions must fit together in the units that the dataset states.",
-});
-
-/** Members that say which nodes and frames are analysed. */
-export const PLACES = {
-  time: Type.Optional(Type.Number({ description: "A stored time; not with `times` or `frames`." })),
-  times: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 65_536 })),
-  frames: Type.Optional(
-    Type.Union([Type.Literal("all"), Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 65_536 })], {
-      description: "Stored frames, counted from 1 at the first queryable time.",
-    }),
-  ),
-  region: REGION,
-  weights: Type.Optional(
-    Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
-      default: "volume",
-      description: "What a node weighs: the volume of its cell, or 1.",
-    }),
-  ),
-  derivatives: Type.Optional(
-    Type.String({
-      default: "None_Fd4",
-      description:
-        "At nodes: None_Fd4, None_Fd6 or None_Fd8, or spectral on periodic axes. At points, any spatial option of gradients.",
-    }),
-  ),
-  units: Type.Optional(UNITS),
-  filter: Type.Optional(
-    Type.Object(
-      {
-        kind: Type.Union(FILTER_KINDS.map((kind) => Type.Literal(kind))),
-        width: Type.Number({ exclusiveMinimum: 0, description: "In the unit of lengths." }),
-      },
-      {
-        ...closed,
-        description:
-          "Gives bar_u, bar_p, bar_A, bar_S, bar_w, tau and Pi their meaning; gaussian on all axes, others on periodic ones.",
-      },
-    ),
-  ),
-};
-
-/** Members that say how random points are drawn, and how values are interpolated there. */
-export const DRAWN = {
-  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, default: 0 })),
-  method: Type.Optional(Type.String({ default: "Lag8", description: "Spatial option of values." })),
-};
-
-/** Member that says whether correlations are without the mean. */
-export const REMOVE = Type.Optional(
-  Type.Union([Type.Literal("mean"), Type.Literal("none")], {
-    default: "mean",
-    description: "What is subtracted before correlations are formed: the mean of each component, or nothing.",
-  }),
-);
-
-const AT = Type.Union([
-  Type.Literal("nodes"),
-  Type.Object({ random: Type.Integer({ minimum: 1, description: "Points drawn in the region." }), ...DRAWN }, closed),
-]);
-
-const AXIS = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z"), Type.Literal("t")]);
 
 /** Reductions by the member that names them. */
 export const REDUCTIONS = {
@@ -128,24 +61,6 @@ export const REDUCTIONS = {
   ),
 } as const;
 export type ReductionKind = keyof typeof REDUCTIONS;
-
-export const STATISTICS = Type.Object(
-  {
-    ...PLACES,
-    at: Type.Optional(
-      Type.Unsafe<Static<typeof AT>>({
-        ...AT,
-        default: "nodes",
-        description: "All nodes, or points drawn at random in the region.",
-      }),
-    ),
-    over: Type.Optional(Type.Array(AXIS, { description: "Axes that are averaged over: all by default." })),
-    // Each reduction is checked by the schema of its kind, so that errors name its members.
-    reduce: Type.Array(Type.Object({}, { anyOf: Object.values(REDUCTIONS) }), { minItems: 1, maxItems: 32 }),
-  },
-  closed,
-);
-export type Statistics = Static<typeof STATISTICS>;
 
 /** Reads a body of JSON. @throws RequestError in one line that names the member */
 export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
@@ -215,13 +130,35 @@ export interface AnalysedNodes {
   };
 }
 
-type PlaceMembers = Pick<Statistics, Exclude<keyof typeof PLACES, never>> &
-  Partial<Pick<Statistics, "over">> & {
-    /** Whether names of version 1 are refused; absent: they are known. */
-    readonly refusesEarlier?: boolean;
-    /** Means that expressions read. */
-    readonly means?: Names["means"];
-  };
+/** Which nodes and frames are analysed, and how. */
+export interface PlaceMembers {
+  /** Stored frames, counted from 1 at the first queryable time. */
+  readonly frames: readonly number[];
+  /** Absent: all nodes. */
+  readonly region?: AskedRegion;
+  /** What a node weighs: the volume of its cell, or 1. */
+  readonly weights?: "volume" | "nodes";
+  /** At nodes None_Fd4, None_Fd6, None_Fd8 or spectral; at points any spatial option of gradients. */
+  readonly derivatives?: string;
+  readonly units?: "check" | "ignore";
+  readonly filter?: FieldFilter;
+  /** Directions that are averaged over; absent: all. */
+  readonly over?: readonly ("x" | "y" | "z" | "t")[];
+  /** Whether names of version 1 are refused; absent: they are known. */
+  readonly refusesEarlier?: boolean;
+  /** Means that expressions read. */
+  readonly means?: Names["means"];
+}
+
+/** What is asked of statistics. */
+export interface AskedStatistics extends PlaceMembers {
+  /** Points that are drawn in the region, or given; absent: all nodes. */
+  readonly at?: { readonly method?: string } & (
+    | { readonly random: number; readonly seed?: number }
+    | { readonly points: Float32Array }
+  );
+  readonly reduce: readonly Readonly<Record<string, unknown>>[];
+}
 
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
@@ -267,7 +204,7 @@ export function tellWidths(reply: FastifyReply, text: string | undefined, datase
 /** Finds nodes and frames. @throws RequestError */
 export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const { axes, time } = dataset;
-  const numbers = framesOf(asked, dataset);
+  const numbers = asked.frames;
   const all = timesOf(time);
   const runs = nodesIn(checkRegion(asked.region), dataset, axes);
   const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
@@ -416,45 +353,4 @@ export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boo
     const text = `Transforms take 2^a 3^b 5^c nodes, and ${letter} of "${name}" has ${nodes}`;
     throw unsupported(`${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`);
   });
-}
-
-function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): readonly number[] {
-  const stored = timesOf(dataset.time);
-  if ([time, times, frames].filter((member) => member !== undefined).length > 1)
-    throw refuse("frames", "Only one of time, times and frames can be given.");
-  if (frames === "all" || (stored.length === 1 && time === undefined && times === undefined && frames === undefined))
-    return stored.map((_, k) => k + 1);
-  if (frames !== undefined) {
-    const outside = frames.find((number) => number > stored.length);
-    if (outside !== undefined)
-      throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
-    return onceEach(frames, "frames");
-  }
-  const asked = times ?? (time === undefined ? undefined : [time]);
-  if (asked === undefined) throw refuse("time", "One of time, times and frames must be given.");
-  return onceEach(
-    asked.map((one) => frameAt(one, stored, dataset.name)),
-    "times",
-  );
-}
-
-/** Refuses a frame that is given twice, which would weigh twice. @throws RequestError */
-function onceEach(numbers: readonly number[], member: string): readonly number[] {
-  const again = numbers.findIndex((number, i) => numbers.indexOf(number) < i);
-  if (again < 0) return numbers;
-  throw refuse(member, `${member}[${again}]: frame ${numbers[again]} is given twice.`);
-}
-
-function frameAt(time: number, stored: readonly number[], name: string): number {
-  const off = stored.map((one) => Math.abs(one - time));
-  const nearest = off.indexOf(Math.min(...off));
-  const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
-  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23)))
-    return nearest + 1;
-  const near = withoutNoise(stored[nearest] as number);
-  throw outOfRange("time", `"${name}" has no frame at time ${time}; the nearest is at ${near}.`);
-}
-
-function outOfRange(member: string, text: string): RequestError {
-  return new RequestError("OutOfRange", text, { member });
 }

@@ -1,5 +1,4 @@
-/** Answers `POST /datasets/{name}/dispersion`: statistics of paths over time, without the paths. */
-import { type Static, Type } from "@sinclair/typebox";
+/** Computes dispersion: statistics of paths over time, without the paths. */
 import {
   addPaths,
   type Company,
@@ -9,15 +8,12 @@ import {
   type PathPart,
 } from "../../../analysis/dispersion.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
-import { type Dataset, OPEN_FACES } from "../../../engine/contract/dataset.js";
+import type { Dataset, OpenFaces } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
-import { INTEGRATORS, type SpatialInterpolation } from "../../../shared/operations.js";
+import type { Integrator, SpatialInterpolation } from "../../../shared/operations.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../parameters.js";
-import { boxOf, checkRegion, REGION } from "../region.js";
-import { gridPoints, layBox } from "../sample-grid.js";
-import { DRAWN, REMOVE } from "./analysis-request.js";
-import { scheme } from "./flow-map.js";
+import { boxOf, type Lengths } from "../region.js";
 import { randomPoints } from "./point-columns.js";
 import type { Means } from "./statistics.js";
 
@@ -28,71 +24,31 @@ const SLICE_RECORDS = 8192;
 /** Companies that are turned between two looks at the clock. */
 const TURNED_TOGETHER = 512;
 
-const closed = { additionalProperties: false } as const;
-const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
-const number = Type.Integer({ minimum: 1 });
-const drawn = { distance: Type.Number({ exclusiveMinimum: 0 }), seed: DRAWN.seed };
+/** Particles at random places; pairs of them at a distance, or regular tetrads with such edges; or given points. */
+type AskedSeeds =
+  | { readonly random: number; readonly seed: number }
+  | { readonly pairs: number; readonly distance: number; readonly seed: number }
+  | { readonly tetrads: number; readonly distance: number; readonly seed: number }
+  | { readonly points: Float32Array; readonly together: Company };
 
-const SEEDS = Type.Union(
-  [
-    Type.Object({ random: number, seed: DRAWN.seed }, closed),
-    Type.Object({ grid: Type.Array(number, { minItems: 1, maxItems: 3 }) }, closed),
-    Type.Object({ pairs: number, ...drawn }, closed),
-    Type.Object({ tetrads: number, ...drawn }, closed),
-    Type.Object(
-      {
-        points: Type.Array(triple, { minItems: 1 }),
-        together: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2), Type.Literal(4)], { default: 1 })),
-      },
-      closed,
-    ),
-  ],
-  {
-    description:
-      "Particles at random places or on a grid; pairs of them at a distance, or regular tetrads with such edges, at random " +
-      "places in random directions; or given points, of which `together` ones belong together.",
-  },
-);
-
-const choice = <T extends string>(names: readonly T[], description: string) =>
-  Type.Union(
-    names.map((name) => Type.Literal(name)),
-    { description },
-  );
-
-export const DISPERSION = Type.Object(
-  {
-    start: Type.Number({ description: "Time at which the particles are at their seeds." }),
-    end: Type.Number({ description: "Time up to which they are tracked, in either direction." }),
-    dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step; with dopri5, of the recorded intervals." }),
-    every: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: "Steps from one record to the next." })),
-    seeds: SEEDS,
-    region: REGION,
-    orders: Type.Optional(
-      Type.Array(Type.Number({ exclusiveMinimum: 0, maximum: 16 }), {
-        minItems: 1,
-        maxItems: 8,
-        default: [2],
-        description: "Powers of the separations of pairs.",
-      }),
-    ),
-    remove: REMOVE,
-    method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
-    integrator: Type.Optional(choice(INTEGRATORS, "rk4 by default.")),
-    tolerance: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "With dopri5." })),
-    openFaces: Type.Optional(
-      choice(OPEN_FACES, "stop, the default: particles that have left do not count; fail: the call is refused."),
-    ),
-  },
-  closed,
-);
-type AskedDispersion = Static<typeof DISPERSION>;
-
-/** The call that the documentation shows. */
-export const DISPERSION_EXAMPLE = {
-  ...{ start: 0.4, end: 1.4, dt: 0.05, every: 5 },
-  ...{ seeds: { tetrads: 100, distance: 0.2 }, method: "Lag6" },
-};
+/** What is asked of dispersion. */
+export interface AskedDispersion {
+  /** Times at which the particles are at their seeds, and up to which they are tracked. */
+  readonly start: number;
+  readonly end: number;
+  readonly dt: number;
+  readonly every: number;
+  readonly seeds: AskedSeeds;
+  /** The box of what is drawn. */
+  readonly region?: Lengths;
+  /** Powers of the separations of pairs. */
+  readonly orders: readonly number[];
+  readonly remove: "mean" | "none";
+  readonly method: string;
+  readonly integrator: Integrator;
+  readonly tolerance?: number;
+  readonly openFaces: OpenFaces;
+}
 
 /** Computes the answer: particles are tracked part by part and added up in their order. */
 export async function dispersion(
@@ -100,12 +56,10 @@ export async function dispersion(
   dataset: Dataset,
   { admit, paths, slices }: Means,
 ): Promise<GroupAnswer> {
-  const { start, end, dt, every = 1, orders = [2] } = asked;
+  const { start, end, dt, every, orders } = asked;
   await admit(seedCount(asked.seeds));
   const { points, together } = await seedsOf(asked, dataset, slices);
   const count = points.length / 3;
-  if (count % together !== 0)
-    throw refuse("seeds.points", `seeds.points: ${count} points are not a multiple of ${together}.`);
   const query = queryOf(asked, dataset);
   const records = 2 + Math.abs(end - start) / dt / every;
   const most = Math.min(paths.roomFor(query, count), PART_RECORDS / records);
@@ -131,7 +85,7 @@ async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices):
 }
 
 function queryOf(asked: AskedDispersion, dataset: Dataset): Query {
-  const { start, end, dt, every = 1, integrator = "rk4", method = "Lag8", tolerance, openFaces = "stop" } = asked;
+  const { start, end, dt, every, integrator, method, tolerance, openFaces } = asked;
   return {
     ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: start, EndTime: end, dt, recordEvery: every },
     ...{ spatialInterpolation: method as SpatialInterpolation, integrator, openFaces, exitTimes: true },
@@ -145,16 +99,14 @@ interface Seeds {
 }
 
 function seedCount(seeds: AskedDispersion["seeds"]): number {
-  if ("points" in seeds) return seeds.points.length;
-  if ("grid" in seeds) return seeds.grid.reduce((product, n) => product * n, 1);
+  if ("points" in seeds) return seeds.points.length / 3;
   if ("random" in seeds) return seeds.random;
   return "pairs" in seeds ? 2 * seeds.pairs : 4 * seeds.tetrads;
 }
 
 /** The seeds in their order. @throws RequestError if they do not fit into the domain */
 async function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset, slices: TimeSlices): Promise<Seeds> {
-  if ("points" in seeds) return { points: Float32Array.from(seeds.points.flat()), together: seeds.together ?? 1 };
-  if ("grid" in seeds) return { points: gridPoints(layBox(dataset, seeds.grid, checkRegion(region))), together: 1 };
+  if ("points" in seeds) return seeds;
   const drawn = (count: number, seed: number | undefined, reach: number): Promise<Float32Array> => {
     const { origin, extent } = roomFor(reach, dataset, region);
     return randomPoints(slices, count, seed ?? 0, origin, extent);
@@ -195,7 +147,7 @@ function roomFor(
     const [first, length] = [whole.origin[a] as number, whole.extent[a] as number];
     return [Math.max(from, first + reach), Math.min(to, first + length - reach)] as const;
   });
-  if (runs.some(([from, to]) => from > to)) throw refuse("seeds", "seeds: there is no room for them in the region.");
+  if (runs.some(([from, to]) => from > to)) throw refuse("points", "points: there is no room for them in the box.");
   return { origin: runs.map(([from]) => from), extent: runs.map(([from, to]) => to - from) };
 }
 

@@ -171,7 +171,7 @@ async function derivedAt(
   if (filter?.kind === "box") return [];
   const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
   if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
-    throw refuse("derivatives", "derivatives: filtered fields take None_Fd4, None_Fd6, None_Fd8 or spectral.");
+    throw refuse("derivatives", "derivatives: filtered fields take Fd4, Fd6, Fd8 or spectral.");
   const scheme = derivatives === "spectral" ? "spectral" : order || 4;
   const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
   if (plan === null) return [];

@@ -1,5 +1,4 @@
-/** Answers `POST /datasets/{name}/spectrum`: sums of the modes of whole frames over shells, rings or lines. */
-import { type Static, Type } from "@sinclair/typebox";
+/** Computes spectra: sums of the modes of whole frames over shells, rings or lines. */
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import {
@@ -15,45 +14,21 @@ import {
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
 import { refuse } from "../parameters.js";
-import { type AnalysedNodes, checkTransforms, derivedOf, PLACES, placesOf } from "./analysis-request.js";
+import { type AnalysedNodes, checkTransforms, derivedOf, type PlaceMembers, placesOf } from "./analysis-request.js";
 import { aboutTexts, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
-const { time, times, frames, derivatives, filter, units, weights } = PLACES;
 
-export const SPECTRUM = Type.Object(
-  {
-    time,
-    times,
-    frames,
-    derivatives,
-    filter,
-    units,
-    weights,
-    of: Type.Optional(Type.String({ default: "u", description: "A vector or scalar quantity." })),
-    kind: Type.Optional(
-      Type.Union([Type.Literal("shell"), Type.Literal("line"), Type.Literal("plane")], {
-        default: "shell",
-        description: "Over shells of a cube, along lines, or over rings of planes.",
-      }),
-    ),
-    axis: Type.Optional(
-      Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")], {
-        description: "The axis of lines, or the one across planes: by default x, or the one that is not periodic.",
-      }),
-    ),
-    with: Type.Optional(
-      Type.Array(Type.String({ pattern: "^(transfer|flux|dissipation|helicity|cross:.+)$" }), {
-        maxItems: 5,
-        uniqueItems: true,
-        description:
-          "What to return in addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-type AskedSpectrum = Static<typeof SPECTRUM>;
+/** What is asked of a spectrum. */
+export interface AskedSpectrum extends PlaceMembers {
+  /** A vector or a scalar. */
+  readonly of: string;
+  readonly kind: SpectrumPlan["kind"];
+  /** The axis of lines, or the one across planes. */
+  readonly axis?: "x" | "y" | "z";
+  /** In addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity. */
+  readonly with: readonly string[];
+}
 
 /** Computes the answer, besides what all analyses have; spectra of several frames are averaged. */
 export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, most }: Means): Promise<GroupAnswer> {
@@ -63,7 +38,7 @@ export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, mo
   const derived = derivedOf(places, plan.columns);
   const sums = await sum({ plan, frames: places.frames, times: places.base.times, derived }, places);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / places.frames.length;
-  const { of: text = "u", with: more = [] } = asked;
+  const { of: text, with: more } = asked;
   const cross = more.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
   const unit = firstWavenumber(plan);
   return {
@@ -84,9 +59,9 @@ function alongAxis({ axis }: SpectrumPlan, { base }: AnalysedNodes): Float64Arra
 }
 
 function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
-  const { of: text = "u", kind = "shell", with: more = [] } = asked;
-  const { shape } = compileExpression(text, base.names, "of");
-  if (shape === "tensor") throw refuse("of", "of: spectra are of a vector or a scalar, not of a tensor.");
+  const { of: text, kind, with: more } = asked;
+  const { shape } = compileExpression(text, base.names, "what");
+  if (shape === "tensor") throw refuse("what", "what: spectra are of a vector or a scalar, not of a tensor.");
   const axis = axisOf(asked, dataset);
   const transformed = [0, 1, 2].map(
     (a) => kind === "shell" || (kind === "line") === (a === axis),
@@ -98,8 +73,8 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
   const terms = termsOf(more, kind, shape, isVelocity, dataset.viscosity !== undefined);
   for (const one of more.filter((name) => name.startsWith("cross:"))) {
     const other = one.slice("cross:".length);
-    if (compileExpression(other, base.names, "with").shape !== shape)
-      throw refuse("with", `with: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
+    if (compileExpression(other, base.names, "terms").shape !== shape)
+      throw refuse("terms", `terms: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
     columns.push(...componentsIn(other, shape));
   }
   if (terms.includes("transfer"))
@@ -130,13 +105,13 @@ function termsOf(
   const wants = (...names: readonly string[]) => more.find((one) => names.includes(one));
   const crosses = more.filter((one) => one.startsWith("cross:"));
   const ofShells = wants("transfer", "flux", "dissipation", "helicity");
-  if (kind !== "shell" && ofShells !== undefined) throw refuse("with", `with: ${ofShells} is of shells only.`);
+  if (kind !== "shell" && ofShells !== undefined) throw refuse("terms", `terms: ${ofShells} is of shells only.`);
   const ofVelocity = wants("transfer", "flux", "dissipation");
-  if (!isVelocity && ofVelocity !== undefined) throw refuse("with", `with: ${ofVelocity} is of the velocity u only.`);
-  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("with", "with: helicity needs a vector.");
+  if (!isVelocity && ofVelocity !== undefined) throw refuse("terms", `terms: ${ofVelocity} is of the velocity u only.`);
+  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("terms", "terms: helicity needs a vector.");
   if (wants("dissipation") !== undefined && !hasViscosity)
-    throw refuse("with", 'with: the dataset states no viscosity; statistics of "2*ddot(S,S)" need none.');
-  if (crosses.length > 1) throw refuse("with", "with: a spectrum takes only one cross: quantity.");
+    throw refuse("terms", 'terms: the dataset states no viscosity; statistics of "2*ddot(S,S)" need none.');
+  if (crosses.length > 1) throw refuse("terms", "terms: a spectrum takes only one cross: quantity.");
   return [
     "energy",
     ...(kind === "shell" && isVelocity ? (["gradients"] as const) : []),
@@ -147,7 +122,7 @@ function termsOf(
 }
 
 /** The axis of lines or across planes. @throws RequestError for one that is missing or does not belong */
-function axisOf({ kind = "shell", axis }: AskedSpectrum, { axes }: Dataset): SpectrumPlan["axis"] {
+function axisOf({ kind, axis }: AskedSpectrum, { axes }: Dataset): SpectrumPlan["axis"] {
   if (kind === "shell") {
     if (axis !== undefined) throw refuse("axis", "axis: shells have none; lines and planes do.");
     return null;

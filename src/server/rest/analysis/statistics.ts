@@ -1,4 +1,4 @@
-/** Answers `POST /datasets/{name}/statistics`: reductions of quantities at the nodes of a region. */
+/** Computes statistics: reductions of quantities at the nodes of a region, or at points. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import {
   type Extreme,
@@ -31,13 +31,13 @@ import type { Paths } from "../values-along.js";
 import { numbersOf } from "./analysis-memory.js";
 import {
   type AnalysedNodes,
+  type AskedStatistics,
   checkSchema,
   placesOf,
   pointPlacesOf,
   REDUCTIONS,
   type ReductionKind,
   reductionOf,
-  type Statistics,
   widthsOf,
 } from "./analysis-request.js";
 import { type EvaluateAt, randomPoints } from "./point-columns.js";
@@ -84,16 +84,10 @@ export class AskedColumns {
   }
 }
 
-/** Points that are drawn at random, or given. */
-type DrawnPoints = { readonly method?: string } & (
-  | { readonly random: number; readonly seed?: number }
-  | { readonly points: Float32Array }
-);
-
 /** Draws points, the same in each frame, and returns what reduces quantities there. */
 async function drawPlaces(
-  asked: Statistics,
-  drawn: DrawnPoints,
+  asked: AskedStatistics,
+  drawn: NonNullable<AskedStatistics["at"]>,
   dataset: Dataset,
   { evaluate, admit, slices }: Means,
 ): Promise<{ readonly places: AnalysedNodes; readonly reduce: Reduce }> {
@@ -135,8 +129,8 @@ interface Pending {
 }
 
 /** Computes the answer, besides what all analyses have. */
-export async function statistics(asked: Statistics, dataset: Dataset, means: Means): Promise<GroupAnswer> {
-  const drawn = typeof asked.at === "object" ? await drawPlaces(asked, asked.at, dataset, means) : null;
+export async function statistics(asked: AskedStatistics, dataset: Dataset, means: Means): Promise<GroupAnswer> {
+  const drawn = asked.at === undefined ? null : await drawPlaces(asked, asked.at, dataset, means);
   const { places, reduce } = drawn ?? { places: placesOf(asked, dataset), reduce: means.reduce };
   const columns = new AskedColumns(places);
   const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));

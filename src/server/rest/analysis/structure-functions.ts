@@ -1,5 +1,4 @@
-/** Answers `POST /datasets/{name}/structure-functions`: moments of increments between nodes along axes. */
-import { type Static, Type } from "@sinclair/typebox";
+/** Computes structure functions: moments of increments between nodes along axes, or between points. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
@@ -9,11 +8,9 @@ import { refuse } from "../parameters.js";
 import { boxOf } from "../region.js";
 import {
   type AnalysedNodes,
-  DRAWN,
-  PLACES,
+  type PlaceMembers,
   placesOf,
   pointPlacesOf,
-  REMOVE,
   reductionOf,
   requireEveryNode,
 } from "./analysis-request.js";
@@ -21,83 +18,42 @@ import { randomPoints } from "./point-columns.js";
 import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
-const closed = { additionalProperties: false } as const;
 const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
 
-export const STRUCTURE_FUNCTIONS = Type.Object(
-  {
-    ...PLACES,
-    of: Type.Optional(Type.String({ default: "u", description: "A velocity, or a scalar quantity." })),
-    orders: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 16 }), {
-        minItems: 1,
-        maxItems: 16,
-        uniqueItems: true,
-        default: [2, 3],
-      }),
-    ),
-    separations: Type.Union([
-      Type.Object({ nodes: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 256 }) }, closed),
-      Type.Object(
-        {
-          lengths: Type.Array(Type.Number({ exclusiveMinimum: 0 }), { minItems: 1, maxItems: 256 }),
-          pairs: Type.Integer({ minimum: 1, description: "Pairs drawn at random, the same for all lengths." }),
-          ...DRAWN,
-        },
-        closed,
-      ),
-    ]),
-    axes: Type.Optional(
-      Type.Array(Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")]), { minItems: 1, maxItems: 3 }),
-    ),
-    terms: Type.Optional(
-      Type.Array(Type.Union(TERMS.map((term) => Type.Literal(term))), {
-        minItems: 1,
-        description: "Members of each separation in addition to `pairs`; all by default.",
-      }),
-    ),
-    remove: REMOVE,
-    form: Type.Optional(
-      Type.Union([Type.Literal("rows"), Type.Literal("columns")], {
-        default: "rows",
-        description:
-          "A list of separations, or lists by member and axis; what all separations or axes share is given once.",
-      }),
-    ),
-    digits: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 17,
-        description: "Significant digits of means and lengths; all by default.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-type StructureFunctions = Static<typeof STRUCTURE_FUNCTIONS>;
+/** What is asked of structure functions. */
+export interface AskedIncrements extends PlaceMembers {
+  /** A velocity, or a scalar. */
+  readonly of: string;
+  readonly orders: readonly number[];
+  readonly separations: Separations;
+  readonly axes: readonly ("x" | "y" | "z")[];
+  /** Members of each separation in addition to `pairs`; absent: all. */
+  readonly terms?: readonly string[];
+  readonly remove: "mean" | "none";
+}
+
+/** Separations in nodes, or lengths of pairs at random points, the same for all lengths. */
+type Separations =
+  | { readonly nodes: readonly number[] }
+  | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed?: number; readonly method?: string };
 
 type Increment = AnyReduction & { readonly kind: "increments" };
 
 /** Computes the answer: all pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
-export async function structureFunctions(
-  asked: StructureFunctions,
-  dataset: Dataset,
-  means: Means,
-): Promise<GroupAnswer> {
-  const { of: text = "u", orders = [2, 3], separations } = asked;
+export async function structureFunctions(asked: AskedIncrements, dataset: Dataset, means: Means): Promise<GroupAnswer> {
+  const { of: text, orders, separations, axes } = asked;
   const isAtNodes = "nodes" in separations;
   const places = (isAtNodes ? placesOf : pointPlacesOf)(asked, dataset);
   const isStretched = (letter: (typeof LETTERS)[number]) =>
     dataset.axes[LETTERS.indexOf(letter) as 0].coordinates !== null;
-  const axes = asked.axes ?? LETTERS.filter((letter) => !(isAtNodes && isStretched(letter)));
   const stretched = isAtNodes ? axes.find(isStretched) : undefined;
   if (stretched !== undefined)
     throw refuse(
-      "axes",
-      `axes: nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths.`,
+      "axis",
+      `axis: nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths.`,
     );
-  const { shape } = compileExpression(text, places.base.names, "of");
-  if (shape === "tensor") throw refuse("of", "of: increments are of a vector or a scalar, not of a tensor.");
+  const { shape } = compileExpression(text, places.base.names, "what");
+  if (shape === "tensor") throw refuse("what", "what: increments are of a vector or a scalar, not of a tensor.");
   const answers: GroupAnswer[] = [];
   // The axes are computed one after another, and what is kept of the pairs of one is dropped before the next.
   if ("pairs" in separations) await means.admit(separations.pairs);
@@ -112,47 +68,16 @@ export async function structureFunctions(
   const rows = answers.map((one) => askedTerms(asked, one));
   const weights = isAtNodes ? places.weights : "points";
   const about = { weights, frames: framesIn(places), ...aboutTexts([text], places) };
-  if (asked.form !== "columns") return { ...about, separations: rows };
-  const byAxis = axes.map((letter) => columnsIn(rows.filter(({ axis }) => axis === letter)));
-  const isShared = (name: string, value: unknown): boolean =>
-    byAxis.every((columns) => JSON.stringify(columns[name]) === JSON.stringify(value));
-  const part = (columns: GroupAnswer, shared: boolean): GroupAnswer =>
-    Object.fromEntries(Object.entries(columns).filter(([name, value]) => isShared(name, value) === shared));
-  const own = axes.map((letter, a) => [letter, part(byAxis[a] as GroupAnswer, false)] as const);
-  return { ...about, ...part(byAxis[0] as GroupAnswer, true), axes: Object.fromEntries(own) };
+  return { ...about, separations: rows };
 }
 
-/** Leaves out the terms that were not asked, and digits beyond those asked. @throws RequestError if there are none */
-function askedTerms({ terms, digits }: StructureFunctions, answer: GroupAnswer): GroupAnswer {
+/** Leaves out the terms that were not asked. @throws RequestError if there are none */
+function askedTerms({ terms }: AskedIncrements, answer: GroupAnswer): GroupAnswer {
   const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
   const wrong = terms?.find((term) => !known.includes(term));
   if (wrong !== undefined) throw refuse("terms", `terms: ${wrong} is not of this quantity; ${known.join(", ")} are.`);
-  const short = (value: unknown): unknown => {
-    if (typeof value === "number") return digits === undefined ? value : Number(value.toPrecision(digits));
-    return Object.fromEntries(Object.entries(value as object).map(([order, mean]) => [order, short(mean)]));
-  };
-  const kept = Object.entries(answer).filter(
-    ([name]) => !known.includes(name) || (terms ?? known).includes(name as never),
-  );
-  const isShort = (name: string): boolean => known.includes(name) || name === "length";
-  return Object.fromEntries(
-    kept.map(([name, value]) => [name, isShort(name) && value !== null ? short(value) : value]),
-  );
-}
-
-/** The members of rows as lists, or as one value if all rows have the same. */
-function columnsIn(rows: readonly GroupAnswer[]): GroupAnswer {
-  const [first = {}] = rows;
-  const column = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
-    const list = rows.map((row) => row[name]);
-    if (typeof value === "object" && value !== null) return [name, columnsIn(list as readonly GroupAnswer[])];
-    return [name, name !== "nodes" && name !== "length" && list.every((one) => one === value) ? value : list];
-  };
-  return Object.fromEntries(
-    Object.entries(first)
-      .filter(([name]) => name !== "axis")
-      .map(column),
-  );
+  const kept = Object.entries(answer).filter(([name]) => !known.includes(name) || (terms ?? known).includes(name));
+  return Object.fromEntries(kept);
 }
 
 /** Pairs that are added up between two looks at the clock. */
@@ -160,17 +85,23 @@ const PAIRS_TOGETHER = 1024;
 
 /** What is computed along one axis. */
 interface Along<S> {
-  readonly asked: StructureFunctions;
+  readonly asked: AskedIncrements;
   readonly separations: S;
   readonly orders: readonly number[];
   readonly axis: 0 | 1 | 2;
   readonly columns: readonly string[];
   readonly places: AnalysedNodes;
 }
-type Separations = StructureFunctions["separations"];
 
 async function overNodes(
-  { asked, separations, orders, axis, columns: texts, places }: Along<Extract<Separations, { nodes: number[] }>>,
+  {
+    asked,
+    separations,
+    orders,
+    axis,
+    columns: texts,
+    places,
+  }: Along<Extract<Separations, { readonly nodes: readonly number[] }>>,
   { axes }: Dataset,
   { reduce }: Means,
 ): Promise<readonly GroupAnswer[]> {
@@ -179,7 +110,7 @@ async function overNodes(
   if (separations.nodes.some((separation) => separation >= nodes))
     throw refuse("separations.nodes", `separations.nodes: the region has ${nodes} nodes along ${letter}.`);
   const columns = new AskedColumns(places);
-  const of = texts.map((column) => columns.of(column, "of"));
+  const of = texts.map((column) => columns.of(column, "what"));
   const periodic = places.wraps[axis];
   const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
   const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
@@ -198,7 +129,7 @@ async function overNodes(
 
 /** Interpolates at points and, for each length, at points that far along the axis. */
 async function overPairs(
-  { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { pairs: number }>>,
+  { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { readonly pairs: number }>>,
   dataset: Dataset,
   { evaluate, slices }: Means,
 ): Promise<readonly GroupAnswer[]> {
@@ -216,7 +147,7 @@ async function overPairs(
   const shifted = new Float32Array(points);
   // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
-  const compiled = ordered.map((text) => compileScalar(text, places.base.names, "of"));
+  const compiled = ordered.map((text) => compileScalar(text, places.base.names, "what"));
   const { derivatives = "Fd4Lag4", filter } = asked;
   const options = { method, derivatives, filter, temporalInterpolation: "None" } as const;
   const sums: Increments[] = [];

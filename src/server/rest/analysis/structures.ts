@@ -1,100 +1,60 @@
-/** Answers `POST /datasets/{name}/structures`: connected sets of nodes above or below a threshold. */
-import { type Static, Type } from "@sinclair/typebox";
-import { compileExpression } from "../../../analysis/expression.js";
-import type { Moments } from "../../../analysis/moments.js";
+/** Finds structures: connected sets of nodes where a condition holds. */
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../../analysis/structures.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
-import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
-import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf, requireEveryNode } from "./analysis-request.js";
-import { AskedColumns, aboutTexts, framesIn, type Means, type Reduce } from "./statistics.js";
+import { type AnalysedNodes, type PlaceMembers, placesOf, reductionOf, requireEveryNode } from "./analysis-request.js";
+import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
 
-const THRESHOLD = Type.Union([Type.Number(), Type.Object({ rms: Type.Number() }, { additionalProperties: false })], {
-  description: 'A value, or {"rms": n} for n times the root of the mean square over the region.',
-});
+/** What is asked of structures. */
+export interface AskedStructures extends PlaceMembers {
+  /** A condition: 1 where it holds. */
+  readonly where: string;
+  /** Neighbours of a node: 6 share a face, 18 an edge, 26 a corner. */
+  readonly connectivity: 6 | 18 | 26;
+  /** Fewest nodes of a structure that is listed. */
+  readonly least: number;
+  /** Quantities that are integrated over each structure. */
+  readonly properties: readonly string[];
+  /** Whether the place in the list of the structure of each node is answered too, or 0. */
+  readonly labels: boolean;
+}
 
-export const STRUCTURES = Type.Object(
-  {
-    ...PLACES,
-    of: QUANTITY,
-    above: Type.Optional(THRESHOLD),
-    below: Type.Optional(THRESHOLD),
-    connectivity: Type.Optional(
-      Type.Union([Type.Literal(6), Type.Literal(18), Type.Literal(26)], {
-        default: 26,
-        description: "Neighbours of a node: those that share a face, an edge or a corner.",
-      }),
-    ),
-    least: Type.Optional(
-      Type.Integer({ minimum: 1, default: 1, description: "Fewest nodes of a structure that is listed." }),
-    ),
-    properties: Type.Optional(
-      Type.Array(QUANTITY, { maxItems: 16, description: "Quantities that are integrated over each structure." }),
-    ),
-    labels: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          "Answers a NumPy array of int32 instead: the place in the list of the structure of each node, or 0.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-type Structures = Static<typeof STRUCTURES> & {
-  /** Whether labels stand beside the table instead of replacing it. */
-  readonly beside?: boolean;
-};
-
-/** Nodes in a passage of labels. */
-const PASSAGE_NODES = 16_384;
 /** Structures that are described before a look at the clock. */
 const DESCRIBED = 128;
 
 /** Nodes whose labels are answered, at most, for each number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
-/** An answer that is an array instead of JSON. */
-export interface ArrayAnswer {
-  readonly shape: readonly number[];
-  readonly bytes: number;
-  /** The passages of the file. */
-  readonly npy: Generator<Buffer, undefined>;
-}
-
 /** Finds the structures of one frame. */
 export async function structures(
-  asked: Structures,
+  asked: AskedStructures,
   dataset: Dataset,
   { reduce, slices, most }: Means,
-): Promise<GroupAnswer | ArrayAnswer> {
+): Promise<GroupAnswer> {
   const places = placesOf(asked, dataset);
   requireEveryNode(places);
-  if (places.frames.length !== 1) throw refuse("frames", "Structures take one frame.");
-  const { of: text, connectivity = 26, least = 1, properties = [text] } = asked;
+  if (places.frames.length !== 1) throw refuse("time", "time: structures are of one frame.");
+  const { where, connectivity, least, properties } = asked;
   const columns = new AskedColumns(places);
-  const of = columns.of(text, "of");
-  const { side, threshold } = await thresholdOf(asked, places, reduce);
+  const of = columns.of(where, "where");
   const extent = places.base.extent.slice(0, 3);
   const nodes = extent.reduce((product, n) => product * n, 1);
   if (asked.labels && nodes > NODES_PER_NUMBER * most)
     throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${nodes}.`);
   const reduction: AnyReduction & { kind: "structures" } = {
-    ...{ kind: "structures", of, side, threshold, connectivity, most },
-    properties: properties.map((property, i) => columns.of(property, `properties[${i}]`)),
+    ...{ kind: "structures", of, side: "above", threshold: 0.5, connectivity, most },
+    properties: properties.map((property) => columns.of(property, "what")),
     wraps: places.wraps,
-    labels: asked.labels ?? false,
+    labels: asked.labels,
   };
   const query = reductionOf(places, { columns: columns.texts, reductions: [reduction] });
   const joined = (await reduce(query, places)).states(0)[0] as JoinedFragments;
   const ranked = await inSlices(joined.rank(least), slices);
   const { listed } = ranked;
   const shape = extent.toReversed();
-  if (joined.labels !== null && asked.beside !== true)
-    return { shape, bytes: 4 * nodes, npy: labelsIn(joined.labels, shape, ranked) };
   checkList(listed.length, properties.length, most);
   const structures: GroupAnswer[] = [];
   await slices.each(
@@ -109,9 +69,7 @@ export async function structures(
     ...{
       frames: framesIn(places),
       ...aboutTexts(columns.texts, places),
-      of: text,
       connectivity,
-      threshold,
       weights: places.weights,
     },
     nodes: ranked.nodes,
@@ -132,32 +90,12 @@ async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Pr
   }
 }
 
-/** The side and the threshold; a multiple of the rms takes a separate pass. */
-async function thresholdOf(
-  { above, below, of }: Structures,
-  places: AnalysedNodes,
-  reduce: Reduce,
-): Promise<{ readonly side: "above" | "below"; readonly threshold: number }> {
-  const side = above === undefined ? "below" : "above";
-  const value = above ?? below;
-  if (value === undefined || (above !== undefined && below !== undefined))
-    throw refuse("above", "One of above and below must be given.");
-  if (typeof value === "number") return { side, threshold: value };
-  const { shape } = compileExpression(of, places.base.names, "of");
-  const square = shape === "scalar" ? `(${of})^2` : shape === "vector" ? `dot(${of}, ${of})` : `ddot(${of}, ${of})`;
-  const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
-  const squares = await reduce(reductionOf(places, { columns: [square], reductions }), places);
-  const { count, mean } = squares.states(0)[0] as Moments;
-  if (count === 0) throw refuse(side, `${side}: "of" has no value in the region, and so no rms.`);
-  return { side, threshold: value.rms * Math.sqrt(mean) };
-}
-
 function checkList(listed: number, properties: number, most: number): void {
   const numbers = listed * (14 + 4 * properties);
   if (numbers <= most) return;
   throw new LimitError(
     "analysis.numbers",
-    `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Set "least" to list larger ones.`,
+    `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Ask a larger least.`,
   );
 }
 
@@ -192,18 +130,4 @@ function placesInList({ listed, starts, members }: RankedStructures): Int32Array
     for (let at = starts[structure] as number; at < (starts[structure + 1] as number); at++)
       numbers[(members[at] as number) + 1] = i + 1;
   return numbers;
-}
-
-/** The bytes of a NumPy file with the place in the list of the structure of each node, or 0. */
-function* labelsIn(
-  fragments: Int32Array,
-  shape: readonly number[],
-  ranked: RankedStructures,
-): Generator<Buffer, undefined> {
-  yield npyHeader(shape, "<i4");
-  const numbers = placesInList(ranked);
-  for (let from = 0; from < fragments.length; from += PASSAGE_NODES) {
-    const places = fragments.slice(from, from + PASSAGE_NODES).map((fragment) => numbers[fragment] ?? 0);
-    yield Buffer.from(places.buffer);
-  }
 }

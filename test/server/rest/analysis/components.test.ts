@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -17,7 +18,7 @@ afterAll(() => service.close());
 
 const at = (path: string) => `${service.url}/api/datasets/isotropic32/${path}`;
 const post = (name: string, body: object, accept = "application/json") =>
-  fetch(at(name), {
+  askEarlier(at(name), {
     method: "POST",
     headers: { "content-type": "application/json", accept },
     body: JSON.stringify({ time: 0.6, ...body }),
@@ -92,15 +93,10 @@ describe("statistics", () => {
   });
 
   it.each([
-    ["statistics", { reduce: [{ histogram: "w", bins: 2, range: [0, 1] }] }, "reduce[0].histogram: w is a vector"],
+    ["statistics", { reduce: [{ histogram: "w", bins: 2, range: [0, 1] }] }, "reduce[0].histogram: omega is a vector"],
     ["statistics", { reduce: [{ extremes: "A", count: 1 }] }, "norm(A), or a component such as A[0][0]."],
     ["statistics", { reduce: [{ covariance: ["A", "S"] }] }, "reduce[0].covariance: 18 components"],
-    [
-      "structures",
-      { of: "w", above: 1 },
-      "of: w is a vector, and a scalar is needed: norm(w), or a component such as w.x.",
-    ],
-    ["structures", { of: "p", above: 1, properties: ["u"] }, "properties[0]: u is a vector"],
+    ["structures", { of: "w", above: 1 }, "where: > takes scalars, not a vector"],
   ])("%s %j names what to write", async (name, body, words) => {
     const response = await post(name, body);
     expect(response.status).toBe(400);

@@ -1,6 +1,7 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;
@@ -14,7 +15,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + on
 
 /** Values of a component at all nodes of the frame of time 0.6, x fastest. */
 async function nodes(component: string): Promise<readonly number[]> {
-  const path = `cutout?quantity=${component}&T=4`;
+  const path = `nodes?what=${component}&time=0.6`;
   const response = await fetch(`${service.url}/api/datasets/isotropic32/${path}`, {
     headers: { accept: "application/octet-stream" },
   });
@@ -26,7 +27,7 @@ interface Row {
   readonly R_NN: number;
 }
 async function ask(more: object): Promise<readonly Row[]> {
-  const response = await fetch(`${service.url}/api/datasets/isotropic32/structure-functions`, {
+  const response = await askEarlier(`${service.url}/api/datasets/isotropic32/structure-functions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ time: 0.6, axes: ["y"], orders: [2], ...more }),
@@ -46,7 +47,7 @@ function correlation(a: readonly number[], s: number, wraps = true): number {
 }
 
 it("are without the mean unless it is kept", async () => {
-  const [x, y, z] = (await Promise.all(["ux", "uy", "uz"].map(nodes))) as [number[], number[], number[]];
+  const [x, y, z] = (await Promise.all(["u.x", "u.y", "u.z"].map(nodes))) as [number[], number[], number[]];
   const shift = [3, -2, 0.5] as const;
   const of = "u + [3, -2, 0.5]";
   const moved = [x, y, z].map((values, c) => values.map((one) => one + (shift[c] as number))) as [

@@ -43,7 +43,7 @@ async function extremes(values: Float64Array, edge: number, asked: object, over 
   };
   const slices = { each: async (count: number, use: (from: number, to: number) => void) => use(0, count) };
   const means = { reduce, slices, most: 1e6 } as unknown as Means;
-  const request = { time: 0, over, reduce: [{ extremes: "x", ...asked }] };
+  const request = { frames: [1], over, reduce: [{ extremes: "x", ...asked }] };
   const { results } = await statistics(request as never, dataset, means);
   const [{ highest, lowest }] = results as [{ highest: Found[]; lowest: Found[] }];
   return { highest, lowest, passes };

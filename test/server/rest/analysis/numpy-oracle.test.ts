@@ -8,6 +8,7 @@ import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
@@ -212,7 +213,7 @@ describe.skipIf(PYTHON === undefined)(`random reductions agree with NumPy${WITHO
     let compared = 0;
     for (const [i, { body, oracle }] of drawn.entries()) {
       const name = KINDS[oracle.dataset]?.name as string;
-      const response = await fetch(`${service.url}/api/datasets/${name}/statistics`, {
+      const response = await askEarlier(`${service.url}/api/datasets/${name}/statistics`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),

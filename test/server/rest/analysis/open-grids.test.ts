@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -44,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function ask<T>(name: string, body: object): Promise<T> {
-  const response = await fetch(`${service.url}/api/datasets/open/${name}`, {
+  const response = await askEarlier(`${service.url}/api/datasets/open/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ frames: [1], ...body }),
@@ -128,7 +129,7 @@ describe("units", () => {
     writeDescriptor(folder, { ...descriptor("box", { fields }), units });
     const other = await serveTestData([folder]);
     const answer = async (body: object) => {
-      const response = await fetch(`${other.url}/api/datasets/box/statistics`, {
+      const response = await askEarlier(`${other.url}/api/datasets/box/statistics`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ frames: [1], ...body }),

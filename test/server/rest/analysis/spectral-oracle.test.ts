@@ -8,6 +8,7 @@ import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
@@ -64,7 +65,7 @@ describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}
   });
 
   async function ask(name: string, body: object): Promise<Readonly<Record<string, unknown>>> {
-    const response = await fetch(`${service.url}/api/datasets/noise/${name}`, {
+    const response = await askEarlier(`${service.url}/api/datasets/noise/${name}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ frames: [1], ...body }),

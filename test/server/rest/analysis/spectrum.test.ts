@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 interface Answer {
@@ -48,7 +49,7 @@ afterAll(async () => {
 });
 
 async function ask<T = Answer>(body: object, dataset = "isotropic32", from = service): Promise<T> {
-  const response = await fetch(`${from.url}/api/datasets/${dataset}/spectrum`, {
+  const response = await askEarlier(`${from.url}/api/datasets/${dataset}/spectrum`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -57,7 +58,7 @@ async function ask<T = Answer>(body: object, dataset = "isotropic32", from = ser
 }
 
 async function meanOf(quantity: string, dataset = "isotropic32", more: object = { time: 0.6 }): Promise<number> {
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/statistics`, {
+  const response = await askEarlier(`${service.url}/api/datasets/${dataset}/statistics`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ...more, reduce: [{ moments: quantity }] }),
@@ -151,18 +152,18 @@ describe("spectra of a Beltrami flow on axes of 20, 18 and 30 nodes", () => {
 
 describe("bad requests", () => {
   it.each([
-    [{ of: "A" }, "isotropic32", "of: spectra are of a vector or a scalar, not of a tensor."],
-    [{ kind: "line", with: ["flux"] }, "isotropic32", "with: flux is of shells only."],
-    [{ of: "p", with: ["transfer"] }, "isotropic32", "with: transfer is of the velocity u only."],
-    [{ of: "p", with: ["helicity"] }, "isotropic32", "with: helicity needs a vector."],
-    [{ with: ["cross:p"] }, "isotropic32", "with: the quantity after cross: must be a vector"],
-    [{ kind: "line", with: ["dissipation"] }, "isotropic32", "with: dissipation is of shells only."],
-    [{ with: ["energy"] }, "isotropic32", "with[0]: expected string to match"],
+    [{ of: "A" }, "isotropic32", "what: spectra are of a vector or a scalar, not of a tensor."],
+    [{ kind: "line", with: ["flux"] }, "isotropic32", "terms: flux is of shells only."],
+    [{ of: "p", with: ["transfer"] }, "isotropic32", "terms: transfer is of the velocity u only."],
+    [{ of: "p", with: ["helicity"] }, "isotropic32", "terms: helicity needs a vector."],
+    [{ with: ["cross:p"] }, "isotropic32", "terms: the quantity after cross: must be a vector"],
+    [{ kind: "line", with: ["dissipation"] }, "isotropic32", "terms: dissipation is of shells only."],
+    [{ with: ["energy"] }, "isotropic32", "terms: expected some of transfer, flux"],
     [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
     [{ axis: "x" }, "isotropic32", "axis: shells have none"],
-    [{}, "channel", 'Transforms along y need a periodic axis, and that of "channel" is not'],
+    [{ kind: "shell" }, "channel", 'Transforms along y need a periodic axis, and that of "channel" is not'],
     [{}, "prime", 'x of "prime" has 14; the nearest are 12 and 15.'],
-    [{ region: { origin: [0, 0, 0], extent: [1, 1, 1] } }, "isotropic32", "region: unexpected property"],
+    [{ region: { origin: [0, 0, 0], extent: [1, 1, 1] } }, "isotropic32", "x: spectrum does not take it"],
   ])("%j of %s get one line", async (body, dataset, words) => {
     const { detail } = await ask({ frames: [1], ...body }, dataset);
     expect(detail).toContain(words);
