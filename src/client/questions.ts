@@ -19,6 +19,7 @@ interface Inputs {
   readonly points:
     | string
     | readonly (readonly number[])[]
+    | { readonly input: string }
     | { readonly random: number; readonly seed?: number }
     | { readonly pairs: number; readonly distance: number; readonly seed?: number }
     | { readonly tetrads: number; readonly distance: number; readonly seed?: number }

@@ -20,6 +20,7 @@ const MOST_RESTARTS = 8;
 const PROBLEM_BYTES = 64 * 1024;
 
 export interface TaskCall extends JobCall {
+  readonly owner: string | null;
   readonly body: TaskBody | null;
 }
 
@@ -245,7 +246,8 @@ export class JobRunner {
       if (generation.id !== job.generation || !generation.holds()) throw new Overtaken();
       await this.#checkDue(job);
     };
-    const answer = await this.#host.send({ ...job.call, body: await this.#bodyOf(job, number) }, signal);
+    const body = await this.#bodyOf(job, number);
+    const answer = await this.#host.send({ ...job.call, owner: job.owner, body }, signal);
     if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
     // Of a job that is cut, the bytes are reserved; those of a single task are not known before.
     const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;

@@ -71,8 +71,8 @@ export const MEMBERS = {
   points: {
     type: "points",
     about:
-      "Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which belong together.",
-    leaves: ["random", "pairs", "tetrads", "distance", "seed"],
+      "Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which belong together.",
+    leaves: ["input", "random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
   x: along("x"),

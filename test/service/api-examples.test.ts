@@ -92,7 +92,7 @@ describe("the page of /api", () => {
         "Particles",
         "Searches",
       ],
-      ...["Slices, volumes and cutouts", "Analyses", "Other"],
+      ...["Slices, volumes and cutouts", "Other"],
     ]);
   });
 });

@@ -108,7 +108,7 @@ const DOORS: readonly Door[] = [
   analysis("dispersion", { start: 0.1, end: 0.3, dt: 0.02, every: 2, seeds: { tetrads: 40, distance: 0.1 } }),
   analysis("flow-map", {
     ...{ start: 0.1, end: 0.3, dt: 0.02, plane: { normal: "z", at: 1, count: [10, 10] } },
-    quantities: ["map", "gradient", "ftle"],
+    quantities: ["gradient"],
   }),
   ["paths", `${API}/trajectories?${TRACK}&every=2`, JSON_TYPE, JSON.stringify({ points: POINTS })],
   [

@@ -388,10 +388,13 @@ export async function dispersion(context: Context, asked: MemberValues): Promise
     tolerance,
   } = asked;
   const step = stepIn(asked, dataset);
-  const isDrawn = points !== undefined && !("rows" in points);
+  const isDrawn = points !== undefined && !("rows" in points) && !("input" in points);
   const seeds = isDrawn
     ? points
-    : { points: (await pointsOf(context, asked, 0, false, true)).triples, together: points?.together ?? 1 };
+    : {
+        points: (await pointsOf(context, asked, 0, false, true)).triples,
+        together: (points && "rows" in points && points.together) || 1,
+      };
   const tolerant = tolerance === undefined ? {} : { tolerance };
   const members = {
     ...{

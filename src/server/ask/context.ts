@@ -36,12 +36,13 @@ export interface Points {
 
 /** The points of a question: its rows, or random ones. @throws RequestError, LimitError */
 export async function pointsOf(
-  { life, dataset }: Context,
+  context: Context,
   values: MemberValues,
   records: number,
   isTimed: boolean,
   isGrouped = false,
 ): Promise<Points> {
+  const { life, dataset } = context;
   const points = values.points as AskedPoints;
   if ("pairs" in points || "tetrads" in points || ("together" in points && !isGrouped))
     throw wrong("points", "pairs and tetrads are for dispersion; take rows or random");
@@ -54,6 +55,7 @@ export async function pointsOf(
   }
   for (const name of ["x", "y", "z", "i", "j", "k"] as const)
     if (values[name] !== undefined) throw wrong(name, "it is the box of random points, and the points are given");
+  if ("input" in points) return pointsOfInput(context, points.input, records, isTimed);
   const { rows, width } = points;
   const count = rows.length / width;
   await life.reserve(count, records);
@@ -80,6 +82,32 @@ export async function pointsOf(
   const velocities = place("vx") >= 0 ? new Float32Array(3 * count) : null;
   if (velocities !== null) pick(["vx", "vy", "vz"], velocities);
   return { triples, times, velocities, count };
+}
+
+/** The points of an input. @throws RequestError if there is none, or it is another's */
+async function pointsOfInput(
+  { life, service }: Context,
+  id: string,
+  records: number,
+  isTimed: boolean,
+): Promise<Points> {
+  const input = await service.inputs.open?.(life.owner, id, isTimed ? 16 : 12);
+  if (input === undefined || input === null) throw wrong("points.input", "there is no input of that id");
+  const { count } = input;
+  await life.reserve(count, records);
+  const triples = life.floats(3 * count);
+  const times = isTimed ? new Float64Array(count) : null;
+  const width = isTimed ? 4 : 3;
+  let at = 0;
+  for await (const octets of input.read()) {
+    const numbers = new Float32Array(Uint8Array.from(octets).buffer);
+    for (let i = 0; i < numbers.length; i += width, at++) {
+      triples.set(numbers.subarray(i, i + 3), 3 * at);
+      if (times !== null) times[at] = numbers[i + 3] as number;
+    }
+    await life.slices.pause();
+  }
+  return { triples, times, velocities: null, count };
 }
 
 /** Points as a question repeats them: many are counted and named by their digest. */

@@ -23,6 +23,7 @@ export type AskedPoints =
       /** Rows that follow one another and are a pair or a tetrad. */
       readonly together?: 2 | 4;
     }
+  | { readonly input: string }
   | { readonly random: number; readonly seed: number }
   | { readonly pairs: number; readonly distance: number; readonly seed: number }
   | { readonly tetrads: number; readonly distance: number; readonly seed: number };
@@ -148,10 +149,10 @@ function readPoints(value: unknown, member: string): AskedPoints {
   }
   if (Array.isArray(value)) return rowsOf(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
   if (typeof value !== "object" || value === null) throw wrong(member, `${shown(value)} is no list of points`);
-  const { random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
+  const { input, random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined)
-    throw wrong(`${member}.${excerpt(unknown)}`, "expected random, pairs or tetrads, with distance and seed");
+    throw wrong(`${member}.${excerpt(unknown)}`, "expected input, random, pairs or tetrads, with distance and seed");
   const count = (one: unknown, name: string) => {
     const number = wholeOf(one, `${member}.${name}`);
     if (number < 1) throw wrong(`${member}.${name}`, "at least 1 is needed");
@@ -159,8 +160,9 @@ function readPoints(value: unknown, member: string): AskedPoints {
   };
   const key = wholeOf(seed, `${member}.seed`);
   if (key < 0 || key >= 2 ** 32) throw wrong(`${member}.seed`, "expected 0 to 4294967295");
-  if ([random, pairs, tetrads].filter((one) => one !== undefined).length !== 1)
-    throw wrong(member, "expected one of random, pairs and tetrads");
+  if ([input, random, pairs, tetrads].filter((one) => one !== undefined).length !== 1)
+    throw wrong(member, "expected one of input, random, pairs and tetrads");
+  if (input !== undefined) return { input: String(input) };
   if (random !== undefined) return { random: count(random, "random"), seed: key };
   const together = pairs === undefined ? 4 : 2;
   const given = pairs ?? tetrads;

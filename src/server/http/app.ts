@@ -237,6 +237,7 @@ function createService(
     slices,
     tags: new Tags(config),
     jobs,
+    inputs: {},
     taskKey: randomUUID(),
     metrics,
     basePath: pathOfBase(config.baseUrl),

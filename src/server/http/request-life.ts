@@ -44,6 +44,8 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
 export const TASK_HEADER = "fieldprobe-task";
 /** The header of a task with the points per call of the token that started its job; absent: any number. */
 export const TASK_LIMIT_HEADER = "fieldprobe-task-limit";
+/** Header of a task: names the token that started its job. */
+export const TASK_OWNER_HEADER = "fieldprobe-task-owner";
 /** The header of an answer to a task: the points that a synchronous request could have. */
 export const TASK_POINTS_HEADER = "fieldprobe-task-points";
 
@@ -139,6 +141,12 @@ export class RequestLife {
     this.#grant = grant;
     this.#service.connections.know(this.#request.raw.socket);
     this.onEnd(() => grant.release());
+  }
+
+  /** Whose request it is: the name of a token, or null; of a task, the owner of its job. */
+  get owner(): string | null {
+    const task = this.#request.headers[TASK_OWNER_HEADER];
+    return this.#background ? (task === undefined ? null : String(task)) : (this.#request.facts.token ?? null);
   }
 
   /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */

@@ -15,6 +15,13 @@ import type { Tags } from "./validators.js";
 /** Path of the SOAP service, which the other interfaces report to their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
 
+/** Opens the points of an input as octets; null if there is none of the id, or it is another's. */
+export type OpenInput = (
+  owner: string | null,
+  id: string,
+  bytesPerPoint: number,
+) => Promise<{ readonly count: number; read(): AsyncIterable<Buffer> } | null>;
+
 /** Shared by the interfaces of one service. */
 export interface Service {
   readonly config: Config;
@@ -28,6 +35,8 @@ export interface Service {
   readonly tags: Tags;
   /** Whether calls may become jobs. */
   readonly jobs: boolean;
+  /** The inputs of jobs, once there are any. */
+  readonly inputs: { open?: OpenInput };
   /** A secret of this process, by which it knows the tasks of its own jobs. */
   readonly taskKey: string;
   /** Path of the public address, without a slash at its end. */

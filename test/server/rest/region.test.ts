@@ -53,7 +53,11 @@ async function bytes(path: string, body?: unknown): Promise<Buffer> {
 const json = async (path: string, body?: unknown) => JSON.parse((await bytes(path, body)).toString());
 /** The answer to an analysis. */
 async function analysis(name: string, body: object) {
-  const { call, members } = earlier(name, body as never);
+  const { region } = body as { readonly region?: Region };
+  // Both ends of lengths belong to them now.
+  const extent = region?.extent?.map((length) => length - SPACING / 2);
+  const asked = extent === undefined ? body : { ...body, region: { ...region, extent } };
+  const { call, members } = earlier(name, asked as never);
   return json(call, members);
 }
 

@@ -15,7 +15,13 @@ import { findOperation, type Operation } from "../../../shared/operations.js";
 import type { Grant } from "../../http/auth.js";
 import { negotiate } from "../../http/negotiate.js";
 import { bodyTooLarge, refuseEncoded } from "../../http/refusal.js";
-import { isTask, TASK_HEADER, TASK_LIMIT_HEADER, TASK_POINTS_HEADER } from "../../http/request-life.js";
+import {
+  isTask,
+  TASK_HEADER,
+  TASK_LIMIT_HEADER,
+  TASK_OWNER_HEADER,
+  TASK_POINTS_HEADER,
+} from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
 import { giveMembers, JSON_BYTES, JSON_TOO_LARGE, REQUEST_TYPES } from "../body/read-body.js";
 import { ownTimesOf } from "../own-times.js";
@@ -227,7 +233,12 @@ async function tryCall(
   call: Job["call"],
   times: number,
 ): Promise<{ readonly most: number; readonly numbers: number }> {
-  const answer = await sendTask(api, service, { ...call, body: { bytes: 0, steps: [] } }, new AbortController().signal);
+  const answer = await sendTask(
+    api,
+    service,
+    { ...call, owner: null, body: { bytes: 0, steps: [] } },
+    new AbortController().signal,
+  );
   const parts: Buffer[] = [];
   for await (const part of answer.body) parts.push(part);
   if (answer.status === 200) {
@@ -245,13 +256,22 @@ async function tryCall(
 export async function sendTask(
   api: FastifyInstance,
   { taskKey }: Service,
-  { method, url, accept, contentType, limit, body }: TaskCall,
+  { method, url, accept, contentType, limit, owner, body }: TaskCall,
   signal: AbortSignal,
 ): Promise<TaskAnswer> {
   const content = contentType === null ? {} : { "content-type": contentType };
   const length = body === null ? {} : { "content-length": String(body.bytes) };
   const points = limit === undefined ? {} : { [TASK_LIMIT_HEADER]: String(limit) };
-  const headers = { ...points, [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
+  const whose = owner === null ? {} : { [TASK_OWNER_HEADER]: owner };
+  const headers = {
+    ...points,
+    ...whose,
+    [TASK_HEADER]: taskKey,
+    accept,
+    "accept-encoding": "identity",
+    ...content,
+    ...length,
+  };
   const payload = Readable.from(body?.steps ?? [], { autoDestroy: false });
   // The library's own signal would also fail the stream of an answer that has not been handed over yet.
   const abort = (): void => void payload.emit("error", new CancelledError());

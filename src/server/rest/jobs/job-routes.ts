@@ -92,6 +92,12 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
     log: api.log,
   };
   const jobs = await openJobs(api, service, () => new Jobs(service.config, host, shared?.openSharedQueue));
+  service.inputs.open = async (owner, id, bytesPerPoint) => {
+    const input = await jobs.input(owner, id);
+    if (input === null) return null;
+    const count = await jobs.inputs.count(input, bytesPerPoint);
+    return { count, read: () => jobs.inputs.read(input, 0, count, bytesPerPoint) };
+  };
   service.metrics.addJobs(() => jobs.counts());
   api.addHook("onListen", async () => jobs.resume());
   api.addHook("preClose", () => jobs.close());
