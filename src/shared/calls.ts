@@ -159,6 +159,13 @@ export const MEMBERS = {
     usual: "1",
     example: "5",
   },
+  drag: {
+    type: "number",
+    least: 0,
+    about: "Response time of inertial particles with Stokes drag, by heun and forward; points may have vx, vy, vz.",
+    usual: "particles of the flow",
+    example: "0.1",
+  },
   last: { type: "boolean", about: "Record the end only.", usual: "false", example: "true" },
   open_faces: {
     type: "choice",
@@ -387,7 +394,7 @@ export const CALLS = {
     summary: "Particles and quantities along their paths",
     about: "Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.",
     kind: "rows",
-    members: ["what", "points", ...BOX, "time", "derivatives", ...TRACKING, "last", "level", "units", "format", "job"],
+    members: ["what", "points", ...BOX, "time", "derivatives", ...TRACKING, "drag", "last", "level", "units", "format", "job"],
     needs: ["points", "time"],
     forms: ROWS,
     usual: { what: "none" },

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { askEarlier } from "../support/earlier-questions.js";
+import { operationValues } from "../support/operation-questions.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -103,11 +104,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+/** Values at points are asked as questions, all else as operations. */
 async function ask(dataset: string, operation: string, members: object): Promise<number[][]> {
+  const asked = { time: 0, temporalInterpolation: "None", ...members };
+  if (/^Get(Velocity|Field)(Gradient)?$/.test(operation))
+    return operationValues(service.url, dataset, operation, asked);
   const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ time: 0, temporalInterpolation: "None", ...members }),
+    body: JSON.stringify(asked),
   });
   const body = (await response.json()) as { values: number[][]; detail: string };
   if (body.values === undefined) throw new Error(body.detail);

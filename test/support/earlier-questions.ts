@@ -113,6 +113,8 @@ export function askEarlier(
   init: { readonly body: string } & Omit<RequestInit, "body">,
 ): Promise<Response> {
   const [, base = "", name = ""] = /^(.*\/)([a-z-]+)$/.exec(url) ?? [];
+  // Operations have their own members.
+  if (name === "") return fetch(url, init);
   const { call, members } = earlier(name, JSON.parse(init.body) as Body);
   return fetch(`${base}${call}`, { ...init, body: JSON.stringify(members) });
 }

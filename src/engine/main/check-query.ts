@@ -259,13 +259,13 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
     return { steps: nt, step: dt };
   }
   if (end === undefined) throw invalid("EndTime", "The request has no EndTime.");
-  if (dt !== undefined) return stepsToEnd(start, end, dt);
   if (responseTime !== undefined) {
     if (!(responseTime >= 0))
       throw invalid("Tp", `The response time Tp must not be negative: ${shortestFloat32(responseTime)}`);
     if (end < start)
       throw invalid("EndTime", "Particles with drag cannot be tracked backward: EndTime is before StartTime.");
   }
+  if (dt !== undefined) return stepsToEnd(start, end, dt);
   const { values, step: frameStep } = dataset.time;
   const interval = values ? values[values.length - 1] - values[0] : frameStep;
   const largest = dataset.dnsStep ?? interval / (values ? values.length - 1 : 1) / STEPS_PER_FRAME;

@@ -1,7 +1,7 @@
 /** Answers `paths`: particles over an interval, with quantities along them. */
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
 import { withoutNoise } from "../../float32/format.js";
-import { type OperationName, RECORDS, type SpatialInterpolation } from "../../shared/operations.js";
+import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../shared/operations.js";
 import { answerAtOwnTimes } from "../rest/own-times.js";
 import { TripleWriter } from "../rest/triple-writer.js";
 import { valuesAlong } from "../rest/values-along.js";
@@ -16,17 +16,28 @@ import { type Interval, intervalIn, stepIn } from "./when.js";
 /** Records of three float32 kept for a point of paths. */
 const PATH_RECORDS = 2;
 
+/** The integrator: heun of particles with drag, which know no other. @throws RequestError */
+function integratorOf({ integrator, drag }: MemberValues): Integrator {
+  if (drag === undefined) return integrator ?? "rk4";
+  if (integrator === undefined || integrator === "heun") return "heun";
+  throw wrong("integrator", "particles with drag are tracked by heun");
+}
+
 /** The query of particles. */
 function queryOf(asked: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
-  const { method = "Lag8", integrator = "rk4", tolerance, every = 1, open_faces = "stop", last = false } = asked;
+  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag } = asked;
+  const integrator = integratorOf(asked);
   const length = "each" in interval ? interval.each : interval.end - interval.start;
   const steps = Math.max(1, Math.ceil(Math.abs(length) / step - 1e-9));
   const common = {
     ...{ dataset: dataset.name, spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
     ...{ openFaces: open_faces, exitTimes: true, recordEvery: last ? steps : every },
     ...(tolerance === undefined ? {} : { tolerance }),
+    ...(drag === undefined ? {} : { Tp: drag }),
   };
-  const named = (operation: OperationName, times: object): Query => ({ operation, ...times, ...common }) as Query;
+  const named = (tracer: OperationName, times: object): Query =>
+    ({ operation: drag === undefined ? tracer : "GetPositionInertialParticle", ...times, ...common }) as Query;
+  if (drag !== undefined && length < 0) throw wrong("time", "particles with drag are not tracked backwards");
   if (!("each" in interval))
     return named("GetPositionByEnd", { StartTime: interval.start, EndTime: interval.end, dt: step });
   if (Math.abs(steps * step - Math.abs(length)) > 1e-6 * step)
@@ -37,7 +48,10 @@ function queryOf(asked: MemberValues, interval: Interval, step: number, { datase
 /** Moves the particles. */
 async function track({ life }: Context, query: Query, points: Points): Promise<Result> {
   if (points.times !== null) {
-    const result = await answerAtOwnTimes(life, query, "StartTime", { points: points.triples, times: points.times });
+    const result = await answerAtOwnTimes(life, query, "StartTime", {
+      ...{ points: points.triples, times: points.times },
+      ...(points.velocities === null ? {} : { velocities: points.velocities }),
+    });
     // Records of paths that begin at different times are timed from their starts.
     const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
     return { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
@@ -46,6 +60,11 @@ async function track({ life }: Context, query: Query, points: Points): Promise<R
   const writer = new TripleWriter(evaluation.points, life.limit(evaluation.limit));
   writer.addAll(points.triples, points.count);
   writer.flush();
+  if (points.velocities !== null) {
+    const velocities = new TripleWriter(evaluation.velocities, life.limit(evaluation.limit));
+    velocities.addAll(points.velocities, points.count);
+    velocities.flush();
+  }
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
@@ -91,6 +110,8 @@ export async function paths(
   const quantities = compileWhat(what, namesOf(asked, dataset));
   const step = stepIn(asked, dataset);
   const points = await pointsOf(context, asked, PATH_RECORDS, isEach);
+  if (points.velocities !== null && asked.drag === undefined)
+    throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
   const query = queryOf(asked, interval, step, context);
   const result = await track(context, query, points);
   const values = await along(context, quantities, asked, query, result, points.times);
@@ -143,7 +164,7 @@ export async function paths(
     places,
     paths: fileOf(lead, found, points, recordTimes.subarray(first), kept),
   };
-  const { method = "Lag8", integrator = "rk4", tolerance, open_faces = "stop", units = "check" } = asked;
+  const { method = "Lag8", tolerance, open_faces = "stop", units = "check", drag } = asked;
   const understood = {
     ...(what.length === 0 ? {} : { what: whatTexts(what) }),
     ...{ points: pointsText(asked.points as never), ...placesText(asked) },
@@ -151,11 +172,11 @@ export async function paths(
     ...{
       method,
       derivatives: pointDerivatives(asked),
-      integrator,
+      integrator: integratorOf(asked),
       step,
       ...(tolerance === undefined ? {} : { tolerance }),
     },
-    ...{ every, last, open_faces, level: 0, units },
+    ...{ every, last, ...(drag === undefined ? {} : { drag }), open_faces, level: 0, units },
   };
   return { answer, understood };
 }

@@ -394,6 +394,7 @@ export interface MemberValues {
   readonly step?: number;
   readonly tolerance?: number;
   readonly every?: number;
+  readonly drag?: number;
   readonly last?: boolean;
   readonly open_faces?: "stop" | "fail";
   readonly where?: string;

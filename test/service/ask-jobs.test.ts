@@ -1,0 +1,69 @@
+/** Jobs of the calls of the table: each answers what the call answers, in every form; inputs are points. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { CALL_NAMES, type CallName, callOf, FORMS } from "../../src/shared/calls.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData([], { STATE: scratchFolder(), RESULTS: scratchFolder() });
+});
+afterAll(() => service.close());
+
+const JSON_TYPE = { "content-type": "application/json" };
+const post = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${service.url}/api/${path}`, {
+    method: "POST",
+    headers: { ...JSON_TYPE, ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** The response with the result of a job, once it has ended. */
+async function resultOf(started: Response): Promise<Response> {
+  expect(started.status, await started.clone().text()).toBe(202);
+  const location = started.headers.get("location") as string;
+  // The events of a job end with it.
+  const events = await (await fetch(`${service.url}${location}/events`)).text();
+  expect(events).toContain('"state":"done"');
+  return fetch(`${service.url}${location}/result`);
+}
+
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe.each(CALL_NAMES)("a job of %s", (call: CallName) => {
+  const members = callOf(call).example;
+  // Examples of several quantities and of whole frames do not fit into every form.
+  const forms = callOf(call).forms.filter((form) => !(FORMS[form].alone || form === "xmf"));
+
+  it.each(forms)("has the bytes of the call as %s", async (format) => {
+    const path = `datasets/isotropic32/${call}`;
+    const job = await resultOf(await post(path, { ...members, format, job: true }));
+    expect(job.headers.get("content-type")).toContain(FORMS[format].type);
+    const [ours, direct] = [await bytesOf(job), await bytesOf(await post(path, { ...members, format }))];
+    expect(ours.length).toBe(direct.length);
+    // Files of HDF5 state when they were written.
+    if (format !== "nc" && format !== "h5") expect(ours.equals(direct)).toBe(true);
+  });
+});
+
+describe("an input", () => {
+  it("is the points of calls and jobs, and the same as the random points that it was made of", async () => {
+    const box = { origin: [1, 1, 1], extent: [2, 2, 2] };
+    const { id } = (await (await post("inputs", { random: { points: 300, seed: 9, ...box } })).json()) as {
+      id: string;
+    };
+    const asked = { what: "u, Q", time: 0.5 };
+    const path = "datasets/isotropic32/values";
+    const direct = (await (await post(path, { ...asked, points: { input: id } })).json()) as { rows: number[][] };
+    const job = await resultOf(await post(path, { ...asked, points: { input: id }, job: true }));
+    expect(((await job.json()) as { rows: number[][] }).rows).toEqual(direct.rows);
+    const drawn = await post(path, { ...asked, points: { random: 300, seed: 9 }, x: "1:3", y: "1:3", z: "1:3" });
+    expect(((await drawn.json()) as { rows: number[][] }).rows).toEqual(direct.rows);
+  });
+
+  it("that there is not is refused by name", async () => {
+    const response = await post("datasets/isotropic32/values", { points: { input: "nothing" }, time: 0.5 });
+    expect(await response.json()).toMatchObject({ status: 400, member: "points.input" });
+  });
+});
