@@ -188,7 +188,7 @@ const STRIDED = [
   { start: [30, 1, 2], end: [32, 4, 7], step: [1, 1, 3] },
 ] as const;
 
-describe.each(CALLS)("$call", ({ get, want = (values) => values, strides = false }) => {
+describe.each(CALLS)("$call", ({ call, get, want = (values) => values, strides = false }) => {
   it("goes on over the seams by nodes", async () => {
     expect(await get(OVER_SEAMS)).toEqual(want(expected(OVER_SEAMS)));
   });
