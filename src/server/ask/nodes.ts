@@ -10,7 +10,7 @@ import {
 import type { Query } from "../../engine/contract/query.js";
 import { RequestError } from "../../shared/errors.js";
 import { derivedFor, schemeOf } from "../rest/analysis/analysis-request.js";
-import { meansFor } from "../rest/analysis/analysis-routes.js";
+import { meansFor } from "../rest/analysis/means-for.js";
 import { timesOf } from "../rest/describe.js";
 import { coordinateOf, type NodeRun } from "../rest/region.js";
 import { meanText, nodesOf } from "./analyses.js";
