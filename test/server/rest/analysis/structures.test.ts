@@ -100,7 +100,7 @@ describe("structures of vorticity at 0.6", () => {
     [{ frames: "all", of: "p", above: 0 }, "time: structures are of one frame."],
     [{ time: 0.6, of: "p", above: 0, connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
     [{ time: 0.6, of: "p*", above: 0 }, "where: "],
-    [{ time: 0.6, of: "p", above: 0, properties: ["bad"] }, "what: nothing has the name bad"],
+    [{ time: 0.6, of: "p", above: 0, properties: ["bad"] }, "nothing has the name bad"],
     [{ time: 0.6, of: "p", above: "much" }, "where: nothing has the name much"],
   ])("%j is refused", async (body, text) => {
     const response = await post(body);
