@@ -4,10 +4,11 @@ import { readTimedNpy } from "../../float32/npy.js";
 import type { CallName } from "../../shared/calls.js";
 import { callOf } from "../../shared/calls.js";
 import { RequestError } from "../../shared/errors.js";
+import { hasDoubledMember } from "../../storage/zarr/documents.js";
 import type { RequestLife } from "../http/request-life.js";
 import { readWhole } from "../rest/body/read-body.js";
 import { wrong } from "./faults.js";
-import type { AskedPoints } from "./read-member.js";
+import { type AskedPoints, NUMBER } from "./read-member.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";
 
 /** Media types of bodies besides JSON and octets, which `/api` has anyway. */
@@ -23,13 +24,17 @@ function typeOf({ headers }: FastifyRequest): string {
   return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
 }
 
-/** Parses JSON. @throws RequestError in one line */
+/** Parses JSON. @throws RequestError in one line, also if an object has two members of one name */
 export function parseJson(body: Buffer): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(body.toString("utf8"));
+    value = JSON.parse(body.toString("utf8"));
   } catch {
     throw new RequestError("InvalidRequest", "The body is not JSON.", { member: "body" });
   }
+  if (hasDoubledMember(value, body))
+    throw new RequestError("InvalidRequest", "The body gives a member twice.", { member: "body" });
+  return value;
 }
 
 /** The members that a body gives. @param query those of the query string */
@@ -93,6 +98,8 @@ async function csvPoints(life: RequestLife, body: Buffer): Promise<AskedPoints> 
   const width = columns.length;
   if (!["x", "y", "z"].every((name) => columns.includes(name)))
     throw wrong("points", "CSV begins with a header of names, x, y and z among them");
+  const doubled = columns.find((name, i) => name !== "" && columns.indexOf(name) < i);
+  if (doubled !== undefined) throw wrong("points", `two columns of the CSV have the name ${doubled.slice(0, 32)}`);
   let numbers = new Float64Array(1024 * width);
   let count = 0;
   let at = end < 0 ? body.length : end + 1;
@@ -115,7 +122,7 @@ async function csvPoints(life: RequestLife, body: Buffer): Promise<AskedPoints> 
       }
       for (const cell of cells) {
         const text = cell.trim();
-        const number = text === "" ? Number.NaN : Number(text);
+        const number = NUMBER.test(text) ? Number(text) : Number.NaN;
         if (!Number.isFinite(number))
           throw wrong(`points[${Math.floor(count / width)}]`, `"${text.slice(0, 32)}" is not a number`);
         numbers[count++] = number;

@@ -4,6 +4,7 @@ import { nearestName } from "../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
 import { SPLINES } from "../../shared/operations.js";
+import { hasDoubledMember } from "../../storage/zarr/documents.js";
 import { wrong } from "./faults.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
@@ -47,7 +48,7 @@ export type AskedSeparations =
   | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
 export type AskedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+export const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Splits a text at commas outside brackets. */
 export function splitList(text: string): string[] {
@@ -195,11 +196,14 @@ function rowsOf(list: readonly unknown[], member: string): { readonly rows: Floa
 }
 
 function parsed(text: string, member: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw wrong(member, "this is not JSON");
   }
+  if (hasDoubledMember(value, Buffer.from(text))) throw wrong(member, "a member of it is given twice");
+  return value;
 }
 
 function readAlong(value: unknown, member: string): AskedSpan {

@@ -1,6 +1,5 @@
 /** `arrayDocument` writes the metadata of an array of Zarr 3 with a regular grid of chunks. */
 
-/** An array of a store that is written. */
 interface WrittenArray {
   readonly shape: readonly number[];
   readonly chunks: readonly number[];
@@ -41,5 +40,4 @@ export function rootDocument(attributes: object, documents: ReadonlyMap<string, 
   };
 }
 
-/** A document as bytes. */
 export const documentBytes = (document: object): Buffer => Buffer.from(`${JSON.stringify(document, null, 2)}\n`);

@@ -22,7 +22,6 @@ export class DocumentReader {
     [this.#bytes, this.#values] = [mostBytes, mostValues];
   }
 
-  /** Bytes that the next document may have. */
   get bytesLeft(): number {
     return this.#bytes;
   }
@@ -70,8 +69,13 @@ export function parsed(place: string, bytes: Uint8Array): Json {
   } catch (cause) {
     throw new DataError(`${place} is not readable as JSON`, cause);
   }
-  if (text.includes('"valid_') || countNames(value) < countColons(bytes)) walkMembers(place, text, value);
+  if (text.includes('"valid_') || hasDoubledMember(value, bytes)) walkMembers(place, text, value);
   return statedObject(place, value);
+}
+
+/** Whether an object of a JSON text has two members of one name, of which the value has one. */
+export function hasDoubledMember(value: unknown, bytes: Uint8Array): boolean {
+  return countNames(value) < countColons(bytes);
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s"[\]{},:]+/g;

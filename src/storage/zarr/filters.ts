@@ -2,7 +2,6 @@
 import type { Json } from "./documents.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
-/** Numbers in the memory order of a chunk. */
 const ARRAYS = {
   int8: Int8Array,
   uint8: Uint8Array,
@@ -104,7 +103,6 @@ function shortName(name: string): string {
   return name.replace("numcodecs.", "");
 }
 
-/** A codec with its configuration. */
 export interface NamedCodec {
   readonly name: string;
   readonly configuration: Json;

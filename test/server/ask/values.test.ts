@@ -39,6 +39,8 @@ async function overSoap(operation: string, options: object): Promise<number[]> {
   return [...(await call.call(soap, { ...common, ...options })).values];
 }
 
+const faultOf = async (response: Response): Promise<string> => ((await response.json()) as AnyAnswer).detail;
+
 const letters = ["x", "y", "z"];
 const tensor = (name: string) => [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${name}[${i}][${j}]`));
 const upper = (name: string) => [
@@ -256,6 +258,15 @@ describe("bodies of points", () => {
     );
   });
 
+  it.each([
+    ["x,y,z,x\n1,2,3,4\n", /two columns of the CSV have the name x/],
+    ["x,y,z,Y\n1,2,3,4\n", /two columns of the CSV have the name y/],
+    ["x,y,z\n0x1,2,3\n", /"0x1" is not a number/],
+    ["x,y,z\n1,2,Infinity\n", /"Infinity" is not a number/],
+  ])("are refused as CSV %j", async (text, detail) => {
+    expect(await faultOf(await post("text/csv", text, { time: "0.5" }))).toMatch(detail);
+  });
+
   it("are refused with the row that is wrong", async () => {
     const response = await post("text/csv", "x,y,z\n1,2,3\n1,2,three\n", { time: "0.5" });
     expect(response.status).toBe(400);
@@ -298,6 +309,20 @@ describe("faults", () => {
     expect(response.status).toBe(400);
     expect(((await response.json()) as AnyAnswer).detail).toMatch(/0\.4/);
   });
+
+  it.each(['"time":0.4,"time":0.8,"points":"1,2,3"', '"time":0.4,"points":{"random":2,"seed":1,"seed":2}'])(
+    "refuse the body {%s}, which gives a member twice",
+    async (members) => {
+      const body = `{"dataset":"isotropic32","call":"values",${members}}`;
+      const call = { method: "POST", headers: { "content-type": "application/json" }, body };
+      for (const address of ["/api/ask", "/api/datasets/isotropic32/values"]) {
+        expect(await faultOf(await fetch(`${service.url}${address}`, call)), address).toMatch(/twice/);
+      }
+      const points = '{"random":2,"seed":1,"seed":2}';
+      const asked = await get(service, "isotropic32", "values", { points, time: "0.4" });
+      expect(await faultOf(asked)).toMatch(/points: .*twice/);
+    },
+  );
 
   it("refuse a member in both places, an unused filter and an unknown form", async () => {
     const both = await fetch(`${service.url}/api/datasets/isotropic32/values?time=0.5`, {
