@@ -66,7 +66,7 @@ rendering(() => {
   if (dialog !== null && !dialog.open) dialog.showModal();
 });
 effect(() => wantPoint(tab.value === "Point" ? dataset.value : null));
-effect(() => wantCards(dataset.value));
+effect(() => wantCards(dataset.value, tab.value === "Statistics"));
 effect(() => {
   app.dataset.stage = view.value.stage;
 });

@@ -7,7 +7,7 @@ import { exportDialog, openExport } from "./export.js";
 import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
-import { centreHere, fit, hover, noGraphics, onePane, panes } from "./stage.js";
+import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize } from "./stage.js";
 import { reachable } from "./state/ask.js";
 import { type Dataset, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
@@ -284,6 +284,13 @@ export function rove(event: KeyboardEvent): void {
   next?.click();
 }
 
+/** Chooses a view; a comparison begins with another method. */
+function chooseShow(show: Show): void {
+  const { b, method } = view.peek();
+  const isNew = show === "compare" && Object.keys(b).length === 0;
+  change({ show, ...(isNew ? { b: { method: method === "nearest" ? "Lag8" : "nearest" } } : {}) });
+}
+
 function bar(set: Dataset | null): TemplateResult {
   const now = view.value;
   const quantity = now.what === null ? null : quantityOf(now.what);
@@ -300,7 +307,7 @@ function bar(set: Dataset | null): TemplateResult {
       ${MODES.map(([show, name, is]) => {
         const isOn = is(now.show);
         return html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1}
-          @click=${() => change({ show: show as Show })}>${name}</button>`;
+          @click=${() => chooseShow(show as Show)}>${name}</button>`;
       })}
     </div>
     <button class="find" aria-haspopup="dialog" aria-keyshortcuts="Control+K" @click=${openFind}>Find <kbd>Ctrl K</kbd></button>
@@ -511,7 +518,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${paneViews()}${cardInStage()}${view.value.cards.length > 0 && view.value.show !== "four" ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
+  return html`${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${view.value.cards.length > 0 && view.value.show !== "four" ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }

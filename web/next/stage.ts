@@ -15,6 +15,7 @@ import {
 import { type MapName, mapNamed } from "./draw/maps.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overlay.js";
 import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
+import { fastest, type PaneFlow, Streaks } from "./draw/streaks.js";
 import { type Dataset, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import type { Plane, Range, View } from "./state/link.js";
@@ -156,6 +157,79 @@ export function planeLayer(
   return { layer, shown, isPending: own === null };
 }
 
+const DIFFERENCES = new WeakMap<
+  Float32Array,
+  { readonly of: Float32Array; readonly data: Float32Array; readonly top: number }
+>();
+
+/** A − B of samples at the same places, kept while both are there. */
+function minus(a: Float32Array, b: Float32Array): { readonly data: Float32Array; readonly top: number } {
+  const known = DIFFERENCES.get(a);
+  if (known?.of === b) return known;
+  const data = a.map((one, i) => one - b[i]);
+  const top = data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0);
+  const made = { of: b, data, top };
+  DIFFERENCES.set(a, made);
+  return made;
+}
+
+/** The difference of two layers, symmetric about zero; null if their samples are at other places. */
+function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
+  if (
+    a.volume.data.length !== b.volume.data.length ||
+    a.dataset.axes.some(({ length }, i) => length !== b.dataset.axes[i].length)
+  )
+    return null;
+  const box = minus(a.volume.data, b.volume.data);
+  const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
+  const flat = isPair && a.picture !== null && b.picture !== null ? minus(a.picture.data, b.picture.data) : null;
+  const top = Number(((flat?.top ?? box.top) || 1e-6).toPrecision(2));
+  const volume = { ...a.volume, key: `${a.volume.key} − ${b.volume.key}`, data: box.data, low: -top, high: top };
+  const picture = flat === null || a.picture === null ? null : { ...a.picture, data: flat.data };
+  return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
+}
+
+const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** The flow in a plane, for streaks; null if it is not shown. */
+function flowOf(pane: PlanePane, now: View): PaneFlow | null {
+  const set = dataset.value;
+  if (now.flow === "off" || isCalm || isDragging.value || set === null || now.centre === null) return null;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const frame = frameOf(now.time, set);
+  const [across, up] = [h, v].map((a) => volumeOf(set, `u.${"xyz"[a]}`, frame));
+  if (across == null || up == null) return null;
+  const { rect } = pane;
+  const { centre } = now;
+  const size = pixel.value;
+  const place = cross.value;
+  const a = "xyz".indexOf(pane.plane);
+  const pace = 2.4 / fastest(across, up);
+  return {
+    key: JSON.stringify([across.key, up.key, centre, size, place[a], rect.width, rect.height]),
+    width: rect.width,
+    height: rect.height,
+    fill: (columns, rows) => {
+      const out = new Float32Array(2 * columns * rows);
+      for (let j = 0; j < rows; j++) {
+        for (let i = 0; i < columns; i++) {
+          const at = [...place];
+          at[h] = centre[h] + ((i + 0.5) / columns - 0.5) * rect.width * size;
+          at[v] = centre[v] + ((j + 0.5) / rows - 0.5) * rect.height * size;
+          const isOutside = at.some(
+            (one, b) => !set.axes[b].periodic && (one < set.axes[b].first || one > set.axes[b].last),
+          );
+          for (const [c, volume] of [across, up].entries()) {
+            const value = isOutside ? 0 : sampleAt(volume, set, at as unknown as Vec3);
+            out[2 * (i + columns * j) + c] = Number.isFinite(value) ? pace * value : 0;
+          }
+        }
+      }
+      return out;
+    },
+  };
+}
+
 /** The condition of a brush as an interval of a volume. */
 function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
   const found = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/.exec(now.brush ?? "");
@@ -227,9 +301,16 @@ export class Stage {
   #isUnfinished = false;
   #isRefining = false;
   #timer = 0;
+  #flowTimer = 0;
+  /** Milliseconds of the last pictures. */
+  #cost = 50;
+  #space = "";
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
-  readonly #streaks: { textureOf: (pane: PlanePane, now: View) => WebGLTexture | null } | null = null;
+  #streaks: Streaks | null = null;
+  #isFlowing = false;
+  /** Whether the next picture differs from the last one in its streaks only. */
+  #isOnlyFlow = false;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -240,6 +321,7 @@ export class Stage {
     const start = () => {
       try {
         this.#renderer = new Renderer(canvas, { half: new URLSearchParams(location.search).has("half") });
+        this.#streaks = new Streaks(this.#renderer.gl);
       } catch (error) {
         noGraphics.value = error instanceof Error ? error.message : String(error);
       }
@@ -252,6 +334,7 @@ export class Stage {
     canvas.addEventListener("webglcontextrestored", () => {
       start();
       this.#arrangement = "";
+      this.#space = "";
       this.draw();
     });
     new ResizeObserver(() => this.#measure()).observe(root);
@@ -282,7 +365,11 @@ export class Stage {
   /** Whether everything that the view shows is drawn. */
   get isSettled(): boolean {
     return (
-      !this.#isQueued && !this.#isUnfinished && !this.#isRefining && !store.isBusy && rested.peek() === view.peek()
+      (!this.#isQueued || this.#isOnlyFlow) &&
+      !this.#isUnfinished &&
+      !this.#isRefining &&
+      !store.isBusy &&
+      rested.peek() === view.peek()
     );
   }
 
@@ -299,16 +386,23 @@ export class Stage {
     this.#isQueued = true;
     requestAnimationFrame(() => {
       this.#isQueued = false;
+      this.#isOnlyFlow = false;
       this.#dispose?.();
       // Whatever is read while drawing, answers of the store included, draws again when it changes.
       let isFirst = true;
       this.#dispose = effect(() => {
         if (!isFirst) {
+          this.#isOnlyFlow = false;
           this.draw();
           return;
         }
         isFirst = false;
+        const begin = performance.now();
         this.#draw();
+        this.#renderer?.gl.flush();
+        requestAnimationFrame(() => {
+          this.#cost = 0.7 * this.#cost + 0.3 * Math.min(1000, performance.now() - begin);
+        });
       });
     });
   }
@@ -329,7 +423,10 @@ export class Stage {
     this.#arrangement = arrangement;
     const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
     const isCleared = renderer?.begin(width, height, ratio, line, isNew) ?? false;
-    if (isCleared) this.#drawn.clear();
+    if (isCleared) {
+      this.#drawn.clear();
+      this.#space = "";
+    }
     const c = this.#fitOverlay(width, height, ratio, isCleared);
     if (c === null || set === null || renderer === null) {
       this.#isUnfinished = set === null;
@@ -342,14 +439,31 @@ export class Stage {
       if (paneSize.peek()[0] !== w || paneSize.peek()[1] !== h) paneSize.value = [w, h];
     }
     let more = false;
-    this.#isRefining = false;
+    this.#isFlowing = false;
     for (const [i, pane] of shown.entries()) {
       if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink) || more;
       else more = this.#drawPlane(renderer, c, pane, now, grounds, ink, i) || more;
     }
     this.#pictures++;
+    clearTimeout(this.#flowTimer);
+    // Streaks have no more pictures than leave half of the time to everything else.
+    if (this.#isFlowing) this.#flow();
     this.#isUnfinished = more;
     if (more) this.draw();
+  }
+
+  /** Moves the streaks on, once nothing else is to be drawn. */
+  #flow(): void {
+    this.#flowTimer = window.setTimeout(
+      () => {
+        if (this.#isRefining || document.hidden) this.#flow();
+        else {
+          this.#isOnlyFlow = !this.#isQueued;
+          this.draw();
+        }
+      },
+      Math.max(40, 1.2 * this.#cost),
+    );
   }
 
   /** Draws tiles of the surface while the view rests, and shows them every now and then. */
@@ -400,11 +514,16 @@ export class Stage {
       write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
       return false;
     }
-    const { layer, shown, isPending } = found;
+    const { shown, isPending } = found;
+    const isDifference = now.show === "compare" && now.compare === "difference";
+    const against = isDifference ? planeLayer(pane, now, true) : null;
+    const layer = (against === null ? null : differenceOf(found.layer, against.layer)) ?? found.layer;
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
     const other = isSwiped ? planeLayer(pane, now, true) : null;
-    const streaks = this.#streaks?.textureOf(pane, now) ?? null;
+    const flow = this.#streaks === null || isSwiped || isDifference ? null : flowOf(pane, now);
+    const streaks = flow === null ? null : (this.#streaks?.advance(index, flow) ?? null);
+    if (streaks !== null) this.#isFlowing = true;
     const keyOf = (one: PlaneLayer | undefined) =>
       one && [
         one.volume.key,
@@ -426,18 +545,25 @@ export class Stage {
       now.what,
       now.b,
     ]);
-    const isMoving = isPending || streaks !== null;
-    if (this.#drawn.get(index) === key && !isMoving) return false;
-    this.#drawn.set(index, isMoving ? "" : key);
+    const isSame = this.#drawn.get(index) === key && !isPending;
+    if (isSame && streaks === null) return false;
+    this.#drawn.set(index, isPending ? "" : key);
     renderer.plane(rect, { ...layer, streaks, swipe: isSwiped ? at : 0 }, grounds);
+    if (isSame) return false;
     if (other !== null) renderer.plane(rect, { ...other.layer, swipe: -at }, grounds);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    const title = planeTitle(pane, layer.volume, cross.value);
+    const isMinus = layer !== found.layer;
+    const plain = planeTitle(pane, layer.volume, cross.value);
+    const title = isMinus
+      ? `${plain}   A − B, B: ${differs(now)}`
+      : isDifference
+        ? `${plain}   A and B have other nodes`
+        : plain;
     const common = { centre: now.centre, cross: cross.value, pixel: pixel.value, ink };
     drawPlane(c, pane, shown.dataset, { ...common, title, isPending });
     if (index === 0) {
       const { range, map, volume } = layer;
-      drawBar(c, ink, rect, { range, map, volume, label: quantityOf(volume.what).symbol });
+      drawBar(c, ink, rect, { range, map, volume, label: isMinus ? "A − B" : quantityOf(volume.what).symbol });
     }
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
     return isPending && store.isBusy;
@@ -453,8 +579,9 @@ export class Stage {
   ): boolean {
     const { rect } = pane;
     const found = surfaceLayer(now);
-    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     if (found === null) {
+      this.#space = "";
+      c.clearRect(rect.x, rect.y, rect.width, rect.height);
       renderer.ground(rect, grounds);
       write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
       return false;
@@ -480,8 +607,13 @@ export class Stage {
       renderer.segments(rect, layer.camera, trail, 1.6);
       return isLate;
     };
+    const same = JSON.stringify([key, rect, cross.value, trail.length, now.stage, isDragging.value, isPlaying.value]);
+    if (same === this.#space) return false;
     clearTimeout(this.#timer);
+    this.#isRefining = false;
+    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const isLate = show();
+    this.#space = isLate ? "" : same;
     const { what, value } = now.surface;
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
     const title = `${quantityOf(what).symbol}${inside}, coloured by ${quantityOf(now.colour).symbol}`;
@@ -493,6 +625,17 @@ export class Stage {
     if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
     return isLate;
   }
+}
+
+/** What differs in B, in words. */
+function differs({ b }: View): string {
+  const parts = [
+    b.dataset,
+    b.what === undefined ? undefined : quantityOf(b.what).symbol,
+    b.method,
+    b.time === undefined ? undefined : `t ${plainNumber(b.time)}`,
+  ];
+  return parts.filter((one) => one !== undefined).join(", ") || "nothing";
 }
 
 /** The line between A and B, with what each side shows. */

@@ -73,13 +73,13 @@ export function fromOklab([L, a, b]: readonly number[]): [number, number, number
   ];
 }
 
-/** A map for lit surfaces: lightness between 0.45 and 0.85, so that shading does not change the hue. */
+/** A map for lit surfaces: lightness between 0.46 and 0.82, so that shading does not change the hue. */
 export function surfaceTable(name: MapName): Uint8Array<ArrayBuffer> {
   const table = colourTable(name);
   const labs = Array.from({ length: COLOURS }, (_, i) => oklab([table[4 * i], table[4 * i + 1], table[4 * i + 2]]));
   const [low, high] = [Math.min(...labs.map(([L]) => L)), Math.max(...labs.map(([L]) => L))];
   for (const [i, [L, a, b]] of labs.entries()) {
-    const lightness = 0.48 + (0.37 * (L - low)) / Math.max(1e-6, high - low);
+    const lightness = 0.46 + (0.36 * (L - low)) / Math.max(1e-6, high - low);
     // A colour that is made lighter may be as vivid as its lightness allows.
     const vivid = Math.min(1.35, 0.75 + 0.6 * (lightness / Math.max(0.2, L)) * 0.5);
     table.set(fromOklab([lightness, a * vivid, b * vivid]), 4 * i);

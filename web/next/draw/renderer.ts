@@ -17,7 +17,7 @@ import {
   valueTexture,
 } from "./gl.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
-import { COMPOSE, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, SURFACE } from "./shaders.js";
+import { COMPOSE, COPY, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, SURFACE } from "./shaders.js";
 
 /** A part of the canvas in pixels of CSS, from its upper left corner. */
 export interface Rect {
@@ -86,6 +86,7 @@ export class Renderer {
   readonly #plane: Program;
   readonly #surface: Program;
   readonly #compose: Program;
+  readonly #copy: Program;
   readonly #segment: Program;
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
@@ -113,6 +114,7 @@ export class Renderer {
     this.#plane = makeProgram(gl, COVER, PLANE);
     this.#surface = makeProgram(gl, COVER, SURFACE);
     this.#compose = makeProgram(gl, COVER, COMPOSE);
+    this.#copy = makeProgram(gl, COVER, COPY);
     this.#segment = makeProgram(gl, SEGMENT_VERTEX, SEGMENT_FRAGMENT);
     const blank = new Float32Array(1);
     const stored = (dims: readonly number[]) =>
@@ -302,15 +304,18 @@ export class Renderer {
     const { coarse, full } = lit;
     if (coarse === null) return;
     gl.disable(gl.SCISSOR_TEST);
-    for (const i of [0, 1]) {
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, coarse.framebuffer);
-      gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, full.framebuffer);
-      gl.readBuffer(gl.COLOR_ATTACHMENT0 + i);
-      gl.drawBuffers(i === 0 ? [gl.COLOR_ATTACHMENT0, gl.NONE] : [gl.NONE, gl.COLOR_ATTACHMENT1]);
-      const how = i === 0 ? gl.LINEAR : gl.NEAREST;
-      gl.blitFramebuffer(0, 0, coarse.width, coarse.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, how);
+    const { at } = this.#use(this.#copy);
+    for (const texture of coarse.textures) {
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      filter(gl, gl.TEXTURE_2D, gl.NEAREST);
     }
-    gl.drawBuffers([gl.COLOR_ATTACHMENT0, gl.COLOR_ATTACHMENT1]);
+    this.#bind(0, gl.TEXTURE_2D, coarse.textures[0], at("picture"));
+    this.#bind(1, gl.TEXTURE_2D, coarse.textures[1], at("distances"));
+    gl.uniform2f(at("size"), width, height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, full.framebuffer);
+    gl.viewport(0, 0, width, height);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     lit.shown = "full";
     const tiles: number[][] = [];

@@ -101,9 +101,7 @@ void main() {
   vec3 shown = colourOf(shadeOf(value));
   if (hasStreaks) {
     float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
-    float luma = dot(shown, vec3(0.3, 0.6, 0.1));
-    float amplitude = min(0.16, min(luma * 0.7 + 0.03, 1.0 - luma));
-    shown = clamp(shown * (1.0 + amplitude * light / max(luma, 0.08)), 0.0, 1.0);
+    shown = clamp(shown * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0);
   }
   if (hasBrush) {
     float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
@@ -165,22 +163,36 @@ vec2 through(vec3 o, vec3 d) {
 // Distance to the surface along a ray between two distances; negative if there is none.
 float march(vec3 o, vec3 d, float from, float to, float pace) {
   float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
-  float t = from;
-  float before = from;
+  float t = from, before = from;
+  // The last two values and their distances: a maximum between them may touch the surface at a grazing ray.
+  float v1 = -1e30, v2 = -1e30, t1 = from, t2 = from;
   for (int i = 0; i < 900; i++) {
     if (t > to) return -1.0;
     vec3 p = o + t * d;
     int blocks = emptyAt(p);
-    if (blocks > 1) { before = t; t += max(float(blocks - 1) * 4.0 - 0.5, 1.0) * h; continue; }
-    if (blocks == 1) { before = t; t += h; continue; }
-    if (at(p) > 0.0) {
-      float a = before, b = t;
-      for (int k = 0; k < 6; k++) {
+    if (blocks > 0) {
+      before = t;
+      t += blocks > 1 ? max(float(blocks - 1) * 4.0 - 0.5, 1.0) * h : h;
+      v1 = v2 = -1e30;
+      continue;
+    }
+    float v = at(p);
+    float hit = v > 0.0 ? t : -1.0;
+    if (hit < 0.0 && pace < 1.0 && v2 > -1e29 && v1 > v2 && v1 >= v) {
+      float s = 0.5 * (v2 - v) / min(v2 - 2.0 * v1 + v, -1e-20);
+      float peak = t1 + clamp(s, -0.9, 0.9) * (t - t1);
+      if (at(o + peak * d) > 0.0) { hit = peak; before = t2; }
+    }
+    if (hit >= 0.0) {
+      float a = before, b = hit;
+      for (int k = 0; k < 7; k++) {
         float m = 0.5 * (a + b);
         if (at(o + m * d) > 0.0) b = m; else a = m;
       }
       return b;
     }
+    v2 = v1; t2 = t1;
+    v1 = v; t1 = t;
     before = t;
     t += h * pace;
   }
@@ -217,12 +229,12 @@ void main() {
   vec2 s = texture(volume, texelOf(p)).rg;
   vec3 base = linear(colourOf(shadeOf(s.r * storedColour.x + storedColour.y)));
   float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
-  vec3 start = p + n * h * 1.2;
+  vec3 start = p + n * h * 1.6;
   float key = max(dot(n, lamp), 0.0);
   float shadow = 1.0;
   if (lit && key > 0.0) {
     float reach = through(start, lamp).y;
-    if (reach > 0.0 && march(start, lamp, 0.0, reach, 1.6) >= 0.0) shadow = 0.12;
+    if (reach > 0.0 && march(p + n * h * 2.0, lamp, h, reach, 1.6) >= 0.0) shadow = 0.06;
   }
   float open = 1.0;
   if (hasOcclusion) {
@@ -235,8 +247,8 @@ void main() {
       float r = sqrt(1.0 - z * z);
       float angle = turn + float(i) * 2.39996323;
       vec3 ray = z * n + r * (cos(angle) * t1 + sin(angle) * t2);
-      for (int k = 1; k <= 4; k++) {
-        float reach = h * 3.0 * float(k) * float(k) / 2.0;
+      for (int k = 1; k <= 3; k++) {
+        float reach = h * 2.2 * float(k) * float(k);
         vec3 q = start + ray * reach;
         if (any(lessThan(q, low)) || any(greaterThan(q, high))) break;
         if (emptyAt(q) <= 1 && at(q) > 0.0) { closed += 1.0 - 0.2 * float(k - 1); break; }
@@ -246,7 +258,7 @@ void main() {
   } else open = 0.82;
   float sky = 0.5 + 0.5 * n.y;
   float fill = max(dot(n, normalize(-lamp + 1.4 * vec3(0, 0.6, 0) - 0.9 * d)), 0.0);
-  float light = open * (0.20 + 0.26 * sky + 0.22 * fill) + 1.05 * key * shadow * mix(1.0, open, 0.35);
+  float light = open * (0.09 + 0.17 * sky + 0.15 * fill) + 0.98 * key * shadow * mix(1.0, open, 0.35);
   vec3 halfway = normalize(lamp - d);
   float gloss = cap ? 0.0 : pow(max(dot(n, halfway), 0.0), 42.0) * shadow * 0.16;
   float rim = cap ? 0.0 : pow(1.0 - max(dot(n, -d), 0.0), 3.0) * 0.10 * open;
@@ -267,9 +279,36 @@ out vec4 colour;
 void main() {
   vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
   vec3 ground = mix(bottom, top, uv.y) * (1.0 - 0.10 * dot(uv - 0.5, uv - 0.5));
+  // Edges are smoothed along the direction in which opacity and lightness change least.
+  vec2 px = 1.0 / vec2(textureSize(picture, 0));
   vec4 c = texture(picture, uv);
+  vec4 n = texture(picture, uv + vec2(0.0, px.y)), s = texture(picture, uv - vec2(0.0, px.y));
+  vec4 e = texture(picture, uv + vec2(px.x, 0.0)), w = texture(picture, uv - vec2(px.x, 0.0));
+  vec4 weights = vec4(0.3, 0.5, 0.1, 0.6);
+  float m = dot(c, weights);
+  vec4 around = vec4(dot(n, weights), dot(s, weights), dot(e, weights), dot(w, weights));
+  vec2 slope = vec2(around.z - around.w, around.x - around.y);
+  float contrast = max(max(around.x, around.y), max(around.z, around.w)) - min(min(around.x, around.y), min(around.z, around.w));
+  if (contrast > 0.09) {
+    vec2 along = normalize(vec2(-slope.y, slope.x) + 1e-5) * px;
+    c = 0.28 * c + 0.24 * (texture(picture, uv + 0.7 * along) + texture(picture, uv - 0.7 * along))
+      + 0.12 * (texture(picture, uv + 1.8 * along) + texture(picture, uv - 1.8 * along));
+  }
   ground += (fract(52.98 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584)))) - 0.5) / 255.0;
-  colour = vec4(mix(ground, c.rgb / max(c.a, 1e-3), c.a), 1.0);
+  colour = vec4(ground * (1.0 - c.a) + c.rgb, 1.0);
+}`;
+
+/** Copies the coarse picture and its depth into the whole one. */
+export const COPY = `#version 300 es
+precision highp float;
+uniform sampler2D picture, distances;
+uniform vec2 size;
+layout(location = 0) out vec4 colour;
+layout(location = 1) out vec4 depth;
+void main() {
+  vec2 uv = gl_FragCoord.xy / size;
+  colour = texture(picture, uv);
+  depth = texture(distances, uv);
 }`;
 
 /** Segments as strips of a width in pixels, hidden behind the surface. */

@@ -128,6 +128,8 @@ export interface Wanted<T = unknown> {
 }
 
 const IN_FLIGHT = 4;
+/** Priority from which on wants are fetched ahead. */
+const AHEAD = 30;
 
 /** The store. */
 export class Store {
@@ -153,9 +155,12 @@ export class Store {
     return (this.#entries.get(key)?.state.peek() ?? IDLE) as Entry<T>;
   }
 
-  /** Whether requests are open or waiting. */
+  /** Whether something is open or waiting that is shown, not only fetched ahead. */
   get isBusy(): boolean {
-    return this.#flying > 0 || this.#wanted.some(({ key }) => this.#isOpen(key));
+    return this.#wanted.some(({ key, priority }) => {
+      const { answer, error } = this.#kept(key).state.peek();
+      return priority < AHEAD && answer === null && error === null;
+    });
   }
 
   /** States everything that is wanted now: what is not is aborted, what is missing is asked for in order. */

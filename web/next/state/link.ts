@@ -130,7 +130,7 @@ export function readLink(dataset: string, query: string): View {
     window: window !== null && window > 0 ? window : null,
     camera: triple(own("camera")) ?? EMPTY.camera,
     flow: own("flow") === "off" ? "off" : "streaks",
-    cards: own("cards")?.split(",").filter(Boolean) ?? [],
+    cards: q.getAll("view.cards"),
     brush: own("brush"),
     pins: (own("pins") ?? "").split(";").flatMap((text) => [triple(text)].filter((one) => one !== null)),
     b: Object.fromEntries(Object.entries(second).filter(([, one]) => one !== undefined)),
@@ -162,7 +162,7 @@ export function writeLink(view: View): string {
   add("view.window", view.window === null ? null : exactNumber(view.window));
   if (view.camera.some((one, i) => one !== CAMERA[i])) add("view.camera", texts(view.camera));
   if (view.flow === "off") add("view.flow", "off");
-  if (view.cards.length > 0) add("view.cards", view.cards.join(","));
+  for (const card of view.cards) add("view.cards", card);
   add("view.brush", view.brush);
   if (view.pins.length > 0) add("view.pins", view.pins.map(texts).join(";"));
   if (view.compare !== "swipe") add("view.compare", view.compare);

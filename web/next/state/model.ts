@@ -184,7 +184,7 @@ export interface PicturePlan {
 /** The axes across and up of the plane normal to an axis: xy, zy and xz. */
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
-const MOST_PICTURE = 420;
+const MOST_PICTURE = 384;
 
 /** The part of the box that a pane shows, by its middle and the length of a pixel. */
 export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
@@ -203,7 +203,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
     if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
     const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
     if (isWhole || !(high > low)) {
-      const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 6 * axis.nodes));
+      const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 4 * axis.nodes));
       counts[AXES[a]] = n;
       const step = axis.length / (axis.periodic ? n : n - 1);
       box[side] = axis.periodic ? axis.first : axis.first - step / 2;
@@ -213,7 +213,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       // Ends are rounded so that a link and its reopening ask the same.
       [low, high] = [low, high].map((end) => Number(end.toPrecision(9)));
       members[AXES[a]] = `${low}:${high}`;
-      counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((6 * axis.nodes * (high - low)) / axis.length)));
+      counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
       box[side] = low;
       box[side + 2] = high - low;
       tiles[side] = false;

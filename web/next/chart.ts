@@ -1,0 +1,197 @@
+/** Charts, the one file that knows Observable Plot; loaded when a card is first shown. */
+import { areaY, dot, line, plot, raster, ruleX, ruleY, text } from "@observablehq/plot";
+
+/** The class whose style sheet the content policy knows by its digest. */
+export const CLASS = "chart";
+
+export interface Curve {
+  readonly label: string;
+  readonly points: readonly (readonly [number, number])[];
+  readonly isDashed?: boolean;
+}
+
+export interface ChartAxis {
+  readonly label: string;
+  readonly isLog?: boolean;
+  readonly domain?: readonly [number, number];
+}
+
+export interface Chart {
+  readonly x: ChartAxis;
+  readonly y: ChartAxis;
+  readonly curves: readonly Curve[];
+  /** Densities of a joint distribution, x fastest. */
+  readonly joint?: {
+    readonly nx: number;
+    readonly ny: number;
+    readonly x: readonly number[];
+    readonly y: readonly number[];
+    readonly values: readonly number[];
+  };
+  readonly brush?: readonly [number, number];
+  readonly zero?: boolean;
+}
+
+const COLOURS = ["#e8963a", "#4f8ff7", "#3fb68b", "#d65f8c", "#a07be0", "#98a4b3"];
+export const colourOf = (i: number): string => COLOURS[i % COLOURS.length];
+
+/** Thins labels so that none lies on another. */
+function labelled(curves: readonly Curve[], { y }: Chart): { x: number; y: number; label: string; colour: string }[] {
+  const ends: { x: number; y: number; label: string; colour: string }[] = [];
+  for (const [i, { points, label, isDashed = false }] of curves.entries()) {
+    const at = points[Math.floor((points.length - 1) * (isDashed ? 0.3 : 0.62 + 0.08 * (i % 3)))];
+    if (at === undefined || (y.isLog && !(at[1] > 0))) continue;
+    ends.push({ x: at[0], y: at[1], label, colour: isDashed ? "currentColor" : colourOf(i) });
+  }
+  return ends;
+}
+
+/** A chart as an element. `onBrush` is called with the ends of a range that is drawn over x. */
+export function drawChart(
+  chart: Chart,
+  width: number,
+  height: number,
+  onBrush: ((range: readonly [number, number] | null) => void) | null = null,
+): Element {
+  const { x, y, curves, joint, brush, zero = false } = chart;
+  const finite = ([px, py]: readonly [number, number]) =>
+    Number.isFinite(px) && Number.isFinite(py) && (!x.isLog || px > 0) && (!y.isLog || py > 0);
+  const ys = curves.flatMap(({ points }) => points.map(([, one]) => one)).filter((one) => one > 0);
+  const chosen =
+    y.isLog && y.domain === undefined && ys.length > 0
+      ? { ...y, domain: [Math.min(...ys) * 0.7, Math.max(...ys) * 1.5] as const }
+      : y;
+  const clean = curves.map((curve) => ({ ...curve, points: curve.points.filter(finite) }));
+  const marks = [
+    ...(joint === undefined
+      ? []
+      : [
+          raster(joint.values as number[], {
+            width: joint.nx,
+            height: joint.ny,
+            x1: joint.x[0] ?? 0,
+            x2: joint.x.at(-1) ?? 1,
+            y1: joint.y[0] ?? 0,
+            y2: joint.y.at(-1) ?? 1,
+            imageRendering: "pixelated",
+          }),
+        ]),
+    ...(zero ? [ruleY([0], { stroke: "currentColor", strokeOpacity: 0.25 })] : []),
+    ...(brush === undefined
+      ? []
+      : [
+          areaY(
+            [
+              [brush[0], 1],
+              [brush[1], 1],
+            ],
+            { x: "0", y1: y.domain?.[0] ?? 0, y2: y.domain?.[1] ?? 1, fill: "#2563eb", fillOpacity: 0.3 },
+          ),
+          ruleX([...brush], { stroke: "#6ea8fe" }),
+        ]),
+    ...clean.map((curve, i) =>
+      line(curve.points as [number, number][], {
+        stroke: curve.isDashed ? "currentColor" : colourOf(i),
+        strokeOpacity: curve.isDashed ? 0.55 : 1,
+        strokeWidth: curve.isDashed ? 1.2 : 2,
+        ...(curve.isDashed ? { strokeDasharray: "3 4" } : {}),
+      }),
+    ),
+    ...clean
+      .filter(({ points }) => points.length < 10)
+      .map((curve, i) => dot(curve.points as [number, number][], { fill: colourOf(i), r: 3 })),
+    text(labelled(clean, chart), {
+      x: "x",
+      y: "y",
+      text: "label",
+      fill: "colour",
+      dy: -9,
+      textAnchor: "start",
+      dx: 5,
+      stroke: "var(--ground)",
+      strokeWidth: 4,
+    }),
+  ];
+  const element = plot({
+    className: CLASS,
+    width,
+    height,
+    marginLeft: 52,
+    marginRight: 16,
+    marginBottom: 38,
+    marginTop: 24,
+    style: {
+      background: "none",
+      fontFamily: "inherit",
+      fontSize: width > 500 ? "13px" : "11px",
+      color: "inherit",
+      overflow: "visible",
+    },
+    x: {
+      label: x.label,
+      type: x.isLog ? "log" : "linear",
+      labelAnchor: "center",
+      labelArrow: "none",
+      grid: false,
+      ticks: width / 90,
+      ...(x.domain ? { domain: [...x.domain] } : {}),
+    },
+    y: {
+      label: y.label,
+      type: y.isLog ? "log" : "linear",
+      labelArrow: "none",
+      grid: true,
+      ticks: chosen.isLog && chosen.domain ? decades(chosen.domain) : height / 55,
+      clamp: true,
+      ...(chosen.domain ? { domain: [...chosen.domain] } : {}),
+      ...(y.isLog ? { tickFormat: powerOfTen } : {}),
+    },
+    ...(joint === undefined ? {} : { color: { scheme: "inferno" } }),
+    marks,
+  } as Parameters<typeof plot>[0]);
+  if (onBrush !== null) listenForBrush(element, onBrush);
+  return element;
+}
+
+/** Powers of ten within a domain. */
+function decades([low, high]: readonly [number, number]): number[] {
+  const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
+  const every = Math.max(1, Math.ceil((to - from) / 7));
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+    .filter((p) => p % every === 0)
+    .map((p) => 10 ** p);
+}
+
+const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+function powerOfTen(value: number): string {
+  const power = Math.round(Math.log10(value));
+  if (Math.abs(Math.log10(value) - power) > 1e-9) return "";
+  return `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((d) => DIGITS[Number(d)]).join("")}`;
+}
+
+function listenForBrush(
+  element: Element & { scale?: unknown },
+  onBrush: (range: readonly [number, number] | null) => void,
+): void {
+  const svg = element instanceof SVGSVGElement ? element : element.querySelector("svg");
+  const scale = (element as unknown as { scale(name: "x"): { invert(px: number): number } }).scale("x");
+  if (svg === null) return;
+  svg.setAttribute("tabindex", "-1");
+  let from: number | null = null;
+  const at = (event: PointerEvent) => {
+    const { left, width } = svg.getBoundingClientRect();
+    return scale.invert(((event.clientX - left) / width) * Number(svg.getAttribute("width")));
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    from = at(event);
+    svg.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  svg.addEventListener("pointerup", (event) => {
+    if (from === null) return;
+    const to = at(event);
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    from = null;
+    onBrush(Math.abs(scale.invert(60) - scale.invert(56)) > high - low ? null : [low, high]);
+  });
+}

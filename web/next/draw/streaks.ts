@@ -1,0 +1,143 @@
+/** Moving streaks: image-based flow visualisation (van Wijk 2002), one warp and one blend a picture. */
+import type { Volume } from "../state/volumes.js";
+import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
+
+/** Cells of the noise that is blended in, in pixels of the streaks. */
+const NOISE = 128;
+
+const WARP = `#version 300 es
+precision highp float;
+uniform sampler2D before, noise, flow;
+uniform vec2 size, noiseOffset;
+uniform float blend;
+out vec4 colour;
+void main() {
+  vec2 uv = gl_FragCoord.xy / size;
+  vec2 v = texture(flow, uv).rg;
+  float old = texture(before, uv - v / size).r;
+  float grain = texture(noise, gl_FragCoord.xy / (1.6 * ${NOISE}.0) + noiseOffset).r;
+  colour = vec4(mix(old, grain, blend), 0.0, 0.0, 1.0);
+}`;
+
+const STRETCH = `#version 300 es
+precision highp float;
+uniform sampler2D before;
+uniform vec2 size;
+out vec4 colour;
+void main() {
+  float v = texture(before, gl_FragCoord.xy / size).r;
+  colour = vec4(clamp(0.5 + (v - 0.5) * 3.0, 0.0, 1.0), 0.0, 0.0, 1.0);
+}`;
+
+/** Where a pane's streaks flow: two components, sampled on a coarse grid of the pane. */
+export interface PaneFlow {
+  readonly key: string;
+  readonly width: number;
+  readonly height: number;
+  /** Fills a grid of velocities, two a place, in pixels of the pane a picture. */
+  readonly fill: (columns: number, rows: number) => Float32Array;
+}
+
+interface PaneState {
+  key: string;
+  readonly targets: [Target, Target];
+  readonly shown: Target;
+  readonly flow: WebGLTexture;
+}
+
+const GRID = 48;
+
+export class Streaks {
+  readonly #gl: WebGL2RenderingContext;
+  readonly #warp: Program;
+  readonly #stretch: Program;
+  readonly #noise: WebGLTexture;
+  readonly #panes = new Map<number, PaneState>();
+
+  constructor(gl: WebGL2RenderingContext) {
+    this.#gl = gl;
+    this.#warp = makeProgram(gl, COVER, WARP);
+    this.#stretch = makeProgram(gl, COVER, STRETCH);
+    this.#noise = gl.createTexture();
+    let state = 12345;
+    const grains = Uint8Array.from({ length: NOISE * NOISE }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return state >>> 31 === 1 ? 255 : 0;
+    });
+    gl.bindTexture(gl.TEXTURE_2D, this.#noise);
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8, NOISE, NOISE, 0, gl.RED, gl.UNSIGNED_BYTE, grains);
+    filter(gl, gl.TEXTURE_2D, gl.LINEAR, [true, true]);
+  }
+
+  /** Moves the streaks of a pane on by a picture; their mean is 0.5. */
+  advance(index: number, flow: PaneFlow): WebGLTexture {
+    const gl = this.#gl;
+    const [width, height] = [Math.max(8, Math.ceil(flow.width / 2)), Math.max(8, Math.ceil(flow.height / 2))];
+    let pane = this.#panes.get(index);
+    if (pane === undefined || pane.shown.width !== width || pane.shown.height !== height) {
+      const make = () => makeTarget(gl, width, height, [gl.R8], gl.LINEAR);
+      pane = { key: "", targets: [make(), make()], shown: make(), flow: gl.createTexture() };
+      for (const { framebuffer } of pane.targets) {
+        gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+        gl.disable(gl.SCISSOR_TEST);
+        gl.clearColor(0.5, 0.5, 0.5, 1);
+        gl.clear(gl.COLOR_BUFFER_BIT);
+      }
+      this.#panes.set(index, pane);
+    }
+    const isNew = pane.key !== flow.key;
+    if (isNew) {
+      pane.key = flow.key;
+      const values = flow.fill(GRID, GRID);
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, pane.flow);
+      gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG32F, GRID, GRID, 0, gl.RG, gl.FLOAT, values);
+      filter(gl, gl.TEXTURE_2D, gl.LINEAR);
+    }
+    gl.disable(gl.SCISSOR_TEST);
+    gl.viewport(0, 0, width, height);
+    // A new flow starts with streaks that are grown at once.
+    for (let i = 0; i < (isNew ? 32 : 1); i++) this.#step(pane, width, height);
+    this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0]], ["before"], width, height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return pane.shown.textures[0];
+  }
+
+  #step(pane: PaneState, width: number, height: number): void {
+    const gl = this.#gl;
+    const [from, to] = pane.targets;
+    gl.useProgram(this.#warp.program);
+    gl.uniform1f(this.#warp.at("blend"), 0.055);
+    gl.uniform2f(this.#warp.at("noiseOffset"), 0, 0);
+    const textures = [from.textures[0], this.#noise, pane.flow];
+    this.#draw(this.#warp, to, textures, ["before", "noise", "flow"], width, height);
+    pane.targets.reverse();
+  }
+
+  #draw(
+    program: Program,
+    to: Target,
+    textures: readonly WebGLTexture[],
+    names: readonly string[],
+    width: number,
+    height: number,
+  ): void {
+    const gl = this.#gl;
+    gl.useProgram(program.program);
+    for (const [i, texture] of textures.entries()) {
+      gl.activeTexture(gl.TEXTURE0 + i);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.uniform1i(program.at(names[i]), i);
+    }
+    gl.uniform2f(program.at("size"), width, height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, to.framebuffer);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+}
+
+/** The largest speed of two components, about. */
+export function fastest(...volumes: readonly Volume[]): number {
+  return Math.max(1e-12, ...volumes.map(({ low, high }) => Math.max(-low, high)));
+}
