@@ -49,7 +49,7 @@ export interface View {
   readonly stage: "dark" | "light";
 }
 
-export const CAMERA: Vec3 = [38, 24, 2.35];
+export const CAMERA: Vec3 = [38, 22, 2.85];
 
 /** What a link without members shows. */
 export const EMPTY: Omit<View, "dataset"> = {
