@@ -8,7 +8,7 @@ import type { Names } from "./names.js";
 
 export type OfAxes<T> = readonly [T, T, T];
 /** `gradients` sums k^2 |U|^2, the mean square of all first derivatives. */
-export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer";
+export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer" | "co" | "quad";
 
 /** Columns of whole frames that are transformed. Plain data, which crosses threads. */
 export interface TransformPlan {
@@ -24,11 +24,13 @@ export interface TransformPlan {
 
 /** What is summed of the modes. Its columns are those of the quantity, of `cross`, and the products u_i u_j. */
 export interface SpectrumPlan extends TransformPlan {
-  readonly kind: "shell" | "line" | "plane";
-  /** The axis of lines, or the one across planes; shells: null. */
+  readonly kind: "shell" | "line" | "plane" | "modes";
+  /** The axis of lines, or the one across planes; shells and modes: null. */
   readonly axis: 0 | 1 | 2 | null;
-  /** Columns of the quantity. */
-  readonly components: 1 | 3;
+  /** Of lines and modes: the axes whose nodes have sums of their own. Absent: none. */
+  readonly places?: OfAxes<boolean>;
+  /** Columns of the quantity; of a pair two. */
+  readonly components: 1 | 2 | 3;
   readonly terms: readonly SpectrumTerm[];
   /** Widths of nodes along each axis, by which lines are averaged; null along an axis where all are the same. */
   readonly weights: OfAxes<Float64Array | null>;
@@ -69,14 +71,22 @@ export function wavenumbersAlong(plan: TransformPlan, a: 0 | 1 | 2): Float64Arra
 export function binsOf(plan: SpectrumPlan): number {
   const { kind, axis, nodes } = plan;
   if (kind === "line") return (nodes[axis as 0] >> 1) + 1;
+  if (kind === "modes") return modesOf(plan).reduce((product, n) => product * n, 1);
   const unit = firstWavenumber(plan);
   const furthest = ([0, 1, 2] as const).map((a) => Math.max(...wavenumbers(plan, a, unit).map(Math.abs)));
   return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
 }
 
 /** Places across planes, each with bins of its own; else 1. */
-export function groupsOf({ kind, axis, nodes }: SpectrumPlan): number {
+export function groupsOf({ kind, axis, nodes, places }: SpectrumPlan): number {
+  if (places !== undefined) return nodes.reduce((product, n, a) => product * (places[a] ? n : 1), 1);
   return kind === "plane" ? nodes[axis as 0] : 1;
+}
+
+/** Modes along each axis of `modes`: half of the first transformed axis, all of others, 1 of those not transformed. */
+export function modesOf({ transformed, nodes }: SpectrumPlan): OfAxes<number> {
+  const first = transformed.indexOf(true);
+  return nodes.map((n, a) => (!transformed[a] ? 1 : a === first ? (n >> 1) + 1 : n)) as unknown as OfAxes<number>;
 }
 
 /** Sums of each term by group and bin; `energy` of lines has a list for each component. */
@@ -88,7 +98,7 @@ export function emptySums(plan: SpectrumPlan): SpectrumSums {
 }
 
 function listsOf({ kind, components }: SpectrumPlan, term: SpectrumTerm): number {
-  return term === "energy" && kind === "line" ? components : 1;
+  return term === "energy" && (kind === "line" || kind === "modes") ? components : 1;
 }
 
 /** Adds sums of later rows to those of earlier ones. */
@@ -99,8 +109,8 @@ export function addSums(into: SpectrumSums, from: SpectrumSums): void {
 }
 
 /** Fractions of the nodes of an axis in a mean across it, by their widths; 1 for one that is transformed. */
-function fractionsOf({ transformed, nodes, weights }: SpectrumPlan, a: number): Float64Array {
-  if (transformed[a]) return new Float64Array(nodes[a]).fill(1);
+function fractionsOf({ transformed, nodes, weights, places }: SpectrumPlan, a: number): Float64Array {
+  if (transformed[a] || places?.[a]) return new Float64Array(nodes[a]).fill(1);
   const widths = weights[a] ?? new Float64Array(nodes[a]).fill(1);
   const sum = widths.reduce((total, width) => total + width, 0);
   return widths.map((width) => width / sum);
@@ -111,6 +121,8 @@ interface RowModes {
   readonly length: number;
   readonly bins: Int32Array;
   readonly weights: Float64Array;
+  /** 1, or -1 for modes that stand in the bin of their conjugates. */
+  readonly signs: Float64Array;
   /** Wavenumbers; along x by mode. */
   readonly kx: Float64Array;
   readonly ky: number;
@@ -125,6 +137,7 @@ export class SpectrumRows {
   readonly #unit: number;
   readonly #k: OfAxes<Float64Array>;
   readonly #bins: number;
+  readonly #modes: OfAxes<number>;
   readonly #weights: Float64Array;
   /** Of lines: fractions of the widths along the axes across them; null if all lines weigh the same. */
   readonly #fractions: OfAxes<Float64Array> | null;
@@ -137,22 +150,26 @@ export class SpectrumRows {
     this.#unit = firstWavenumber(plan);
     this.#k = [wavenumbers(plan, 0, 1), wavenumbers(plan, 1, 1), wavenumbers(plan, 2, 1)];
     this.#bins = binsOf(plan);
+    this.#modes = modesOf(plan);
     const { nodes, transformed } = plan;
     const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
     // Half of the modes stand for themselves and their conjugates; lines are averaged.
     const sums = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
-    const lines = nodes.reduce((product, n, a) => product * (transformed[a] ? 1 : n), 1);
-    const isWeighted = plan.kind === "line" && plan.weights.some((along, a) => along !== null && !transformed[a]);
+    const isPlace = (a: number): boolean => plan.places?.[a] === true;
+    const lines = nodes.reduce((product, n, a) => product * (transformed[a] || isPlace(a) ? 1 : n), 1);
+    const isOfLines = plan.kind === "line" || plan.kind === "modes";
+    const isWeighted = isOfLines && plan.weights.some((along, a) => along !== null && !transformed[a] && !isPlace(a));
     this.#fractions = isWeighted
       ? ([0, 1, 2].map((a) => fractionsOf(plan, a)) as unknown as OfAxes<Float64Array>)
       : null;
-    const scale = plan.kind === "line" && !isWeighted ? 1 / (sums ** 2 * lines) : 1 / sums ** 2;
+    const scale = isOfLines && !isWeighted ? 1 / (sums ** 2 * lines) : 1 / sums ** 2;
     this.#weights = Float64Array.from({ length }, (_, i) =>
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
     this.#squares = new Float64Array(length);
     const weights = isWeighted ? new Float64Array(length) : this.#weights;
-    this.#row = { length, bins: new Int32Array(length), weights, kx: this.#k[0], ky: 0, kz: 0 };
+    const signs = new Float64Array(length).fill(1);
+    this.#row = { length, bins: new Int32Array(length), weights, signs, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
   /** Adds the modes of row (y, z). */
@@ -167,8 +184,12 @@ export class SpectrumRows {
 
   #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, odd: () => RowModes): void {
     const row = this.#row;
-    if (term === "energy" && this.#plan.kind === "line")
-      for (const [c, one] of own.entries()) addSquares(row, squaresOf(row, [one], this.#squares), sums, c * this.#bins);
+    const isOfLines = this.#plan.kind === "line" || this.#plan.kind === "modes";
+    const list = this.#bins * groupsOf(this.#plan);
+    if (term === "energy" && isOfLines)
+      for (const [c, one] of own.entries()) addSquares(row, squaresOf(row, [one], this.#squares), sums, c * list);
+    else if (term === "co") addCross(row, own[0], own[1], sums);
+    else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
     else if (term === "energy") addHalves(row, squaresOf(row, own, this.#squares), sums);
     else if (term === "gradients") addGradients(row, this.#squares, sums);
     else if (term === "helicity") addHelicity(odd(), own, sums);
@@ -191,12 +212,35 @@ export class SpectrumRows {
     for (let i = 0; i < row.length; i++) {
       if (kind === "line") {
         const at = [i, y, z][axis as 0];
-        row.bins[i] = Math.min(at, nodes[axis as 0] - at);
+        row.bins[i] = Math.min(at, nodes[axis as 0] - at) + this.#bins * this.#groupAt(i, y, z);
+        row.signs[i] = 2 * at > nodes[axis as 0] ? -1 : 1;
+      } else if (kind === "modes") {
+        this.#placeMode(i, y, z);
       } else {
         const shell = Math.floor(Math.sqrt(row.kx[i] ** 2 + rest) / this.#unit + 0.5);
         row.bins[i] = shell + (kind === "plane" ? [i, y, z][axis as 0] * this.#bins : 0);
       }
     }
+  }
+
+  /** The number of a place among those that have sums of their own, x fastest. */
+  #groupAt(x: number, y: number, z: number): number {
+    const { places, nodes } = this.#plan;
+    if (places === undefined) return 0;
+    const [px, py, pz] = places;
+    return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1) + (px ? x : 0);
+  }
+
+  /** The bin of a mode, or of its conjugate if that is the one with the first wavenumber from 0 on. */
+  #placeMode(x: number, y: number, z: number): void {
+    const { transformed, nodes } = this.#plan;
+    const first = transformed.indexOf(true);
+    const at = [x, y, z];
+    const isConjugate = 2 * at[first] > nodes[first];
+    const [mx, my, mz] = at.map((i, a) => (!transformed[a] ? 0 : isConjugate ? (nodes[a] - i) % nodes[a] : i));
+    const [wx, wy] = this.#modes;
+    this.#row.bins[x] = (mz * wy + my) * wx + mx + this.#bins * this.#groupAt(x, y, z);
+    this.#row.signs[x] = isConjugate ? -1 : 1;
   }
 
   /** The row with wavenumbers of odd derivatives, which have none at the last mode of an even number of nodes. */
@@ -250,6 +294,12 @@ function addHelicity({ length, bins, weights, kx, ky, kz }: RowModes, [u, v, w]:
 /** Sums Re U* Q. */
 function addCross({ length, bins, weights }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
   for (let i = 0; i < length; i++) sums[bins[i]] += weights[i] * (own.re[i] * other.re[i] + own.im[i] * other.im[i]);
+}
+
+/** Sums Im U* Q. */
+function addQuadrature({ length, bins, weights, signs }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+  for (let i = 0; i < length; i++)
+    sums[bins[i]] += signs[i] * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
 }
 
 /** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P takes the part along k away. F is summed by N nodes too. */

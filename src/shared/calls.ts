@@ -184,7 +184,7 @@ export const MEMBERS = {
   reduce: {
     type: "reductions",
     about:
-      'Reductions: {"moments": q, "order": 4}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}.',
+      'Reductions: {"moments": q, "order": 4}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).',
     usual: "the moments of each of what",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
@@ -210,10 +210,18 @@ export const MEMBERS = {
   },
   units: {
     type: "choice",
-    choices: ["check", "ignore"],
-    about: "Whether sums, comparisons and functions must fit together in the units that the dataset states.",
+    choices: ["check", "ignore", "plus"],
+    about:
+      "Whether sums, comparisons and functions must fit together in the units that the dataset states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside (statistics).",
     usual: "check",
     example: "ignore",
+  },
+  u_tau: {
+    type: "number",
+    least: 0,
+    about: "Friction velocity of wall units.",
+    usual: "of the mean of u.x at both walls",
+    example: "1",
   },
   terms: {
     type: "texts",
@@ -466,6 +474,7 @@ export const CALLS = {
       "weights",
       "level",
       "units",
+      "u_tau",
       "format",
       "job",
     ],

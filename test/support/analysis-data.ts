@@ -60,6 +60,7 @@ export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promi
         ? { coordinates: axes[1], periodic: false }
         : { nodes, origin, spacing: spacing[a], periodic: false };
   });
+  descriptor.viscosity = 0.02;
   writeFileSync(join(home, "dataset.json"), JSON.stringify(descriptor));
   await h5wasm.ready;
   const file = new File(join(home, `${kind.name}.h5`), kind.holes ? "a" : "r");

@@ -12,6 +12,7 @@ import { structureFunctions } from "../rest/analysis/structure-functions.js";
 import { structures as findStructures } from "../rest/analysis/structures.js";
 import { timesOf } from "../rest/describe.js";
 import type { GridAnswer, TableAnswer } from "./answer.js";
+import { withBudgets } from "./budgets.js";
 import { whereHolds } from "./conditions.js";
 import {
   type Context,
@@ -26,6 +27,7 @@ import {
 import { wrong } from "./faults.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { wallUnitsOf } from "./wall-units.js";
 import {
   checkFilterUsed,
   compileWhat,
@@ -146,7 +148,11 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const { frames, text } = framesFor(asked, dataset);
   const means = meansFor(life, service, dataset);
   const what = asked.what ?? usualWhat(dataset);
-  const reduce = asked.reduce ?? what.map((one) => ({ moments: one.text }));
+  const wanted = asked.reduce ?? what.map((one) => ({ moments: one.text }));
+  const budgets = withBudgets(wanted, asked, dataset, frames);
+  const reduce = budgets.rows;
+  if (points !== undefined || where !== undefined)
+    if (wanted.some((row) => "budget" in row)) throw wrong("reduce", "budgets are of nodes, without a condition");
   const common = { over: over ?? ["x", "y", "z", "t"] };
   const isDrawn = points !== undefined;
   const texts = [...reduce.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
@@ -167,7 +173,14 @@ export async function statistics(context: Context, asked: MemberValues): Promise
     checkFilterUsed(asked, compileWhat(what, namesOf(asked, dataset)));
   }
   if (!isDrawn) beside = { ...beside, ...(await courantOf(texts, (known as KnownMeans).places, dataset, means)) };
-  const body = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
+  if (asked.u_tau !== undefined && asked.units !== "plus") throw wrong("u_tau", "it is for units=plus");
+  const wall =
+    asked.units === "plus" && !isDrawn
+      ? await wallUnitsOf(asked, nodesOf(asked, dataset, frames), dataset, means)
+      : null;
+  const reduced = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
+  const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
+  const body = { ...reduced, ...wall?.about, results: budgets.collect(reduced.results as GroupAnswer[], scale) };
   const drawn = isDrawn
     ? { points: pointsText(points), method: asked.method ?? "Lag8", derivatives: pointDerivatives(asked) }
     : {};
@@ -175,6 +188,7 @@ export async function statistics(context: Context, asked: MemberValues): Promise
     ...(asked.reduce === undefined ? { what: whatTexts(what) } : { reduce: asked.reduce }),
     ...meanText(asked),
     ...{ ...nodeText(asked), ...drawn, ...text, over: common.over },
+    ...(asked.u_tau === undefined ? {} : { u_tau: asked.u_tau }),
     ...(where === undefined ? {} : { where }),
   };
   return {

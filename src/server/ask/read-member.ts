@@ -273,8 +273,11 @@ function readFilter(value: unknown, member: string): AskedFilter {
 }
 
 function readReductions(value: unknown, member: string): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof value === "string" && /^\s*budget:/.test(value)) return readReductions(splitList(value), member);
   const given = typeof value === "string" ? parsed(value.trim().startsWith("[") ? value : `[${value}]`, member) : value;
-  const list = (Array.isArray(given) ? given : [given]) as unknown[];
+  const list = ((Array.isArray(given) ? given : [given]) as unknown[]).map((one) =>
+    typeof one === "string" && one.trim().startsWith("budget:") ? { budget: one.trim().slice("budget:".length) } : one,
+  );
   if (list.length < 1 || list.length > 32) throw wrong(member, "expected 1 to 32 reductions");
   const odd = list.findIndex((one) => typeof one !== "object" || one === null || Array.isArray(one));
   if (odd >= 0) throw wrong(`${member}[${odd}]`, 'expected a reduction such as {"moments": "p"}');
@@ -407,7 +410,8 @@ export interface MemberValues {
   readonly over?: readonly ("x" | "y" | "z" | "t")[];
   readonly mean_time?: AskedTimes;
   readonly weights?: "volume" | "nodes";
-  readonly units?: "check" | "ignore";
+  readonly units?: "check" | "ignore" | "plus";
+  readonly u_tau?: number;
   readonly terms?: readonly string[];
   readonly kind?: "shell" | "plane" | "line";
   readonly axis?: readonly ("x" | "y" | "z")[];

@@ -66,7 +66,7 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
   let service: RunningService;
   beforeAll(async () => {
     for (const kind of GRID_KINDS) made.set(kind, await makeGrid(kind, folder));
-    service = await serveTestData(GRID_KINDS.map(({ name }) => join(folder, name)));
+    service = await serveTestData(["data/turbulent-channel", ...GRID_KINDS.map(({ name }) => join(folder, name))]);
   }, 60_000);
   afterAll(async () => {
     await service.close();
@@ -114,6 +114,63 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
     const inside = await question("channel", "nodes", { ...part, j: "4:9" });
     expect(inside.data[part.what][3]).toEqual(whole.data[part.what][3].slice(4, 9));
   });
+
+  it("has the budget of each stress and of k, term by term", async () => {
+    const grid = made.get(GRID_KINDS[1] as GridKind) as MadeGrid;
+    const nu = grid.nu as number;
+    expect(nu).toBeGreaterThan(0);
+    const f = (i: number) => `(u[${i}] - mean(u[${i}], O))`;
+    const q = "(p - mean(p, O))";
+    const letter = (i: number) => `'${"xyz"[i]}'`;
+    const three = [0, 1, 2];
+    /** The terms of R_ij as sums over k, as they are stated. */
+    const stress = (i: number, j: number) => ({
+      dissip: `-2*${nu}*(${three.map((k) => `d(${f(i)},${letter(k)})*d(${f(j)},${letter(k)})`).join("+")})`,
+      produc: three
+        .map((k) => `-${f(i)}*${f(k)}*d(mean(u[${j}],O),${letter(k)})-${f(j)}*${f(k)}*d(mean(u[${i}],O),${letter(k)})`)
+        .join(""),
+      "p-strain": `${q}*(d(${f(i)},${letter(j)})+d(${f(j)},${letter(i)}))`,
+      "p-diff": `-d(mean(${q}*${f(i)},O),${letter(j)})-d(mean(${q}*${f(j)},O),${letter(i)})`,
+      "t-diff": three.map((k) => `-d(mean(${f(i)}*${f(j)}*${f(k)},O),${letter(k)})`).join(""),
+      "v-diff": `${nu}*lap(mean(${f(i)}*${f(j)},O))`,
+      "d/dt": `(((${f(i)}*${f(j)})[2:3]-(${f(i)}*${f(j)})[0:1])/(times[2]-times[0]) + 0*p)`,
+    });
+    const asked = ["uv", "ww", "k"] as const;
+    const { results } = await question("channel", "statistics", {
+      ...{ reduce: asked.map((name) => `budget:${name}`), frame: [0, 1, 2], over: "x,z,t" },
+    });
+    const parts = [[stress(0, 1)], [stress(2, 2)], three.map((i) => stress(i, i))] as const;
+    const terms = Object.keys(stress(0, 1));
+    const whole = { ...grid, frames: 3, times: grid.times.slice(0, 3) };
+    const requests = asked.flatMap((name, b) =>
+      terms.map((term) => {
+        const sum = (parts[b] ?? []).map((one) => `(${one[term as "dissip"]})`).join("+");
+        return `mean((${sum})${name === "k" ? "/2" : ""}, ('x','z','t'))[0,0,:,0]`.replaceAll(
+          /\bO\b/g,
+          "('x','z','t')",
+        );
+      }),
+    );
+    const [expected] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: whole, requests }] });
+    for (const [b, name] of asked.entries())
+      for (const [t, term] of terms.entries())
+        near(results[b][term], expected?.[b * terms.length + t] ?? [], `${name} ${term}`);
+  });
+
+  it("closes the budget of k of the shipped channel, in wall units", async () => {
+    const members = { reduce: "budget:k", time: "all", over: "x,z,t", units: "plus" };
+    const { results, wall_units } = await question("turbulent-channel", "statistics", members);
+    const [{ produc, sum }] = results;
+    expect(wall_units.u_tau).toBeGreaterThan(0.97);
+    expect(wall_units.u_tau).toBeLessThan(1.02);
+    const peak = Math.max(...produc);
+    expect(peak).toBeGreaterThan(0.15);
+    expect(peak).toBeLessThan(0.25);
+    for (const [j, one] of sum.entries())
+      expect(Math.abs(one) / peak, `y+ ${wall_units.y_plus[j]}`).toBeLessThan(wall_units.y_plus[j] > 1 ? 0.035 : 0.1);
+    const given = await question("turbulent-channel", "statistics", { ...members, u_tau: 1 });
+    expect(given.wall_units).toMatchObject({ u_tau: 1, source: "given" });
+  }, 60_000);
 
   it("finds nodes by fluctuations, and gives quantities that are known at nodes only", async () => {
     const where = "abs(fluc(u.x)*fluc(u.y)) > 1.75*rms(fluc(u.x))*rms(fluc(u.y))";

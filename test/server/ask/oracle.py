@@ -38,9 +38,9 @@ class Grid:
         self.at = [np.array(axis) for axis in data["axes"]]
         shape = [len(axis) for axis in data["axes"]][::-1]
         n = data["frames"]
-        u = np.fromfile(data["velocity"], "<f4").reshape([n, *shape, 3]).astype(float)
+        u = np.fromfile(data["velocity"], "<f4").reshape([-1, *shape, 3])[:n].astype(float)
         self.u = [u[..., c] for c in range(3)]
-        self.p = np.fromfile(data["pressure"], "<f4").reshape([n, *shape]).astype(float)
+        self.p = np.fromfile(data["pressure"], "<f4").reshape([-1, *shape])[:n].astype(float)
         self.times = np.array(data["times"])
         self.nu = data["nu"]
         self.z, self.y, self.x = (a[None] for a in np.meshgrid(*self.at[::-1], indexing="ij"))
