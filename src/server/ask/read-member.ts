@@ -413,14 +413,16 @@ export interface MemberValues {
   readonly units?: "check" | "ignore" | "plus";
   readonly u_tau?: number;
   readonly terms?: readonly string[];
-  readonly kind?: "shell" | "plane" | "line";
+  readonly kind?: "shell" | "plane" | "line" | "modes";
   readonly axis?: readonly ("x" | "y" | "z")[];
   readonly orders?: readonly number[];
   readonly separations?: AskedSeparations;
   readonly connectivity?: "6" | "18" | "26";
   readonly least?: number;
   readonly labels?: boolean;
-  readonly remove?: "mean" | "none";
+  readonly remove?: "mean" | "frame" | "none";
+  readonly cross?: readonly string[];
+  readonly normalise?: "density" | "premultiplied" | "wavelength";
   readonly map?: string;
   readonly range?: readonly [number, number];
   readonly scale?: AskedScale;
