@@ -26,14 +26,16 @@ function typeOf({ headers }: FastifyRequest): string {
 
 /** Parses JSON. @throws RequestError in one line, also if an object has two members of one name */
 export function parseJson(body: Buffer): unknown {
-  let value: unknown;
+  let [value, isDoubled] = [undefined as unknown, false];
   try {
     value = JSON.parse(body.toString("utf8"));
-  } catch {
-    throw new RequestError("InvalidRequest", "The body is not JSON.", { member: "body" });
+    isDoubled = hasDoubledMember(value, body);
+  } catch (error) {
+    // A list in a list in a list, thousands of times, overflows the stack.
+    const text = error instanceof RangeError ? "The body is nested too deeply." : "The body is not JSON.";
+    throw new RequestError("InvalidRequest", text, { member: "body" });
   }
-  if (hasDoubledMember(value, body))
-    throw new RequestError("InvalidRequest", "The body gives a member twice.", { member: "body" });
+  if (isDoubled) throw new RequestError("InvalidRequest", "The body gives a member twice.", { member: "body" });
   return value;
 }
 

@@ -507,11 +507,16 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
   switch (form) {
     case "csv":
       return send(csvOf(rows.columns, rows.count));
-    case "f32":
-      return send(passagesOf(floatsOf(onlyQuantity(answer, form).values)));
+    case "f32": {
+      const values = floatsOf(onlyQuantity(answer, form).values);
+      reply.header("content-length", String(values.byteLength));
+      return send(passagesOf(values));
+    }
     case "npy": {
       const only = onlyQuantity(answer, form);
-      return send(npyOf(only.values, arrayShape(answer, only)));
+      const header = npyHeader(arrayShape(answer, only), typeOf(only.values));
+      reply.header("content-length", String(header.length + only.values.byteLength));
+      return send(npyOf(header, only.values));
     }
     case "npz":
       return send(npzFile(archiveOf(answered, answer)) as Generator<Buffer, undefined>);
@@ -548,8 +553,8 @@ function floatsOf(values: Numbers): Numbers {
   return values instanceof Float64Array ? Float32Array.from(values) : values;
 }
 
-function* npyOf(values: Numbers, shape: readonly number[]): Generator<Buffer, undefined> {
-  yield npyHeader(shape, typeOf(values));
+function* npyOf(header: Buffer, values: Numbers): Generator<Buffer, undefined> {
+  yield header;
   yield* passagesOf(values);
 }
 

@@ -164,6 +164,17 @@ describe("values equal the SOAP operations to the bit", () => {
     expect(filter.widths).toHaveLength(3);
   });
 
+  it.each(["npy", "f32"])("HEAD has the length and the ETag of the answer as %s", async (format) => {
+    const question = { what: "p", points: { random: 50_000, seed: 1 }, time: 0.4, format };
+    const query = new URLSearchParams({ ...question, points: JSON.stringify(question.points), time: "0.4" });
+    const address = `${service.url}/api/datasets/isotropic32/values?${query}`;
+    const head = await fetch(address, { method: "HEAD" });
+    const whole = await fetch(address);
+    const { byteLength } = await whole.arrayBuffer();
+    expect(head.headers.get("etag")).toBe(whole.headers.get("etag"));
+    expect(Number(head.headers.get("content-length"))).toBe(byteLength);
+  });
+
   it("gives the same bits for a time of each point as one question at each time", async () => {
     const times = [0.41, 0.77, 0.5];
     const rows4 = POINTS.map((point, i) => [...point, times[i]]);
@@ -323,6 +334,16 @@ describe("faults", () => {
       expect(await faultOf(asked)).toMatch(/points: .*twice/);
     },
   );
+
+  it("refuse a body that is nested too deeply in one line", async () => {
+    const call = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "[".repeat(1e5) + "]".repeat(1e5),
+    };
+    const answer = await fetch(`${service.url}/api/ask`, call);
+    expect([answer.status, await faultOf(answer)]).toEqual([400, "The body is nested too deeply."]);
+  });
 
   it("refuse a member in both places, an unused filter and an unknown form", async () => {
     const both = await fetch(`${service.url}/api/datasets/isotropic32/values?time=0.5`, {
