@@ -12,38 +12,26 @@ import {
 } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
-import { askTrajectories } from "./paths.js";
 import { questionsOf } from "./questions.js";
-import type {
-  Answer,
-  CallOptions,
-  FieldClient,
-  Points,
-  TableRow,
-  TrackAnswer,
-  TrackingName,
-  TrajectoriesRequest,
-} from "./request-types.js";
+import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackAnswer, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
 import { askTracks } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
-export type { JobDescription, JobMethods, JobOptions, JobRequest } from "./jobs.js";
+export type { JobDescription, JobMethods, JobOptions } from "./jobs.js";
 export type { Question, QuestionAnswer, QuestionMethods, QuestionOptions } from "./questions.js";
 export type {
   Answer,
   CallOptions,
   ExitAnswer,
   FieldClient,
-  ParticlePaths,
   Points,
   RequestOf,
   TrackAnswer,
   TrackingName,
   TrackingOptions,
-  TrajectoriesRequest,
 } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
@@ -99,13 +87,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     track(name, { ...request, openFaces: "stop" }, control);
   const atTimes = (name: OperationName, request: Request, control: CallOptions = {}) =>
     runTracks(url, operationOf(name) as TableRow, request, control, options);
-  const trajectories = (dataset: string, request: TrajectoriesRequest, control: CallOptions = {}) =>
-    askTrajectories(url, dataset, request, control, options);
   const own = {
     track,
     stopAtOpenFaces,
     atTimes,
-    trajectories,
     ...questionsOf(url, options.token),
     ...jobsOf(url, options.token),
   };

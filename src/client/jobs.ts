@@ -1,9 +1,10 @@
 /** Starts and follows jobs: calls that a service runs in idle time, whose results are files. */
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import type { OperationName } from "../shared/operations.js";
+import type { CallName } from "../shared/calls.js";
 import { ClientError } from "./error.js";
 import { ask, type PlainRequest } from "./plain-http.js";
+import type { Question } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
 /** Milliseconds between two looks at a job, at first and at most. */
@@ -29,22 +30,6 @@ export interface JobDescription {
   } | null;
 }
 
-/** A call that becomes a job. */
-export interface JobRequest {
-  readonly dataset: string;
-  readonly operation: OperationName;
-  /** The members of the request besides points, by name. */
-  readonly parameters: Readonly<Record<string, string | number | readonly number[]>>;
-  /** Coordinates, three for each point; or the id of an input. */
-  readonly points?: Float32Array | readonly number[] | readonly (readonly number[])[];
-  readonly input?: string;
-  /**
-   * Media type of the result: `application/x-npy` unless given, `text/csv`, `application/x-hdf5`,
-   * `application/netcdf`, `application/vnd.apache.parquet`, `application/vnd.zarr+zip` or octets.
-   */
-  readonly accept?: string;
-}
-
 /** Ends a request early, and hears of progress. */
 export interface JobOptions {
   readonly signal?: AbortSignal;
@@ -53,8 +38,13 @@ export interface JobOptions {
 
 /** The methods of a client for jobs. */
 export interface JobMethods {
-  /** Starts a job. It is sent once: if the connection breaks, `jobs` tells whether it was accepted. */
-  submit(request: JobRequest, options?: JobOptions): Promise<JobDescription>;
+  /** Starts a job of a question. It is sent once: if the connection breaks, `jobs` tells whether it was accepted. */
+  submit<C extends CallName>(
+    dataset: string,
+    call: C,
+    question: Question<C>,
+    options?: JobOptions,
+  ): Promise<JobDescription>;
   job(id: string, options?: JobOptions): Promise<JobDescription>;
   /** One's own jobs, latest first. */
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
@@ -99,8 +89,10 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   return {
     job,
     wait: ended,
-    async submit(request, { signal = never } = {}) {
-      const answer = await ask(url, addressOf(request), bodyOf(request), token, signal);
+    async submit(dataset, call, question, { signal = never } = {}) {
+      const body = JSON.stringify({ ...question, job: true });
+      const request = { method: "POST", headers: { "content-type": "application/json" }, body } as const;
+      const answer = await ask(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
       return (await answer.json()) as JobDescription;
     },
     async jobs(options) {
@@ -132,19 +124,4 @@ function compared(answer: Response, { name, sha256 }: NonNullable<JobDescription
   });
   const { status, statusText, headers } = answer;
   return new Response(answer.body?.pipeThrough(check) ?? null, { status, statusText, headers });
-}
-
-function addressOf({ dataset, operation, parameters, input }: JobRequest): string {
-  const query = new URLSearchParams(
-    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  if (input !== undefined) query.set("input", input);
-  return `/api/datasets/${encodeURIComponent(dataset)}/${operation}?${query}`;
-}
-
-function bodyOf({ points, accept = "application/x-npy" }: JobRequest): PlainRequest {
-  const headers = { prefer: "respond-async", accept };
-  if (points === undefined) return { method: "POST", headers };
-  const flat = Float32Array.from(points instanceof Float32Array ? points : (points as readonly number[][]).flat());
-  return { method: "POST", headers: { ...headers, "content-type": "application/octet-stream" }, body: flat };
 }

@@ -89,42 +89,6 @@ export interface TrackingOptions {
   readonly startTimes?: readonly number[];
 }
 
-/** Paths of particles: the members of the operation that moves them, and what is recorded. */
-export interface TrajectoriesRequest {
-  /** GetPosition by default. */
-  readonly operation?: TrackingName;
-  readonly points: Points;
-  /** Instead of `StartTime`: the time at which each particle starts. */
-  readonly startTimes?: readonly number[];
-  readonly StartTime?: number;
-  readonly EndTime?: number;
-  readonly dt?: number;
-  readonly nt?: number;
-  readonly Tp?: number;
-  readonly InitialV?: Points;
-  readonly spatialInterpolation: string;
-  readonly integrator?: Integrator;
-  readonly tolerance?: number;
-  readonly openFaces?: "fail" | "stop";
-  /** Steps from one record to the next, 1 by default. */
-  readonly every?: number;
-  /** Quantities at each record, as docs/analysis.md describes them, and the scheme of derivatives in them. */
-  readonly with?: readonly string[];
-  readonly derivatives?: string;
-}
-
-/** Records of particles in their order: those of a particle follow one another. */
-export interface ParticlePaths {
-  readonly particles: number;
-  readonly records: number;
-  /** The time of each record; from the start of each path if `startTimes` are given. */
-  readonly times: readonly number[];
-  /** Names of the numbers of a record: x, y, z, those of exits and steps, and the quantities. */
-  readonly columns: readonly string[];
-  /** `particles * records * columns.length` numbers. */
-  readonly values: Float32Array;
-}
-
 /** Positions of particles, which stop at open faces, and the times of their exits: NaN for those that are inside. */
 export interface ExitAnswer {
   readonly record: "Exit";
@@ -160,8 +124,6 @@ export type FieldClient = {
     request: Omit<RequestOf<N>, "time"> & { readonly times: readonly number[] },
     options?: CallOptions,
   ): Promise<Answer<N>>;
-  /** Tracks particles and answers the places on the way, with quantities there; over plain HTTP. */
-  trajectories(dataset: string, request: TrajectoriesRequest, options?: CallOptions): Promise<ParticlePaths>;
   /** Tracks particles that stop where they leave the domain; over plain HTTP, as SOAP has no place for the times. */
   stopAtOpenFaces<N extends TrackingName>(
     operation: N,

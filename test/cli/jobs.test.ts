@@ -63,21 +63,22 @@ it("starts a job, lists it, saves its result and forgets it", async () => {
 
 it("is a method of the typed client too, which says why a job was refused or failed", async () => {
   const client = await connect(service.url);
-  const request = { dataset: "isotropic32", operation: "GetVelocity" } as const;
-  const parameters = { time: 0.4, spatialInterpolation: "Lag6", temporalInterpolation: "None" } as const;
   const points = [
     [1, 2, 3],
     [2, 2, 2],
-  ] as const;
-  const { id } = await client.submit({ ...request, parameters, points, accept: "text/csv" });
+  ];
+  const asked = { time: 0.4, method: "Lag6", points } as const;
+  const { id } = await client.submit("isotropic32", "values", { ...asked, format: "csv" });
   const seen: number[] = [];
   expect(await client.wait(id, { onProgress: ({ progress }) => void seen.push(progress) })).toMatchObject({
     state: "done",
   });
   expect(seen.at(-1)).toBe(1);
-  expect(await (await client.result(id)).text()).toMatch(/^x,y,z\r\n.*\r\n.*\r\n$/);
-  const wrong = client.submit({ ...request, parameters: { ...parameters, time: 99 }, points });
-  await expect(wrong).rejects.toMatchObject({ code: "OutOfRange", detail: { member: "time" } });
+  expect(await (await client.result(id)).text()).toMatch(/^x,y,z,u\.x,u\.y,u\.z\r\n.*\r\n.*\r\n$/);
+  const wrong = client.submit("isotropic32", "values", { ...asked, method: "Lag5" });
+  await expect(wrong).rejects.toMatchObject({ code: "InvalidRequest", detail: { member: "method" } });
+  const late = await client.submit("isotropic32", "values", { ...asked, time: 99 });
+  await expect(client.result(late.id)).rejects.toThrow('Time 99 out of range for "isotropic32"');
 });
 
 it("refuses a result that is not what the job has written, and saves nothing of it", async () => {
@@ -91,9 +92,8 @@ it("refuses a result that is not what the job has written, and saves nothing of 
   await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
   try {
     const direct = await connect(service.url);
-    const parameters = { time: 0.4, spatialInterpolation: "Lag6", temporalInterpolation: "None" } as const;
-    const call = { dataset: "isotropic32", operation: "GetVelocity", parameters, points: [[1, 2, 3]] } as const;
-    const { id } = await direct.submit(call);
+    const asked = { time: 0.4, points: [[1, 2, 3]], format: "npy" } as const;
+    const { id } = await direct.submit("isotropic32", "values", asked);
     await direct.wait(id);
     expect((await (await direct.result(id)).arrayBuffer()).byteLength).toBeGreaterThan(12);
     const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;

@@ -124,8 +124,12 @@ export function serveCall(
       const dataset = life.dataset(name);
       const query = membersOfQuery(request.query);
       const body = await readBodyMembers(life, request, call, query, service.config.limits["http.bodyBytes"]);
-      if (body.get("job") === true && !isTask(service, request.headers)) return startJob(service, request, reply, body);
       const given = joined(query, body);
+      if (body.get("job") === true && !isTask(service, request.headers)) {
+        // What is wrong with members is answered now, and not by a job that fails.
+        readQuestion(call, given);
+        return startJob(service, request, reply, body);
+      }
       if (takeJob(given) && request.method !== "POST") throw wrong("job", "jobs are started by POST");
       const points = body.get("points");
       // Points that a body of another kind gave are read already.
