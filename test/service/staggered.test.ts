@@ -308,6 +308,29 @@ describe("a staggered dataset", () => {
     expect(Object.keys(archive)).toEqual(expect.arrayContaining(["values.npy", "z.npy", "z_of_velocity_z.npy"]));
   });
 
+  it("gives the stored nodes of a component, and says which ones there are of a vector", async () => {
+    const question = (what: string) =>
+      fetch(
+        `${service.url}/api/datasets/levels20/nodes?${new URLSearchParams({ what, frame: "0", i: "1:3", j: "2", k: "0:2" })}`,
+      );
+    for (const c of [0, 2] as const) {
+      const component = `u.${"xyz"[c]}`;
+      const { data, coords } = (await (await question(component)).json()) as {
+        data: Record<string, number[][]>;
+        coords: { x: number[]; y: number; z: number[] };
+      };
+      for (const [k, z] of coords.z.entries()) {
+        expect(z).toBeCloseTo((DEPTH / 20) * (k + (c === 2 ? 0 : 0.5)), 12);
+        for (const [i, x] of coords.x.entries())
+          expect(data[component]?.[k]?.[i]).toBeCloseTo(FIELDS[c]({ x, y: coords.y, z }), 6);
+      }
+    }
+    const { detail } = (await (await question("u")).json()) as { detail: string };
+    expect(detail).toBe(
+      "what: u lies on nodes of its own, each component on others: ask u.x, u.y or u.z alone, or values between nodes by grid.",
+    );
+  });
+
   it("has box filters of each component, as means over the leaves of the cube", async () => {
     const length = (4 * L) / 20;
     const centre = [1.3, 2.1, 3.3];

@@ -23,10 +23,12 @@ import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, type Quantity, 
 import { storedIn } from "./when.js";
 import { isPlace, partsOf, runsIn } from "./where.js";
 
-/** The plain field that a quantity is; null for an expression. */
+/** The plain field that a quantity is, or the component with nodes of its own; null for an expression. */
 function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
-  const name = { u: "velocity", p: "pressure" }[text] ?? text;
-  return Object.hasOwn(fields, name) ? name : null;
+  const [, whole = "", component = ""] = /^(\w+)(\.[xyz])?$/.exec(text) ?? [];
+  const name = { u: "velocity", p: "pressure" }[whole] ?? whole;
+  if (!Object.hasOwn(fields, name)) return null;
+  return component === "" || fields[name]?.own !== undefined ? `${name}${component}` : null;
 }
 
 /** The cutout of a frame. */
@@ -66,7 +68,13 @@ export async function nodes(
   const runs = runsIn(asked, dataset, axes);
   const answer = {
     ...shapeOf(asked, context, axes, runs, frames, isList),
-    ...cutoutFile(context, asked, ofFields ? (fields as readonly string[]) : null, runs, frames),
+    ...cutoutFile(
+      context,
+      asked,
+      ofFields && staggered?.includes(".") !== true ? (fields as readonly string[]) : null,
+      runs,
+      frames,
+    ),
   };
   const understood = {
     ...{ ...whatText(what), ...placesText(asked) },
@@ -177,9 +185,10 @@ function axesFor(staggered: string | null, fields: readonly (string | null)[], d
   const own = dataset.fields[staggered]?.own;
   if (own === undefined && fields.length === 1 && componentsOf(dataset, staggered) > 0)
     return axesOfField(dataset, staggered);
-  const text = `what: ${staggered} lies on nodes of its own${own === undefined ? "" : ", each component on others"}: ask ${
-    own === undefined ? "it alone" : "its values by grid or values"
-  }.`;
+  const name = staggered.replace(/^velocity/, "u");
+  const text = `what: ${name} lies on nodes of its own${own === undefined ? "" : ", each component on others"}: ask ${
+    own === undefined ? "it" : `${name}.x, ${name}.y or ${name}.z`
+  } alone, or values between nodes by grid.`;
   throw new RequestError("Unsupported", text, { member: "what" });
 }
 

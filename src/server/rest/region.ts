@@ -71,9 +71,6 @@ function regionSchema(list: (item: TSchema) => TSchema) {
 /** The member `region` of a body. */
 export const REGION = regionSchema((item) => Type.Tuple([item, item, item]));
 
-/** The same of a plane, columns and rows, or of a box. */
-export const REGION_OF_SEEDS = regionSchema((item) => Type.Array(item, { minItems: 2, maxItems: 3 }));
-
 /** Members of a query string that state a region. @param along which axes its numbers are of, in words */
 export function regionQuery(along: string): Readonly<Record<`region.${RegionMember}`, TOptional<TString>>> {
   const text = (name: RegionMember) =>

@@ -105,14 +105,7 @@ export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }
 
-/** The points of a grid, its last axis fastest. */
-export function gridPoints(grid: SampleGrid): Float32Array {
-  const points = new Float32Array(3 * pointsOf(grid));
-  fillPoints(grid, 0, pointsOf(grid), points);
-  return points;
-}
-
-/** Writes them, in slices of time. */
+/** Writes the points of a grid, its last axis fastest, in slices of time. */
 export async function writeGrid(grid: SampleGrid, writer: TripleWriter, slices: TimeSlices): Promise<void> {
   const some = new Float32Array(3 * TOGETHER);
   const write = (from: number, to: number): void => {

@@ -265,7 +265,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
 /** Refuses strides, for neighbours among nodes. @throws RequestError */
 export function requireEveryNode({ stride }: AnalysedNodes): void {
   if (stride.some((step) => step !== 1))
-    throw refuse("region", "region: neighbouring nodes are compared, so step must be 1.");
+    throw refuse("i", "i, j, k: neighbouring nodes are compared, so the stride must be 1.");
 }
 
 /** The query that reduces a plan. */

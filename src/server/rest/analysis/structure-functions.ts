@@ -108,7 +108,7 @@ async function overNodes(
   requireEveryNode(places);
   const [nodes, letter] = [places.base.extent[axis], LETTERS[axis]];
   if (separations.nodes.some((separation) => separation >= nodes))
-    throw refuse("separations.nodes", `separations.nodes: the region has ${nodes} nodes along ${letter}.`);
+    throw refuse("separations", `separations: the region has ${nodes} nodes along ${letter}.`);
   const columns = new AskedColumns(places);
   const of = texts.map((column) => columns.of(column, "what"));
   const periodic = places.wraps[axis];

@@ -4,15 +4,6 @@ import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-th
 import { RequestError } from "../../../shared/errors.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
-/** Forms of an analysis, the default first; all but JSON are tables. */
-export const ANALYSIS_TYPES = [
-  "application/json",
-  "text/csv",
-  "application/x-npy",
-  "application/x-npz",
-  "application/netcdf",
-] as const;
-
 /** Rows of a passage. */
 const PASSAGE_ROWS = 512;
 

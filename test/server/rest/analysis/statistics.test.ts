@@ -201,7 +201,7 @@ describe("structure functions of isotropic32 at 0.6", () => {
 
   it("refuse separations beyond the region", async () => {
     const response = await post("structure-functions", { time: 0.6, separations: { nodes: [32] } });
-    expect(await response.json()).toMatchObject({ detail: "separations.nodes: the region has 32 nodes along x." });
+    expect(await response.json()).toMatchObject({ detail: "separations: the region has 32 nodes along x." });
   });
 });
 
