@@ -63,7 +63,8 @@ export async function nodes(
   const { frames, isList } = storedIn(asked, dataset);
   const fields = what.map((one) => fieldOf(one, dataset));
   const ofFields = fields.every((name) => name !== null);
-  const staggered = fields.find((name) => name !== null && isStaggered(dataset, name)) ?? null;
+  const isOwn = (name: string | null) => name?.includes(".") || (name !== null && isStaggered(dataset, name));
+  const staggered = fields.find(isOwn) ?? null;
   const axes = axesFor(staggered, fields, dataset);
   const runs = runsIn(asked, dataset, axes);
   const answer = {
