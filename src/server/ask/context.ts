@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { LimitError } from "../../shared/errors.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import { randomPoints } from "../rest/analysis/point-columns.js";
@@ -32,6 +33,29 @@ export interface Points {
   /** Initial velocities, if they are given. */
   readonly velocities: Float32Array | null;
   readonly count: number;
+}
+
+/**
+ * Checks what a call evaluates at all of its times.
+ *
+ * @throws LimitError that says how many of either fit
+ */
+export function checkFits(
+  { life, service }: Context,
+  count: number,
+  times: number,
+  of: "points" | "samples" | "nodes",
+): void {
+  const most = service.config.limits["query.points"];
+  const { points, name } = life.limit({ points: most, name: "query.points" });
+  if (count * times <= points) return;
+  const [each, some] = [Math.floor(points / times), Math.floor(points / count)];
+  const fits = [
+    ...(some > 0 ? [`${some} of ${times} times with as many ${of}`] : []),
+    ...(each > 0 ? [`${each} ${of}${times > 1 ? ` at ${times} times` : ""}`] : []),
+  ];
+  const what = fits.length === 0 ? "" : `: ${fits.join(", or ")} would fit`;
+  throw new LimitError(name, `Request size too large (${count * times} > ${points})${what}`);
 }
 
 /** The points of a question: its rows, or random ones. @throws RequestError, LimitError */

@@ -3,7 +3,7 @@ import { DRAWN_RECORDS } from "../rest/analysis/point-columns.js";
 import { pointsOf, type SampleAxis, writeGrid } from "../rest/sample-grid.js";
 import { TripleWriter } from "../rest/triple-writer.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
-import { answered, type Context, placesText, timeText, type Understood, whatText } from "./context.js";
+import { answered, type Context, checkFits, placesText, timeText, type Understood, whatText } from "./context.js";
 import type { MemberValues } from "./read-member.js";
 import { fillValues, howText, pointOptions, unitOf } from "./values.js";
 import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "./what.js";
@@ -54,7 +54,7 @@ export async function grid(
   const samples = samplesIn(asked, dataset);
   const { times, isList } = timesIn(asked, dataset);
   const count = pointsOf(samples.grid);
-  life.checkPoints(count * times.length);
+  checkFits(context, count, times.length, "samples");
   await life.reserve(count, times.length * DRAWN_RECORDS);
   const points = await samplePoints(samples, context);
   const numbers = quantities.map(({ columns }) => life.floats(columns.length * count * times.length));

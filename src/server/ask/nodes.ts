@@ -15,7 +15,16 @@ import { timesOf } from "../rest/describe.js";
 import { coordinateOf, type NodeRun } from "../rest/region.js";
 import { meanText, nodesOf } from "./analyses.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
-import { answered, type Context, filterText, placesText, timeText, type Understood, whatText } from "./context.js";
+import {
+  answered,
+  type Context,
+  checkFits,
+  filterText,
+  placesText,
+  timeText,
+  type Understood,
+  whatText,
+} from "./context.js";
 import { wrong } from "./faults.js";
 import { courantOf, meansFor as meansOf } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
@@ -96,6 +105,7 @@ export async function nodes(
   const count = runs.reduce((product, one) => product * one.count, 1);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count * frames.length));
   const components = quantities.flatMap(({ components: own }) => own);
+  checkFits(context, count, frames.length, "nodes");
   await life.reserve(count * frames.length, components.length / 3);
   const reads = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
   const isPlain = !reads.some((key) => key.startsWith("mean:") || key.startsWith("rate:"));

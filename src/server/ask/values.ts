@@ -7,6 +7,7 @@ import { type Column, columnOf, type RowsAnswer } from "./answer.js";
 import {
   answered,
   type Context,
+  checkFits,
   filterText,
   placesText,
   pointsOf,
@@ -89,7 +90,7 @@ export async function values(
   const when: Times = isEach ? { times: [], isList: false } : timesIn(asked, dataset);
   const rounds = Math.max(1, when.times.length);
   const { triples, times, count } = await pointsOf(context, asked, rounds * DRAWN_RECORDS, isEach);
-  if (rounds > 1) life.checkPoints(rounds * count);
+  checkFits(context, count, rounds, "points");
   const numbers = quantities.map(({ columns }) => life.floats(columns.length * count * rounds));
   const options = pointOptions(asked);
   for (let round = 0; round < rounds; round++) {

@@ -75,3 +75,16 @@ it("refuses initial velocities of particles of the flow", async () => {
   });
   expect(await response.json()).toMatchObject({ member: "points", status: 400 });
 });
+
+it.each([
+  ["grid", { time: 0.5, samples: 200 }, "(8000000 > 2000000): 2000000 samples would fit"],
+  [
+    "grid",
+    { time: "0:2:0.5", samples: 100 },
+    "(5000000 > 2000000): 2 of 5 times with as many samples, or 400000 samples at 5 times would fit",
+  ],
+])("says what would fit above a limit: %s %j", async (call, members, words) => {
+  const response = await ask(service, { dataset: "isotropic32", call, ...members });
+  expect(response.status).toBe(413);
+  expect(((await response.json()) as { detail: string }).detail).toContain(words);
+});
