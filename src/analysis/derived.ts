@@ -78,7 +78,7 @@ export function derivedPlan(
 /** Whether transforms make the inputs of a kind. */
 function isMade(kind: InputKind, scheme: DerivativeScheme): boolean {
   if (isFilteredKind(kind)) return true;
-  return scheme === "spectral" && !["value", "rate", "frame", "mean"].includes(kind);
+  return scheme === "spectral" && !["value", "rate", "frame", "shift", "mean"].includes(kind);
 }
 
 /** The filter of an input: its own, or the one that is stated for all. */

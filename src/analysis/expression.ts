@@ -366,7 +366,8 @@ class ExpressionCompiler {
       );
     const ofField = more.length > 0 ? null : this.#ofField(name, argument, column);
     if (ofField !== null) return ofField;
-    const letters = name === "d" || name === "d2" || name === "field" ? 1 : 0;
+    const letters =
+      name === "shift" ? Math.max(2, more.length) : name === "d" || name === "d2" || name === "field" ? 1 : 0;
     if (more.length !== letters) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     const component = this.#componentOf(argument);
     const field = component?.field ?? this.#fieldOf(argument);
@@ -405,6 +406,8 @@ class ExpressionCompiler {
         return this.#ofInner("rate", inner, inner.shape, 0, 0, 1, 1);
       case "DDt":
         return this.#material(inner, column);
+      case "shift":
+        return this.#shifted(inner, more, column);
       case "field":
         return this.#atFrame(inner, more[0], column);
       case "filter":
@@ -528,6 +531,19 @@ class ExpressionCompiler {
     const number = frame?.type === "Literal" ? (frame.value as number) : -1;
     if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
     return this.#ofInner("frame", inner, inner.shape, 0, 0, 1, 0, String(number));
+  }
+
+  /** `shift(e, x, 3)`: an expression some nodes further along an axis, or along several. */
+  #shifted(inner: Inner, given: readonly (SyntaxTree | null)[], column: number): Subexpression {
+    const texts = given.map((one) => this.#textOf(one).replace(/^-\((\d+)\)$/, "-$1"));
+    const letters = texts.filter((_, i) => i % 2 === 0);
+    const numbers = texts.filter((_, i) => i % 2 === 1).map(Number);
+    const isKnown = letters.every((one, i) => /^[xyz]$/.test(one) && letters.indexOf(one) === i);
+    const isWhole =
+      numbers.length === letters.length && numbers.every((n) => Number.isInteger(n) && Math.abs(n) <= 65_536);
+    if (!isKnown || !isWhole) throw this.#refuse(`shift takes ${OPERATORS.get("shift")}`, column);
+    const option = letters.map((one, i) => `${one}${numbers[i]}`).join(",");
+    return this.#ofInner("shift", inner, inner.shape, 0, 0, 1, 0, option);
   }
 
   /** `filter(e, gaussian:0.8)`, and with letters behind it along these axes only. */
@@ -836,6 +852,7 @@ const OPERATORS: ReadonlyMap<string, string> = new Map([
   ),
   ["d", "a quantity and an axis, as in d(u.x, y)"],
   ["d2", "a quantity and an axis, as in d2(u.x, y)"],
+  ["shift", "a quantity, an axis and a number of nodes, as in shift(u.x, x, 3)"],
   ["field", "a quantity and the number of a stored frame, as in field(p, 3)"],
   ["filter", "a quantity, a filter if there is another one, and axes, as in filter(u.x*p, gaussian:0.8, x, z)"],
 ]);

@@ -7,8 +7,8 @@ import type { Shape } from "./array-functions.js";
 export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
 /** Inputs that no filter makes. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
-/** Inputs of expressions at nodes: second derivatives along x, y, z, the slope in time, values of a frame, and means. */
-export type NodeKind = "second" | "rate" | "frame" | "mean";
+/** Inputs of expressions at nodes: second derivatives along x, y, z, slopes in time, values of a frame or of other nodes, means. */
+export type NodeKind = "second" | "rate" | "frame" | "shift" | "mean";
 /** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2=p`. */
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
@@ -82,7 +82,7 @@ const PREFIXES: Readonly<Record<InputKind, string>> = {
   ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
   ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
   ...{ laplacianOfGradient: "lap_grad_", filteredStress: "bar_stress_" },
-  ...{ second: "second_", rate: "rate_", frame: "frame_", mean: "mean_" },
+  ...{ second: "second_", rate: "rate_", frame: "frame_", shift: "shift_", mean: "mean_" },
 };
 /** Shapes of the inputs of a vector and of a scalar; null if it has no such input. */
 const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar: Shape | null]>> = {
@@ -95,7 +95,7 @@ const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar:
   filteredProducts: ["tensor", null],
   laplacianOfGradient: ["tensor", null],
   filteredStress: ["tensor", null],
-  ...{ second: [null, null], rate: [null, null], frame: [null, null], mean: [null, null] },
+  ...{ second: [null, null], rate: [null, null], frame: [null, null], shift: [null, null], mean: [null, null] },
 };
 const COORDINATES = ["x", "y", "z", "t"] as const;
 

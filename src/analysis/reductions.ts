@@ -1,4 +1,5 @@
 /** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
+import { type Digits, type DigitsOptions, digitsOf, mergeDigits } from "./digits.js";
 import {
   type Extreme,
   type Extremes,
@@ -43,6 +44,7 @@ export type AnyReduction =
       readonly periodic: boolean;
     }
   | ({ readonly kind: "structures" } & StructureOptions)
+  | ({ readonly kind: "digits" } & DigitsOptions)
   | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
 
 /** Nodes of a region whose values are gathered, and the frame of each. */
@@ -87,7 +89,8 @@ export type ReductionState =
   | Increments
   | PartFragments
   | JoinedFragments
-  | Gathered;
+  | Gathered
+  | Digits;
 
 /** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
@@ -114,6 +117,8 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return fragmentsOf(reduction, sample);
     case "gather":
       return gathered(reduction, sample);
+    case "digits":
+      return digitsOf(reduction, column(reduction.of), sample.weights);
   }
 }
 
@@ -147,6 +152,8 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
     case "structures":
       (a as JoinedFragments).add(b as PartFragments);
       return a;
+    case "digits":
+      return mergeDigits(a as Digits, b as Digits);
     case "gather":
       return {
         ...bothLeftOut(a as Gathered, b as Gathered),

@@ -44,8 +44,9 @@ class Calls(Asking):
             what: Quantities: names, expressions, name = expression; a list, or one text split at commas
                 outside brackets. Default: u, or the first field.
             points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
-                y, z as their box. Needed.
+                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
+                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
+                belong together. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -68,7 +69,8 @@ class Calls(Asking):
                 about a point: it gives filter(e) and tau their meaning.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
             progress: True shows a bar if tqdm is installed; a function gets the counts of finished and of all
                 points.
 
@@ -136,7 +138,8 @@ class Calls(Asking):
                 about a point: it gives filter(e) and tau their meaning.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -161,6 +164,8 @@ class Calls(Asking):
         frame: Any = None,
         derivatives: Optional[str] = None,
         filter: Optional[str] = None,
+        over: Any = None,
+        mean_time: Any = None,
         level: Any = None,
         units: Optional[str] = None,
     ) -> Grid:
@@ -189,9 +194,14 @@ class Calls(Asking):
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
                 about a point: it gives filter(e) and tau their meaning.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -199,7 +209,7 @@ class Calls(Asking):
         return self._call(
             "nodes",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "level": level, "units": units},
         )
 
     def find(
@@ -218,6 +228,8 @@ class Calls(Asking):
         frame: Any = None,
         derivatives: Optional[str] = None,
         filter: Optional[str] = None,
+        over: Any = None,
+        mean_time: Any = None,
         level: Any = None,
         units: Optional[str] = None,
     ) -> Rows:
@@ -249,9 +261,14 @@ class Calls(Asking):
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
                 about a point: it gives filter(e) and tau their meaning.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -259,7 +276,7 @@ class Calls(Asking):
         return self._call(
             "find",
             what,
-            {"where": where, "limit": limit, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "level": level, "units": units},
+            {"where": where, "limit": limit, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "level": level, "units": units},
         )
 
     def paths(
@@ -281,6 +298,7 @@ class Calls(Asking):
         tolerance: Optional[float] = None,
         every: Optional[int] = None,
         open_faces: Optional[str] = None,
+        drag: Optional[float] = None,
         last: Optional[bool] = None,
         level: Any = None,
         units: Optional[str] = None,
@@ -293,8 +311,9 @@ class Calls(Asking):
             what: Quantities: names, expressions, name = expression; a list, or one text split at commas
                 outside brackets. Default: none.
             points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
-                y, z as their box. Needed.
+                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
+                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
+                belong together. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -317,10 +336,13 @@ class Calls(Asking):
             tolerance: With dopri5: the error of a path, as a distance. Default: 1e-6 of the smallest spacing.
             every: Steps from one record to the next. Default: 1.
             open_faces: What happens to particles that leave through open faces. Default: stop.
+            drag: Response time of inertial particles with Stokes drag, by heun and forward; points may have
+                vx, vy, vz. Default: particles of the flow.
             last: Record the end only. Default: false.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -328,7 +350,7 @@ class Calls(Asking):
         return self._call(
             "paths",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "last": last, "level": level, "units": units},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "drag": drag, "last": last, "level": level, "units": units},
         )
 
     def flow_map(
@@ -417,8 +439,9 @@ class Calls(Asking):
 
         Args:
             points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
-                y, z as their box. Needed.
+                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
+                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
+                belong together. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -440,7 +463,8 @@ class Calls(Asking):
             every: Steps from one record to the next. Default: 1.
             open_faces: What happens to particles that leave through open faces. Default: stop.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
-            remove: What is subtracted before correlations are formed. Default: mean.
+            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
+                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
             level: 0, the stored nodes. Default: 0.
 
         Returns:
@@ -471,9 +495,11 @@ class Calls(Asking):
         where: Optional[str] = None,
         reduce: Any = None,
         over: Any = None,
+        mean_time: Any = None,
         weights: Optional[str] = None,
         level: Any = None,
         units: Optional[str] = None,
+        u_tau: Optional[float] = None,
     ) -> Table:
         """Moments, histograms and other reductions.
 
@@ -483,8 +509,9 @@ class Calls(Asking):
             what: Quantities: names, expressions, name = expression; a list, or one text split at commas
                 outside brackets. Default: u, or the first field; with reduce none.
             points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x,
-                y, z as their box.
+                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
+                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
+                belong together.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -506,15 +533,21 @@ class Calls(Asking):
                 about a point: it gives filter(e) and tau their meaning.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted.
-            reduce: Reductions: {"moments": q, "order": 4}, {"covariance": [q, …]}, {"histogram": q, "bins":
-                n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional":
-                q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}. Default: the
-                moments of each of what.
-            over: Directions that are averaged over; those left give places. Default: all.
+            reduce: Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]},
+                {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1,
+                q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …},
+                {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).
+                Default: the moments of each of what.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
+            u_tau: Friction velocity of wall units. Default: of the mean of u.x at both walls.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -522,7 +555,7 @@ class Calls(Asking):
         return self._call(
             "statistics",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "where": where, "reduce": reduce, "over": over, "weights": weights, "level": level, "units": units},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "where": where, "reduce": reduce, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units, "u_tau": u_tau},
         )
 
     def spectrum(
@@ -533,10 +566,15 @@ class Calls(Asking):
         frame: Any = None,
         derivatives: Optional[str] = None,
         filter: Optional[str] = None,
+        over: Any = None,
+        mean_time: Any = None,
         weights: Optional[str] = None,
         terms: Any = None,
         kind: Optional[str] = None,
         axis: Any = None,
+        cross: Any = None,
+        remove: Optional[str] = None,
+        normalise: Optional[str] = None,
         level: Any = None,
         units: Optional[str] = None,
     ) -> Table:
@@ -555,17 +593,28 @@ class Calls(Asking):
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
                 about a point: it gives filter(e) and tau their meaning.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
-            kind: Shells of a cube, rings of planes, or lines. Default: shell if all axes are periodic, else
-                plane, else line.
-            axis: The axis of lines or across planes; the axes of structure functions. Default: x; of planes
-                the open axis; of structure functions all.
+            kind: Shells of a cube, rings of planes, lines, or modes of several axes. Default: shell if all
+                axes are periodic, else plane, else line.
+            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
+                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
+                structure functions all.
+            cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
+                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            normalise: Of lines and modes: E/dk, k E/dk, or wavelengths beside wavenumbers. Default: sums of
+                modes.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -573,7 +622,135 @@ class Calls(Asking):
         return self._call(
             "spectrum",
             what,
-            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "level": level, "units": units},
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "cross": cross, "remove": remove, "normalise": normalise, "level": level, "units": units},
+        )
+
+    def correlation(
+        self,
+        what: Optional[What] = None,
+        *,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        over: Any = None,
+        mean_time: Any = None,
+        weights: Optional[str] = None,
+        axis: Any = None,
+        cross: Any = None,
+        remove: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Two-point correlations.
+
+        R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each place of the
+        directions that are not averaged over; rho is R over the two root mean squares.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
+                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
+                structure functions all.
+            cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
+                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "correlation",
+            what,
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "axis": axis, "cross": cross, "remove": remove, "level": level, "units": units},
+        )
+
+    def around(
+        self,
+        what: Optional[What] = None,
+        *,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        i: Any = None,
+        j: Any = None,
+        k: Any = None,
+        time: Any = None,
+        frame: Any = None,
+        derivatives: Optional[str] = None,
+        filter: Optional[str] = None,
+        where: Optional[str] = None,
+        lag: Any = None,
+        over: Any = None,
+        mean_time: Any = None,
+        weights: Optional[str] = None,
+        level: Any = None,
+        units: Optional[str] = None,
+    ) -> Table:
+        """Means around events.
+
+        Mean and count of what at each offset in nodes from the nodes where the condition holds; across seams
+        it goes on, beyond open ends values are missing. Along stretched axes places stay.
+
+        Args:
+            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
+                outside brackets. Default: u, or the first field.
+            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
+                axis up to one period past the seam. Default: the whole axis.
+            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
+                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
+                Default: the only one that is stored.
+            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
+                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
+                about a point: it gives filter(e) and tau their meaning.
+            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
+                in statistics, what does not hold is left out and counted. Needed.
+            lag: Nodes on each side of an event: one number, or those along x, y and z. Default: 4; along
+                stretched axes 0.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
+            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            level: 0, the stored nodes. Default: 0.
+            units: Whether sums, comparisons and functions must fit together in the units that the dataset
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
+
+        Returns:
+            The members of the answer, lists of numbers as arrays; to_pandas() is the table.
+        """
+        return self._call(
+            "around",
+            what,
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "lag": lag, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
         )
 
     def structure_functions(
@@ -630,15 +807,18 @@ class Calls(Asking):
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
-            axis: The axis of lines or across planes; the axes of structure functions. Default: x; of planes
-                the open axis; of structure functions all.
+            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
+                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
+                structure functions all.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             separations: Nodes as a list, or {lengths, pairs, seed} with pairs at random points. Default: 1,
                 2, 4, … up to half the nodes.
-            remove: What is subtracted before correlations are formed. Default: mean.
+            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
+                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -667,6 +847,8 @@ class Calls(Asking):
         connectivity: Optional[str] = None,
         least: Optional[int] = None,
         labels: Optional[bool] = None,
+        over: Any = None,
+        mean_time: Any = None,
         weights: Optional[str] = None,
         level: Any = None,
         units: Optional[str] = None,
@@ -702,10 +884,15 @@ class Calls(Asking):
             least: Fewest nodes of a structure that is listed. Default: 1.
             labels: The place in the list of the structure of each node too, or 0; files have the labels only.
                 Default: false.
+            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
+                too. Default: all; of means in nodes, find and structures x,y,z.
+            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
+                list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
             level: 0, the stored nodes. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states. Default: check.
+                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
+                (statistics). Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -713,5 +900,5 @@ class Calls(Asking):
         return self._call(
             "structures",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "connectivity": connectivity, "least": least, "labels": labels, "weights": weights, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "connectivity": connectivity, "least": least, "labels": labels, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
         )

@@ -148,13 +148,24 @@ export class NodeColumns {
             "Unsupported",
             "ddt and field take no filter and no spectral derivative inside: write filter(ddt(u)).",
           );
-        const region = { first: around.low, count: around.span, frame };
-        const inside = { ...asked, region, time: frameTime(open.dataset.time, frame) };
+        const inside =
+          parts.kind === "shift"
+            ? shiftedBox(parts, around, open.dataset.axes)
+            : { low: around.low, span: around.span, at: [0, 0, 0] as const };
+        if (parts.kind === "shift") nodes.fill(Number.NaN);
+        if (inside.span.some((n) => n < 1)) continue;
+        const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
+        const elsewhere = { ...asked, region, time: frameTime(open.dataset.time, frame) };
+        const [nx] = inside.span;
         const add: PlaceRows = (c, y, z, values) => {
-          let at = (z * around.span[1] + y) * around.span[0] * components + c;
-          for (let i = 0; i < values.length; i++, at += components) nodes[at] += weight * values[i];
+          for (let row = 0; row * nx < values.length; row++) {
+            const line = (z + inside.at[2]) * around.span[1] + y + row + inside.at[1];
+            let at = (line * around.span[0] + inside.at[0]) * components + c;
+            for (let i = row * nx; i < (row + 1) * nx; i++, at += components)
+              nodes[at] = parts.kind === "shift" ? values[i] : nodes[at] + weight * values[i];
+          }
         };
-        this.#evaluateAt(inside, open, sampler, add, depth + 1, expression);
+        this.#evaluateAt(elsewhere, open, sampler, add, depth + 1, expression);
       }
       return [name, { nodes, components, ...around }];
     });
@@ -243,7 +254,7 @@ function sumOfFrames(
 
 /** The name of what is evaluated of an expression: its values around nodes, a slope in time, or those of a frame. */
 function fieldAround({ kind, option, expression }: InputParts): string {
-  const isElsewhen = kind === "rate" || kind === "frame";
+  const isElsewhen = kind === "rate" || kind === "frame" || kind === "shift";
   return `${isElsewhen ? kind : ""}${isElsewhen ? option : ""}=${expression}`;
 }
 
@@ -267,6 +278,21 @@ function framesAround(
   return frames
     .map((one) => [one, slopeWeight(frames, one, frame, time)] as const)
     .filter(([, weight]) => weight !== 0);
+}
+
+/** The nodes of a box that `shift` takes, without those beyond open ends, and where they are in the box. */
+function shiftedBox({ option }: InputParts, { low, span }: { low: Triple; span: Triple }, axes: Axes) {
+  const by = [0, 0, 0];
+  for (const part of option.split(",")) by["xyz".indexOf(part[0])] = Number(part.slice(1));
+  const runs = axes.map(({ periodic, nodes }, a) => {
+    const [first, end] = [low[a] + by[a], low[a] + by[a] + span[a]];
+    return periodic ? { first, from: first, end } : { first, from: Math.max(0, first), end: Math.min(nodes, end) };
+  });
+  const along = (of: (run: (typeof runs)[number]) => number) => runs.map(of) as unknown as Triple;
+  return {
+    ...{ low: along(({ from }) => from), span: along(({ from, end }) => end - from) },
+    at: along(({ first, from }) => from - first),
+  };
 }
 
 /** The derivative at a frame of the polynomial that is 1 at `one` and 0 at the other frames. */
@@ -333,7 +359,8 @@ class NodeInputs {
     if (kind === "mean") return meanValues(this.#means(parts), c, box, this.#open.dataset.axes, scratch());
     const name = parts.expression === null ? parts.field : fieldAround(parts);
     const field = this.#fields.get(name) as Surroundings;
-    if (kind === "value" || kind === "rate" || kind === "frame") return boxValues(field, box, c, scratch());
+    if (kind === "value" || kind === "rate" || kind === "frame" || kind === "shift")
+      return boxValues(field, box, c, scratch());
     const derivatives = this.#derivatives as NodeDerivatives;
     const along = (component: number, a: AxisIndex, n: 1 | 2) =>
       derivatives.derivative(field, box, component, a, n, scratch());

@@ -12,6 +12,7 @@ import { structureFunctions } from "../rest/analysis/structure-functions.js";
 import { structures as findStructures } from "../rest/analysis/structures.js";
 import { timesOf } from "../rest/describe.js";
 import type { GridAnswer, TableAnswer } from "./answer.js";
+import { eventsOver, lagsOf, meansAround } from "./around.js";
 import { withBudgets } from "./budgets.js";
 import { whereHolds } from "./conditions.js";
 import {
@@ -24,7 +25,9 @@ import {
   timeText,
   type Understood,
 } from "./context.js";
+import { higherMoments, withoutQuantiles, withQuantiles } from "./distributions.js";
 import { wrong } from "./faults.js";
+import { correlate, lineSpectrum, linesOver } from "./line-spectra.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
 import { wallUnitsOf } from "./wall-units.js";
@@ -149,10 +152,14 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const means = meansFor(life, service, dataset);
   const what = asked.what ?? usualWhat(dataset);
   const wanted = asked.reduce ?? what.map((one) => ({ moments: one.text }));
-  const budgets = withBudgets(wanted, asked, dataset, frames);
+  const isWhole = over === undefined || over.length === 4;
+  const plain = withoutQuantiles(wanted, isWhole);
+  const higher = higherMoments(plain);
+  const budgets = withBudgets(higher.rows, asked, dataset, frames);
   const reduce = budgets.rows;
   if (points !== undefined || where !== undefined)
-    if (wanted.some((row) => "budget" in row)) throw wrong("reduce", "budgets are of nodes, without a condition");
+    if (wanted.some((row) => "budget" in row || "quantiles" in row))
+      throw wrong("reduce", "budgets and quantiles are of nodes, without a condition");
   const common = { over: over ?? ["x", "y", "z", "t"] };
   const isDrawn = points !== undefined;
   const texts = [...reduce.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
@@ -180,7 +187,11 @@ export async function statistics(context: Context, asked: MemberValues): Promise
       : null;
   const reduced = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
-  const body = { ...reduced, ...wall?.about, results: budgets.collect(reduced.results as GroupAnswer[], scale) };
+  const collected = async (): Promise<readonly GroupAnswer[]> => {
+    const rows = higher.collect(budgets.collect(reduced.results as GroupAnswer[], scale));
+    return isDrawn ? rows : withQuantiles(wanted, rows, (known as KnownMeans).places, means);
+  };
+  const body = { ...reduced, ...wall?.about, results: await collected() };
   const drawn = isDrawn
     ? { points: pointsText(points), method: asked.method ?? "Lag8", derivatives: pointDerivatives(asked) }
     : {};
@@ -251,8 +262,87 @@ async function pointMembers(context: Context, asked: MemberValues, frames: reado
   return { ...common, at: { points: triples, ...at } };
 }
 
+/** Answers `correlation`. */
+export async function correlation({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const { remove = "mean", cross, axis = ["x"] } = asked;
+  const texts = pairOf(asked, dataset);
+  if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
+  const means = meansFor(life, service, dataset);
+  const along = axis.map((letter) => "xyz".indexOf(letter));
+  const body = await correlate(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
+  const over = linesOver(asked, dataset);
+  const understood = {
+    ...(cross === undefined ? { what: texts } : { cross }),
+    ...{ ...text, ...nodeText(asked), ...meanText(asked), over, axis, remove },
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
+/** Answers `around`. */
+export async function around({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const { where = "", what = usualWhat(dataset) } = asked;
+  const means = meansFor(life, service, dataset);
+  const places = nodesOf(asked, dataset, frames);
+  const texts = what.map(({ text: own }) => own);
+  const body = await meansAround(texts, where, asked, places, dataset, means);
+  const [over, lag] = [eventsOver(asked, dataset), lagsOf(asked, dataset)];
+  const understood = {
+    ...{ what: whatTexts(what), ...text, ...nodeText(asked), where, lag },
+    ...(asked.over === undefined ? {} : { over }),
+    ...(asked.mean_time === undefined ? {} : meanText({ mean_time: asked.mean_time })),
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
+/** The only quantity of a question, or its pair. */
+function pairOf(asked: MemberValues, dataset: Dataset): readonly string[] {
+  const { cross, what } = asked;
+  if (cross === undefined) return [onlyWhat(asked, dataset).text];
+  if (what !== undefined) throw wrong("what", "cross names its quantities; give one of both");
+  if (cross.length !== 2) throw wrong("cross", "a pair has two quantities, such as u.x,u.y");
+  return cross;
+}
+
+/** Answers `spectrum` of lines and modes at places, and of pairs. */
+async function spectrumOfLines(
+  { dataset, life, service }: Context,
+  asked: MemberValues,
+  kind: "line" | "modes",
+): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const { remove = "mean", cross, normalise, terms } = asked;
+  if (terms !== undefined)
+    throw wrong("terms", "terms are of shells, planes, and lines without over, cross and remove");
+  const periodic = (["x", "y", "z"] as const).filter((_, a) => dataset.axes[a as 0].periodic);
+  const axis = asked.axis ?? (kind === "line" ? periodic.slice(0, 1) : periodic);
+  if (kind === "line" && axis.length > 1) throw wrong("axis", "lines have one axis; modes have several");
+  const texts = pairOf(asked, dataset);
+  const along = axis.map((letter) => "xyz".indexOf(letter));
+  const means = meansFor(life, service, dataset);
+  const body = await lineSpectrum(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
+  const understood = {
+    ...(cross === undefined ? { what: texts } : { cross }),
+    ...{ ...text, ...nodeText(asked), ...meanText(asked), over: linesOver(asked, dataset), kind, axis, remove },
+    ...(normalise === undefined ? {} : { normalise }),
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
 /** Answers `spectrum`. */
-export async function spectrum({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+export async function spectrum(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset, life, service } = context;
+  const isOpen = dataset.axes.some(({ periodic }) => !periodic);
+  const ofLines = ["over", "cross", "remove", "normalise", "mean_time"].find(
+    (name) => asked[name as "over"] !== undefined,
+  );
+  if (
+    asked.kind === "modes" ||
+    (asked.kind === "line" && asked.terms === undefined && (isOpen || ofLines !== undefined))
+  )
+    return spectrumOfLines(context, asked, asked.kind);
+  if (ofLines !== undefined) throw wrong(ofLines, "it is for kind=line and kind=modes");
   const { frames, text } = framesFor(asked, dataset);
   const what = onlyWhat(asked, dataset);
   const open = dataset.axes.filter(({ periodic }) => !periodic).length;

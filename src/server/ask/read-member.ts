@@ -421,6 +421,7 @@ export interface MemberValues {
   readonly least?: number;
   readonly labels?: boolean;
   readonly remove?: "mean" | "frame" | "none";
+  readonly lag?: readonly number[];
   readonly cross?: readonly string[];
   readonly normalise?: "density" | "premultiplied" | "wavelength";
   readonly map?: string;

@@ -13,7 +13,7 @@ import { isHeld } from "../http/validators.js";
 import { readWhole } from "../rest/body/read-body.js";
 import { describeProblem } from "../rest/describe-problem.js";
 import { compute } from "../rest/serve-operation.js";
-import { dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
+import { around, correlation, dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
 import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
 import type { Context, Understood } from "./context.js";
 import { withFaults, wrong } from "./faults.js";
@@ -48,6 +48,8 @@ const RUNS: Readonly<Record<CallName, Run>> = {
   dispersion,
   statistics,
   spectrum,
+  correlation,
+  around,
   structure_functions,
   structures,
 };

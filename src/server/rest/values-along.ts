@@ -229,7 +229,7 @@ export function operationOfInput(key: InputKey): { readonly operation: Operation
 /** The error of an input that is known at nodes only. */
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
-  const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2" };
+  const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
   const text = `${words[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
   return new RequestError("Unsupported", text, { member: "what" });
 }

@@ -26,6 +26,8 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
   ["DDt(p)", "ddt(p) + dot(u, grad(p))"],
   ["DDt(u).z", "ddt(u[2]) + dot(u, grad(u[2]))"],
   ["field(p, 0) - p", "p[:1] - p"],
+  ["shift(u.x*p, x, 3)", "shift(u[0]*p, 'x', 3)"],
+  ["d(shift(u.x, z, -2), y) + shift(p, y, 2)^2", "d(shift(u[0], 'z', -2), 'y') + shift(p, 'y', 2)**2"],
   ["abs(p)^1.5", "np.abs(p)**1.5"],
   ["q = u.x*p", "u[0]*p"],
   ["mean(u.x*p) + d(mean(u.x), y)", "mean(u[0]*p, O) + d(mean(u[0], O), 'y')"],

@@ -91,6 +91,16 @@ class Grid:
             out[k] = sum(w[m] * f[i[m]] for m in range(3) if abs(w[m]) > 1e-12 * np.abs(w).max())
         return out
 
+    def shift(self, f, axis, by):
+        """Values `by` nodes further along an axis; unknown beyond open ends."""
+        at = "tzyx".index(axis)
+        out = np.roll(f, -by, at)
+        if self.periods["xyz".index(axis)] is None:
+            n = f.shape[at]
+            gone = (np.arange(n) + by < 0) | (np.arange(n) + by >= n)
+            out = np.where(gone.reshape([-1 if d == at else 1 for d in range(4)]), np.nan, out)
+        return out
+
     def mean(self, f, over):
         """The mean over some directions, by the weights of nodes, where f is known."""
         f = np.broadcast_to(f, self.p.shape)
@@ -108,6 +118,42 @@ class Grid:
             factor = np.exp(-((k * width) ** 2) / 24).reshape(shape)
             f = np.fft.ifft(np.fft.fft(f, axis="tzyx".index(a)) * factor, axis="tzyx".index(a)).real
         return f
+
+    def line(self, f, axis, over):
+        """One-sided spectrum along an axis, averaged over directions: mode 0 and Nyquist once, others twice."""
+        return self.pair(f, f, axis, over)[0]
+
+    def pair(self, a, b, axis, over):
+        """Real and imaginary part of <conj(A) B>, one-sided along an axis."""
+        at = "tzyx".index(axis)
+        n = a.shape[at]
+        C = np.conj(np.fft.rfft(a, axis=at) / n) * (np.fft.rfft(b, axis=at) / n)
+        twice = np.full(n // 2 + 1, 2.0)
+        twice[0] = 1
+        if n % 2 == 0:
+            twice[-1] = 1
+        C = C * twice.reshape([-1 if d == at else 1 for d in range(4)])
+        axes = tuple("tzyx".index(o) for o in over)
+        w = self.weight.take([0], at) / self.weight.take([0], at).sum(axes, keepdims=True)
+        C = (C * w).sum(axes)
+        return C.real, C.imag
+
+    def modes(self, f):
+        """E(k_z, k_x) at each y, averaged over t: one-sided along x."""
+        n, m = f.shape[3], f.shape[1]
+        U = np.fft.fft(np.fft.rfft(f, axis=3) / n, axis=1) / m
+        twice = np.full(n // 2 + 1, 2.0)
+        twice[0] = 1
+        if n % 2 == 0:
+            twice[-1] = 1
+        return (np.abs(U) ** 2 * twice).mean(0).transpose(1, 0, 2)
+
+    def correlation(self, a, b, axis, over):
+        """<a(x) b(x + r)>, circular along an axis, by shifting."""
+        at = "tzyx".index(axis)
+        axes = tuple("tzyx".index(o) for o in over) + (at,)
+        w = self.weight / self.weight.sum(axes, keepdims=True)
+        return np.stack([(w * a * np.roll(b, -r, at)).sum(axes) for r in range(a.shape[at])], -1)
 
 
 def main():

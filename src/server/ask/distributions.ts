@@ -1,0 +1,116 @@
+/** Quantiles by ordered bits, and central moments beyond the fourth. */
+
+import { type Digits, numberOf } from "../../analysis/digits.js";
+import { compileScalar } from "../../analysis/expression.js";
+import type { GroupAnswer } from "../../analysis/reductions.js";
+import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
+import type { Means } from "../rest/analysis/statistics.js";
+import { wrong } from "./faults.js";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Quantiles that are asked together, at most. */
+const MOST_QUANTILES = 32;
+/** How far a weight may be below p W: rounding. */
+const ROUNDING = 1e-12;
+
+/** Rows of quantiles become rows of means, whose counts their answers have. @throws RequestError */
+export function withoutQuantiles(reduce: readonly Row[], isWhole: boolean): readonly Row[] {
+  return reduce.map((row, i) => {
+    if (row.quantiles === undefined) return row;
+    const member = `reduce[${i}]`;
+    const at = row.at as unknown;
+    const isProbability = (p: unknown) => typeof p === "number" && p >= 0 && p <= 1;
+    if (typeof row.quantiles !== "string") throw wrong(`${member}.quantiles`, "expected a quantity");
+    if (!Array.isArray(at) || at.length < 1 || at.length > MOST_QUANTILES || !at.every(isProbability))
+      throw wrong(`${member}.at`, `expected 1 to ${MOST_QUANTILES} numbers from 0 to 1, such as [0.05, 0.5, 0.95]`);
+    const odd = Object.keys(row).find((name) => name !== "quantiles" && name !== "at");
+    if (odd !== undefined) throw wrong(`${member}.${odd}`, "quantiles have at");
+    if (!isWhole) throw wrong("over", "quantiles are over all directions: leave over out");
+    return { moments: row.quantiles, order: 1 };
+  });
+}
+
+/** The results of quantiles in place of those of their means. */
+export async function withQuantiles(
+  reduce: readonly Row[],
+  results: readonly GroupAnswer[],
+  places: AnalysedNodes,
+  means: Pick<Means, "reduce">,
+): Promise<readonly GroupAnswer[]> {
+  const answers: GroupAnswer[] = [];
+  for (const [i, row] of reduce.entries()) {
+    const { of: _, mean: __, min: ___, max: ____, ...counts } = results[i] as GroupAnswer;
+    if (row.quantiles === undefined) answers.push(results[i] as GroupAnswer);
+    else answers.push({ ...(await quantilesOf(String(row.quantiles), row.at as number[], places, means)), ...counts });
+  }
+  return answers;
+}
+
+/** Quantile p is the smallest value with weight(values <= it) >= (p - 1e-12) W. */
+async function quantilesOf(
+  text: string,
+  at: readonly number[],
+  places: AnalysedNodes,
+  { reduce }: Pick<Means, "reduce">,
+): Promise<GroupAnswer> {
+  compileScalar(text, places.base.names, "reduce.quantiles");
+  const base = { ...places.base, kept: [false, false, false, false] as const };
+  const found = at.map((p) => ({ p, digits: [] as number[], below: 0 }));
+  let isKnown = true;
+  for (let pass = 0; pass < 4 && isKnown; pass++) {
+    const keys = [...new Set(found.map(({ digits }) => digits.join()))];
+    const prefixes = keys.map((key) => (key === "" ? [] : key.split(",").map(Number)));
+    const reductions = [{ kind: "digits", of: 0, prefixes } as const];
+    const merged = await reduce(reductionOf({ ...places, base }, { columns: [text], reductions }), places);
+    const { lists, weight } = merged.states(0)[0] as Digits;
+    isKnown = weight > 0;
+    for (const one of isKnown ? found : []) {
+      const { digits, weights } = lists[keys.indexOf(one.digits.join())] as Digits["lists"][number];
+      const aim = (one.p - ROUNDING) * weight;
+      let d = 0;
+      while (d < digits.length - 1 && one.below + (weights[d] as number) < aim) one.below += weights[d++] as number;
+      one.digits.push(digits[d] as number);
+    }
+  }
+  const values = found.map(({ digits }) => (isKnown ? numberOf(digits) : null));
+  return { of: text, at: [...at], values, passes: isKnown ? 4 : 1 };
+}
+
+/** Moments beyond the fourth become means of powers of fluctuations. @throws RequestError */
+export function higherMoments(reduce: readonly Row[]): {
+  readonly rows: readonly Row[];
+  collect(results: readonly GroupAnswer[]): readonly GroupAnswer[];
+} {
+  const powers = reduce.map(({ moments, order }, i) => {
+    if (moments === undefined || typeof order !== "number" || order <= 4) return [];
+    if (!Number.isInteger(order) || order > 8) throw wrong(`reduce[${i}].order`, "moments have orders 1 to 8");
+    return Array.from({ length: order - 1 }, (_, n) => n + 2);
+  });
+  const rows = reduce.flatMap((row, i): readonly Row[] => {
+    const own = powers[i] as readonly number[];
+    if (own.length === 0) return [row];
+    return [{ ...row, order: 4 }, ...own.map((n) => ({ moments: `fluc(${row.moments})^${n}`, order: 1 }))];
+  });
+  return {
+    rows,
+    collect(results) {
+      let at = 0;
+      return reduce.map((_, i) => {
+        const first = results[at++] as GroupAnswer;
+        const own = powers[i] as readonly number[];
+        if (own.length === 0) return first;
+        const central = own.map((n) => [String(n), (results[at++] as GroupAnswer).mean] as const);
+        const [[, variance]] = central as [readonly [string, unknown]];
+        const scaled = central.map(([n, mean]) => [n, standardised(mean, variance, Number(n))] as const);
+        return { ...first, central: Object.fromEntries(central), standardised: Object.fromEntries(scaled) };
+      });
+    },
+  };
+}
+
+/** m_n / m_2^(n/2). */
+function standardised(mean: unknown, variance: unknown, n: number): unknown {
+  if (Array.isArray(mean)) return mean.map((one, i) => standardised(one, (variance as unknown[])[i], n));
+  return typeof mean === "number" && typeof variance === "number" && variance > 0 ? mean / variance ** (n / 2) : null;
+}

@@ -1,0 +1,162 @@
+/** Spectra, pairs and correlations along lines at places, on grids of several kinds, against NumPy. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../src/main.js";
+import { askNumpy, GRID_KINDS, type GridKind, type MadeGrid, makeGrid, NUMPY } from "../../support/analysis-data.js";
+import { serveTestData } from "../../support/service.js";
+import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
+
+const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
+const KINDS = GRID_KINDS.filter(({ name }) => ["periodic", "channel", "anisotropic", "duct"].includes(name));
+
+function near(ours: unknown, expected: unknown, about: string): void {
+  const [a, b] = [[ours].flat(6), [expected].flat(6)] as [number[], number[]];
+  expect(a.length, about).toBe(b.length);
+  const scale = Math.max(...b.map(Math.abs));
+  for (const [i, one] of b.entries())
+    if (!(Math.abs((a[i] as number) - one) <= 1e-9 * scale + 1e-14))
+      throw new Error(`${about} [${i}]: ${a[i]} for ${one}`);
+}
+
+const WITHOUT = NUMPY === undefined ? " (skipped: no python3 here has numpy)" : "";
+
+describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-lines-"));
+  const made = new Map<GridKind, MadeGrid>();
+  let service: RunningService;
+  beforeAll(async () => {
+    for (const kind of KINDS) made.set(kind, await makeGrid(kind, folder));
+    service = await serveTestData(KINDS.map(({ name }) => join(folder, name)));
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+  const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
+    ask(service, { dataset, call, frame: "all", ...members }).then(jsonOf);
+
+  it.each(KINDS.map((kind) => ({ kind, name: kind.name })))(
+    "on the $name grid",
+    async ({ kind }) => {
+      const grid = made.get(kind) as MadeGrid;
+      const f = (text: string) => `(${text} - mean(${text}, ('x','z','t')))`;
+      const [a, b, c] = [f("u[0]"), f("u[1]*p"), "u[2]"];
+      // Lines along x, averaged over z and time, at each y: periodic y too.
+      const over = ["x", "z", "t"];
+      const requests = [
+        `line(${a}, 'x', 'zt')`,
+        `pair(${a}, ${b}, 'x', 'zt')[0]`,
+        `pair(${a}, ${b}, 'x', 'zt')[1]`,
+        `correlation(${a}, ${b}, 'x', 'zt')`,
+        `line(${c}, 'x', 'yzt')`,
+        ...(kind.periodic[2] ? [`modes(${a})`, `line(${a}, 'z', 'xt').T`] : []),
+      ];
+      const [expected = []] = askNumpy<unknown[][]>(SCRIPT, { grids: [{ grid, requests }] });
+      const energy = await question(kind.name, "spectrum", { what: "u.x", kind: "line", over });
+      near(energy.results[0].E, expected[0], `${kind.name} E`);
+      expect(Object.keys(energy.results[0].coordinates)).toEqual(["y", "k"]);
+      const cross = await question(kind.name, "spectrum", { cross: ["u.x", "u.y*p"], kind: "line", over });
+      const [pair] = cross.results;
+      near(pair.re, expected[1], `${kind.name} re`);
+      near(pair.im, expected[2], `${kind.name} im`);
+      const [re, im, E, F] = [pair.re, pair.im, pair.E_aa, pair.E_bb].map((list) => list[3][2] as number) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      expect(pair.coherence[3][2]).toBeCloseTo((re * re + im * im) / (E * F), 10);
+      expect(pair.phase[3][2]).toBe(Math.atan2(im, re));
+      const R = await question(kind.name, "correlation", { cross: ["u.x", "u.y*p"], axis: "x", over });
+      near(R.results[0].R, expected[3], `${kind.name} R`);
+      const all = await question(kind.name, "spectrum", { what: "u.z", kind: "line", over: "x,y,z,t", remove: "none" });
+      near(all.results[0].E, expected[4], `${kind.name} over y`);
+      if (!kind.periodic[2]) return;
+      const modes = await question(kind.name, "spectrum", { what: "u.x", kind: "modes", axis: "x,z", over });
+      near(modes.results[0].E, expected[5], `${kind.name} modes`);
+      const alongZ = await question(kind.name, "spectrum", { what: "u.x", kind: "line", axis: "z", over });
+      near(alongZ.results[0].E, expected[6], `${kind.name} along z`);
+    },
+    60_000,
+  );
+
+  it("gives the mean square, and lengths of correlations", async () => {
+    const members = { what: "u.x", over: ["x", "z", "t"] };
+    const { results, integral_length, crossed } = await question("channel", "correlation", { ...members, axis: "x" });
+    const profile = await question("channel", "statistics", members);
+    const R = results[0].R as number[][];
+    for (const [j, one] of R.entries()) {
+      expect(one[0]).toBeCloseTo(profile.results[0].variance[j], 12);
+      expect(results[0].rho[j][0]).toBeCloseTo(1, 12);
+      expect(crossed[j]).toBe(results[0].rho[j].slice(0, 9).some((rho: number) => rho <= 0));
+      expect(integral_length[j]).toBeGreaterThan(0);
+    }
+    const density = await question("channel", "spectrum", { ...members, kind: "line", normalise: "density" });
+    const sums = await question("channel", "spectrum", { ...members, kind: "line" });
+    near(density.results[0].E, sums.results[0].E, "density over dk = 1");
+  });
+
+  it.each(KINDS.map((kind) => ({ kind, name: kind.name })))(
+    "has means around events on the $name grid",
+    async ({ kind }) => {
+      const grid = made.get(kind) as MadeGrid;
+      const isStretched = kind.stretched === true;
+      const lag = isStretched ? [2, 0, 1] : [2, 1, 1];
+      const members = { what: "u.y*p", where: "p > rms(p)", lag, frame: [1, 2] };
+      const { results, events } = await question(kind.name, "around", members);
+      const axes = `(${isStretched ? "0,1,3" : "0,1,2,3"})`;
+      const hit = "(p > np.sqrt(mean(p**2, 'xyz')))[1:3]";
+      const value = (k: number, j: number, i: number) => `shift(shift(shift(u[1]*p,'x',${i}),'y',${j}),'z',${k})[1:3]`;
+      const runs = lag.map((n) => Array.from({ length: 2 * n + 1 }, (_, i) => i - n)) as [number[], number[], number[]];
+      const offsets = runs[2].flatMap((k) => runs[1].flatMap((j) => runs[0].map((i) => value(k, j, i))));
+      const known = (text: string) => `(${hit} & ~np.isnan(${text}))`;
+      const requests = [
+        `np.stack([np.nan_to_num((np.nan_to_num(${"f"})*weight[1:3]*(${hit}&~np.isnan(f))).sum(${axes})/(weight[1:3]*(${hit}&~np.isnan(f))).sum(${axes})) for f in [${offsets.join(",")}]], -1)`,
+        `np.stack([c.sum(${axes}) for c in [${offsets.map(known).join(",")}]], -1)`,
+        `${hit}.sum()`,
+      ];
+      const [[mean, count, total] = []] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid, requests }] });
+      near(
+        [results[0].mean].flat(6).map((one) => one ?? 0),
+        mean,
+        `${kind.name} around`,
+      );
+      near(results[0].count, count, `${kind.name} counts`);
+      expect(events).toBe(total);
+    },
+    60_000,
+  );
+
+  it("has quantiles, which are values, and moments to the eighth", async () => {
+    const grid = made.get(KINDS[1] as GridKind) as MadeGrid;
+    const at = [0, 0.05, 0.5, 0.9, 1];
+    const reduce = [
+      { quantiles: "u.x*p", at },
+      { moments: "u.x", order: 8 },
+      { quantiles: "x - x - 2", at: [0.3] },
+    ];
+    const { results } = await question("channel", "statistics", { reduce });
+    const requests = [
+      `(lambda f, w: [f[np.searchsorted(np.cumsum(w), (q - 1e-12)*w.sum())] for q in ${JSON.stringify(at)}])(*(lambda f, o: (f[o], weight.ravel()[o]))((u[0]*p).ravel(), np.argsort((u[0]*p).ravel(), kind='stable')))`,
+      "[np.average((u[0]-np.average(u[0],weights=weight))**n, weights=weight) for n in range(2,9)]",
+    ];
+    const [[quantiles, moments] = []] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid, requests }] });
+    near(results[0].values, quantiles, "quantiles");
+    expect(results[0].count).toBe(grid.frames * 16 * 19 * 12);
+    near(Object.values(results[1].central), moments, "moments");
+    expect(results[1].standardised["4"]).toBeCloseTo(results[1].flatness, 10);
+    expect(results[2].values).toEqual([-2]);
+  });
+
+  it("asks again by its question, and as CSV", async () => {
+    const members = { dataset: "channel", call: "correlation", what: "u.x", axis: "x,z", frame: 1 };
+    const first = await ask(service, members).then((response) => response.text());
+    const { question: again } = JSON.parse(first);
+    expect(await ask(service, again).then((response) => response.text())).toBe(first);
+    const csv = await ask(service, { ...members, format: "csv" }).then((response) => response.text());
+    expect(csv.split("\n")[0]).toBe("r_x,r_z,y,R,rho");
+  });
+});
