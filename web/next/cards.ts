@@ -29,7 +29,8 @@ const isNormal = signal(false);
 const isCompensated = signal(false);
 /** Other times with a curve of their own. */
 const moreTimes = signal<readonly number[]>([]);
-const isBig = signal(false);
+/** Whether the card fills the stage. */
+export const isBig = signal(false);
 const library = signal<typeof import("./chart.js") | null>(null);
 
 /** Whether the tab is shown, or a card fills the stage. */
@@ -205,7 +206,7 @@ function spectrumOf(set: Dataset, answers: readonly (readonly [number, Json])[])
     const dissipation = ((answer.scales ?? {}) as Readonly<Record<string, number>>).dissipation;
     const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation ** (2 / 3) || 1) : 1);
     return {
-      label: answers.length > 1 ? `t ${plainNumber(at)}` : isCompensated.value ? "k^5/3 E / ε^2/3" : "E(k)",
+      label: answers.length > 1 ? `t ${plainNumber(at)}` : isCompensated.value ? "compensated by 5/3" : "E(k)",
       points: k
         .map((one, i): [number, number] => [one, e[i] * factor(one)])
         .filter(([one, y]) => one > 0 && y > 1e-9 && n >= 0),
@@ -215,7 +216,7 @@ function spectrumOf(set: Dataset, answers: readonly (readonly [number, Json])[])
   if (start !== undefined && !isCompensated.value) {
     const at = curves[0].points[Math.min(2, curves[0].points.length - 1)];
     curves.push({
-      label: "k^−5/3",
+      label: "slope −5/3",
       isDashed: true,
       points: [2, 4, 8, 16].map((k): [number, number] => [k, 2.2 * at[1] * (k / at[0]) ** (-5 / 3)]),
     });

@@ -98,7 +98,7 @@ export function drawChart(
       }),
     ),
     ...clean
-      .filter(({ points }) => points.length < 10)
+      .filter(({ points, isDashed }) => points.length < 10 && !isDashed)
       .map((curve, i) => dot(curve.points as [number, number][], { fill: colourOf(i), r: 3 })),
     text(labelled(clean, chart), {
       x: "x",

@@ -6,7 +6,7 @@ import { wantCards } from "./cards.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { wantPoint } from "./point.js";
-import { around, openFind, openQuantities, overStage, stepTime, togglePlay, welcome } from "./shell.js";
+import { around, openFind, openQuantities, overStage, stepTime, togglePlay, wantSeries, welcome } from "./shell.js";
 import { centreHere, fit, listen, Stage, step } from "./stage.js";
 import { readLink } from "./state/link.js";
 import { change, dataset, open, openAddress, view } from "./state/model.js";
@@ -65,6 +65,7 @@ rendering(() => {
   const dialog = into("finder").querySelector("dialog");
   if (dialog !== null && !dialog.open) dialog.showModal();
 });
+effect(() => wantSeries(dataset.value));
 effect(() => wantPoint(tab.value === "Point" ? dataset.value : null));
 effect(() => wantCards(dataset.value, tab.value === "Statistics"));
 effect(() => {

@@ -2,14 +2,14 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { cardInStage } from "./cards.js";
+import { cardInStage, isBig } from "./cards.js";
 import { exportDialog, openExport } from "./export.js";
 import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
 import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize } from "./stage.js";
-import { reachable } from "./state/ask.js";
-import { type Dataset, type Vec3, wrapped } from "./state/dataset.js";
+import { askJson, reachable, type Wanted } from "./state/ask.js";
+import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
 import {
@@ -19,6 +19,7 @@ import {
   datasets,
   failureOf,
   frameOf,
+  furtherWants,
   isDragging,
   isPlaying,
   isStored,
@@ -288,7 +289,9 @@ export function rove(event: KeyboardEvent): void {
 function chooseShow(show: Show): void {
   const { b, method } = view.peek();
   const isNew = show === "compare" && Object.keys(b).length === 0;
-  change({ show, ...(isNew ? { b: { method: method === "nearest" ? "Lag8" : "nearest" } } : {}) });
+  // Quantities with derivatives differ by splines, which bring derivatives of their own.
+  const other = ["M1Q4", "Lag4", "nearest"].find((one) => one !== method && dataset.peek()?.methods.includes(one));
+  change({ show, ...(isNew && other !== undefined ? { b: { method: other } } : {}) });
 }
 
 function bar(set: Dataset | null): TemplateResult {
@@ -407,7 +410,7 @@ function trouble(): TemplateResult | typeof nothing {
 const STARTS: readonly (readonly [string, Parameters<typeof change>[0]])[] = [
   ["Vortices in 3-D", { show: "3d" }],
   ["Dissipation", { show: "slice:z", what: "2*ddot(S,S)", map: null }],
-  ["Two methods compared", { show: "compare", b: { method: "nearest" } }],
+  ["Two methods compared", { show: "compare", what: "Q", map: null, b: { method: "M1Q4" } }],
 ];
 
 function welcomeView(): TemplateResult | typeof nothing {
@@ -440,12 +443,34 @@ function switcher(): TemplateResult {
     )}</div>`;
 }
 
-/** The curve over time of a statistic, where it has been computed. */
-export const series = signal<{
-  readonly key: string;
-  readonly label: string;
-  readonly values: readonly number[];
-} | null>(null);
+/** Most numbers that are read for the curve of the time line unasked. */
+const UNASKED = 2 ** 26;
+
+/** The curve of the time line: the mean enstrophy, or the mean square of the first field. */
+function wantedSeries(set: Dataset): Wanted<readonly number[]> | null {
+  const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
+  if (nodes * set.times.length > UNASKED || set.times.length < 2) return null;
+  const what = hasVelocity(set) ? "dot(omega,omega)/2" : (quantitiesOf(set)[0]?.what ?? "p");
+  const question = { dataset: set.name, call: "statistics", what: [what], time: "all", over: ["x", "y", "z"] };
+  return {
+    key: JSON.stringify(["series", set.digest, question]),
+    priority: 50,
+    lasting: true,
+    load: async (signal) => {
+      const answer = await askJson<{ results: readonly { mean: readonly number[] }[] }>(question, signal);
+      return answer.results[0]?.mean ?? [];
+    },
+  };
+}
+
+/** Wants the curve of the time line once everything else is there. */
+export function wantSeries(set: Dataset | null): void {
+  const wanted = set === null ? null : wantedSeries(set);
+  const before = furtherWants.peek();
+  if (before.get("series")?.[0]?.key === wanted?.key) return;
+  const rest = new Map([...before].filter(([name]) => name !== "series"));
+  furtherWants.value = wanted === null ? rest : rest.set("series", [wanted]);
+}
 
 function timeLine(set: Dataset | null): TemplateResult {
   const now = view.value;
@@ -454,18 +479,15 @@ function timeLine(set: Dataset | null): TemplateResult {
   const place = (time: number) => (last > first ? ((time - first) / (last - first)) * 1000 : 500);
   const time = now.time ?? first;
   const ticks = ticksOf(first, last, 6);
-  const curve = series.value;
+  const wanted = set === null ? null : wantedSeries(set);
+  const curve = wanted === null ? null : store.entry<readonly number[]>(wanted.key).answer;
   const stored = set === null || isStored(time, set);
   let path = "";
-  if (curve !== null && curve.key === `${set?.name}`) {
-    const [low, high] = [Math.min(...curve.values), Math.max(...curve.values)];
+  if (curve !== null && curve.length === times.length) {
+    const [low, high] = [Math.min(...curve), Math.max(...curve)];
     const floor = low > 0 && low < 0.7 * high ? 0 : low - (high - low) * 0.2;
-    path = curve.values
-      .map(
-        (value, i) =>
-          `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${(34 - (26 * (value - floor)) / (high - floor || 1)).toFixed(1)}`,
-      )
-      .join("");
+    const height = (value: number) => (34 - (28 * (value - floor)) / (high - floor || 1)).toFixed(1);
+    path = curve.map((value, i) => `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${height(value)}`).join("");
   }
   const move = (event: Event, how: "drag" | "replace") => {
     const wanted = Number((event.target as HTMLInputElement).value);
@@ -500,7 +522,7 @@ function timeLine(set: Dataset | null): TemplateResult {
           stepTime(step);
         }} />
     </div>
-    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${curve.label}</span>`}
+    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set !== null && hasVelocity(set) ? "enstrophy" : "mean"}</span>`}
       <button aria-label=${`Speed, ${speed.value} pictures a second`} @click=${() => {
         speed.value = speed.value >= 8 ? 2 : speed.value * 2;
       }}>${speed.value}/s</button></div>
@@ -518,7 +540,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${view.value.cards.length > 0 && view.value.show !== "four" ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
+  return html`${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }

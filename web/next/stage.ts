@@ -239,6 +239,12 @@ function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
   return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
 }
 
+/** How much further away the eye is in a pane that is narrower than it is high. */
+function further(): number {
+  const pane = panes.value.find(({ kind }) => kind === "space");
+  return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
+}
+
 /** What the pane of space shows; null while nothing is there. */
 export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean } | null {
   const set = dataset.value;
@@ -254,7 +260,7 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const layer: SurfaceLayer = {
     ...{ dataset: set, fine: fineOf(surface, set), level: now.surface.value, colour, range },
     ...{ side: isBelow(surface.what) ? -1 : 1, map: surfaceMap(range), low, high },
-    camera: cameraOf(now.camera, middle, sizeOf(set)),
+    camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * further()], middle, sizeOf(set)),
   };
   return { layer, isPending: own === null };
 }
@@ -604,7 +610,7 @@ export class Stage {
     const show = () => {
       const isLate = renderer.surface(rect, layer, key, grounds);
       renderer.segments(rect, layer.camera, lines, 1.2);
-      renderer.segments(rect, layer.camera, trail, 1.6);
+      renderer.segments(rect, layer.camera, trail, 2.2);
       return isLate;
     };
     const same = JSON.stringify([key, rect, cross.value, trail.length, now.stage, isDragging.value, isPlaying.value]);

@@ -234,7 +234,7 @@ void main() {
   float shadow = 1.0;
   if (lit && key > 0.0) {
     float reach = through(start, lamp).y;
-    if (reach > 0.0 && march(p + n * h * 2.0, lamp, h, reach, 1.6) >= 0.0) shadow = 0.06;
+    if (reach > 0.0 && march(p + n * h * 2.0, lamp, h, reach, hasOcclusion ? 0.99 : 1.6) >= 0.0) shadow = 0.06;
   }
   float open = 1.0;
   if (hasOcclusion) {

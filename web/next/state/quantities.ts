@@ -57,7 +57,7 @@ export const QUANTITIES: readonly Quantity[] = [
     group: "Vortices",
   })),
   {
-    ...{ what: "Q", symbol: "Q", title: "Second invariant Q", words: "vortex criterion" },
+    ...{ what: "Q", symbol: "Q", title: "Second invariant", words: "vortex criterion" },
     ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
   },
   {
@@ -65,7 +65,7 @@ export const QUANTITIES: readonly Quantity[] = [
     ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
   },
   {
-    ...{ what: "R", symbol: "R", title: "Third invariant R", needs: "velocity", signed: true, heavy: true },
+    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", signed: true, heavy: true },
     ...{ group: "Vortices" },
   },
   {
