@@ -8,7 +8,7 @@ import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
 import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize } from "./stage.js";
-import { askJson, reachable, type Wanted } from "./state/ask.js";
+import { addressOf, askJson, reachable, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
@@ -294,15 +294,21 @@ function chooseShow(show: Show): void {
   change({ show, ...(isNew && other !== undefined ? { b: { method: other } } : {}) });
 }
 
+/** A quantity by its words and its symbol. */
+function nameOf(quantity: Quantity | null): string {
+  if (quantity === null) return "…";
+  return quantity.title === quantity.symbol ? quantity.symbol : `${quantity.title} ${quantity.symbol}`;
+}
+
 function bar(set: Dataset | null): TemplateResult {
   const now = view.value;
   const quantity = now.what === null ? null : quantityOf(now.what);
   return html`<header class="bar">
-    <a class="name" href="../view/">fieldprobe</a>
+    <h1><a class="name" href="../view/">fieldprobe</a></h1>
     <nav class="crumbs" aria-label="What is shown">
       <button aria-haspopup="dialog" aria-label=${`Dataset ${set?.name ?? ""}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${set?.name ?? "Loading"}</button>
       <span class="slash" aria-hidden="true">/</span>
-      <button aria-haspopup="dialog" aria-label=${`Quantity ${quantity?.title ?? ""}`} @click=${openQuantities}>${quantity === null ? "…" : quantity.title === quantity.symbol ? quantity.symbol : `${quantity.title} ${quantity.symbol}`}</button>
+      <button aria-haspopup="dialog" aria-label=${`Quantity ${nameOf(quantity)}`} @click=${openQuantities}>${nameOf(quantity)}</button>
       <span class="slash" aria-hidden="true">/</span>
       <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && chooseFrom("Method", methodItems(set))}>${now.method}</button>
     </nav>
@@ -429,6 +435,26 @@ function welcomeView(): TemplateResult | typeof nothing {
     }}>×</button></div>`;
 }
 
+/** The xy plane as a picture by the service, where there is no WebGL2. */
+function plainPicture(): TemplateResult | typeof nothing {
+  const shown = shownOf(rested.value);
+  if (noGraphics.value === null || shown === null) return nothing;
+  const { dataset: set, what, time, method } = shown;
+  const z = (rested.value.cross ?? cross.value)[2];
+  const question = {
+    dataset: set.name,
+    call: "grid",
+    what,
+    z,
+    time,
+    method,
+    samples: 256,
+    map: "magma",
+    format: "png",
+  };
+  return html`<img class="plain-picture" src=${`../${addressOf(question)}`} alt=${`${quantityOf(what).title}, xy plane at z = ${plainNumber(z)}`} />`;
+}
+
 function switcher(): TemplateResult {
   const now = view.value;
   const one = onePane.value;
@@ -540,7 +566,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
+  return html`${plainPicture()}${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }

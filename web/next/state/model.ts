@@ -3,7 +3,7 @@ import { batch, computed, effect, signal } from "@preact/signals-core";
 import { askJson, askNumbers, type Entry, type Question, type Refusal, Store, send, type Wanted } from "./ask.js";
 import { coordinateOf, type Dataset, datasetOf, type Listed, middleOf, type Vec3, wrapped } from "./dataset.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
-import { firstQuantity, quantityOf } from "./quantities.js";
+import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
   type Fine,
   largestOf,
@@ -115,13 +115,17 @@ export async function open(next: View): Promise<void> {
 }
 
 /** Sets aside what the dataset does not have. */
-function withUsual(next: View, { axes, fields, methods }: Dataset): View {
+function withUsual(next: View, set: Dataset): View {
+  const { axes, fields, methods } = set;
   const has = fields.some(({ name }) => name === "velocity");
   const cross = next.cross?.map((one, a) => wrapped(axes[a], one)) as Vec3 | undefined;
-  const surface = !has && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
+  const isFit = has && hasDerivatives(set);
+  const surface = !isFit && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
   const colour = !has && next.colour === "norm(u)" ? (next.what as string) : next.colour;
   const method = methods.find((one) => one.toLowerCase() === next.method.toLowerCase()) ?? "Lag8";
-  return { ...next, cross: cross ?? null, surface, colour, method };
+  const flat = axes.find(({ nodes }) => nodes === 1);
+  const isFlat = flat !== undefined && (next.show === "four" || next.show === "3d");
+  return { ...next, cross: cross ?? null, surface, colour, method, ...(isFlat ? { show: `slice:${flat.name}` } : {}) };
 }
 
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {

@@ -115,8 +115,16 @@ export function quantityOf(what: string): Quantity {
   return QUANTITIES.find((one) => one.what === what) ?? { what, symbol: what, title: what, group: "Expressions" };
 }
 
+/** Nodes that differences at nodes need along each axis. */
+const NEEDED = 5;
+
+/** Whether a dataset has nodes enough for derivatives. */
+export function hasDerivatives({ axes }: Dataset): boolean {
+  return axes.every(({ nodes }) => nodes >= NEEDED);
+}
+
 /** The first quantity that a dataset shows. */
 export function firstQuantity(dataset: Dataset): string {
-  if (hasVelocity(dataset)) return "norm(omega)";
+  if (hasVelocity(dataset)) return hasDerivatives(dataset) ? "norm(omega)" : "norm(u)";
   return quantitiesOf(dataset)[0]?.what ?? "p";
 }
