@@ -7,7 +7,7 @@ import { exportDialog, openExport } from "./export.js";
 import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
-import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize } from "./stage.js";
+import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles } from "./stage.js";
 import { addressOf, askJson, reachable, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
@@ -364,7 +364,8 @@ function paneViews(): TemplateResult[] {
   const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
   const { symbol } = quantityOf(shown.what);
   const at = rested.value.cross ?? cross.value;
-  return panes.value.map((pane) => {
+  return panes.value.map((pane, index) => {
+    const title = titles.value[index];
     const { x, y, width, height } = pane.rect;
     let label = `3-D view: surface of ${quantityOf(now.surface.what).symbol} coloured by ${quantityOf(now.colour).symbol}`;
     if (pane.kind === "plane") {
@@ -374,7 +375,7 @@ function paneViews(): TemplateResult[] {
       const name = { z: "xy", x: "zy", y: "xz" }[pane.plane];
       label = `${name} at ${pane.plane} = ${plainNumber(at[a])}, ${symbol} ${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
     }
-    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}></div>`;
+    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class="title"><b>${title.title}</b>${title.note === "" ? nothing : html`<small>${title.note}</small>`}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });
 }
 

@@ -56,6 +56,13 @@ export const hover = signal<Hover | null>(null);
 export const stageSize = signal<readonly [number, number]>([0, 0]);
 /** The pane that a narrow stage shows of four. */
 export const onePane = signal<Plane | "3d" | null>(null);
+/** What stands at the top of a pane. */
+interface PaneTitle {
+  readonly title: string;
+  readonly note: string;
+  readonly isPending: boolean;
+}
+export const titles = signal<readonly PaneTitle[]>([]);
 /** Where the line of a comparison stands, as part of the width. */
 export const swipe = signal(0.5);
 /** Segments that panels add to space: trails of particles. */
@@ -70,12 +77,14 @@ export const panes = computed<readonly Pane[]>(() => {
 const DARK: Grounds = {
   plane: [0.027, 0.035, 0.05],
   hatch: [0.13, 0.15, 0.19],
+  mark: [1, 1, 1],
   top: [0.165, 0.19, 0.225],
   bottom: [0.085, 0.1, 0.125],
 };
 const LIGHT: Grounds = {
   plane: [0.93, 0.94, 0.95],
   hatch: [0.78, 0.8, 0.83],
+  mark: [0.06, 0.08, 0.1],
   top: [0.96, 0.97, 0.98],
   bottom: [0.84, 0.86, 0.89],
 };
@@ -152,6 +161,10 @@ export function planeLayer(
       brush: brushOf(now, set),
       streaks: null,
       swipe: 0,
+      crosshair: [
+        pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
+        pane.rect.height / 2 + (nearestImage(set.axes[v], at[v], now.centre[v]) - now.centre[v]) / size,
+      ],
     },
   };
   return { layer, shown, isPending: own === null };
@@ -313,6 +326,8 @@ export class Stage {
   #space = "";
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
+  /** What ticks and bars of panes were drawn for: they cost more than the picture without a graphics card. */
+  readonly #overlays = new Map<number, string>();
   #streaks: Streaks | null = null;
   #isFlowing = false;
   /** Whether the next picture differs from the last one in its streaks only. */
@@ -431,6 +446,7 @@ export class Stage {
     const isCleared = renderer?.begin(width, height, ratio, line, isNew) ?? false;
     if (isCleared) {
       this.#drawn.clear();
+      this.#overlays.clear();
       this.#space = "";
     }
     const c = this.#fitOverlay(width, height, ratio, isCleared);
@@ -447,7 +463,7 @@ export class Stage {
     let more = false;
     this.#isFlowing = false;
     for (const [i, pane] of shown.entries()) {
-      if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink) || more;
+      if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink, i) || more;
       else more = this.#drawPlane(renderer, c, pane, now, grounds, ink, i) || more;
     }
     this.#pictures++;
@@ -504,6 +520,12 @@ export class Stage {
     return c;
   }
 
+  #setTitle(index: number, next: PaneTitle): void {
+    const before = titles.peek();
+    if (JSON.stringify(before[index]) === JSON.stringify(next)) return;
+    titles.value = before.length > index ? before.with(index, next) : [...before, next];
+  }
+
   #drawPlane(
     renderer: Renderer,
     c: CanvasRenderingContext2D,
@@ -516,6 +538,7 @@ export class Stage {
     const { rect } = pane;
     const found = planeLayer(pane, now, pane.second);
     if (found === null || now.centre === null) {
+      this.#overlays.delete(index);
       c.clearRect(rect.x, rect.y, rect.width, rect.height);
       write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
       return false;
@@ -557,20 +580,29 @@ export class Stage {
     renderer.plane(rect, { ...layer, streaks, swipe: isSwiped ? at : 0 }, grounds);
     if (isSame) return false;
     if (other !== null) renderer.plane(rect, { ...other.layer, swipe: -at }, grounds);
-    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const isMinus = layer !== found.layer;
     const plain = planeTitle(pane, layer.volume, cross.value);
-    const title = isMinus
-      ? `${plain}   A − B, B: ${differs(now)}`
-      : isDifference
-        ? `${plain}   A and B have other nodes`
-        : plain;
-    const common = { centre: now.centre, cross: cross.value, pixel: pixel.value, ink };
-    drawPlane(c, pane, shown.dataset, { ...common, title, isPending });
-    if (index === 0) {
-      const { range, map, volume } = layer;
-      drawBar(c, ink, rect, { range, map, volume, label: isMinus ? "A − B" : quantityOf(volume.what).symbol });
-    }
+    const more = isMinus ? `A − B, B: ${differs(now)}` : isDifference ? "A and B have other nodes" : "";
+    this.#setTitle(index, { title: plain, note: more, isPending });
+    const { range, map, volume } = layer;
+    const label = isMinus ? "A − B" : quantityOf(volume.what).symbol;
+    const overlay = JSON.stringify([
+      now.centre,
+      pixel.value,
+      rect,
+      range,
+      map,
+      volume.key,
+      label,
+      isSwiped && at,
+      now.b,
+      shown.dataset.name,
+    ]);
+    if (this.#overlays.get(index) === overlay) return isPending && store.isBusy;
+    this.#overlays.set(index, overlay);
+    c.clearRect(rect.x, rect.y, rect.width, rect.height);
+    drawPlane(c, pane, shown.dataset, { centre: now.centre, pixel: pixel.value, ink });
+    if (index === 0) drawBar(c, ink, rect, { range, map, volume, label });
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
     return isPending && store.isBusy;
   }
@@ -582,11 +614,13 @@ export class Stage {
     now: View,
     grounds: Grounds,
     ink: Ink,
+    index: number,
   ): boolean {
     const { rect } = pane;
     const found = surfaceLayer(now);
     if (found === null) {
       this.#space = "";
+      this.#overlays.delete(index);
       c.clearRect(rect.x, rect.y, rect.width, rect.height);
       renderer.ground(rect, grounds);
       write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
@@ -617,17 +651,21 @@ export class Stage {
     if (same === this.#space) return false;
     clearTimeout(this.#timer);
     this.#isRefining = false;
-    c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const isLate = show();
     this.#space = isLate ? "" : same;
     const { what, value } = now.surface;
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
     const title = `${quantityOf(what).symbol}${inside}, coloured by ${quantityOf(now.colour).symbol}`;
-    write(c, ink, title, rect.x + 9, rect.y + 20, { size: 12, weight: 600 });
-    write(c, ink, `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`, rect.x + 9, rect.y + 36);
-    const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
-    drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
-    drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(now.colour).symbol, lit: true });
+    const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
+    this.#setTitle(index, { title, note, isPending: found.isPending });
+    const overlay = JSON.stringify([now.camera, now.centre, rect, range, map, layer.colour.what]);
+    if (this.#overlays.get(index) !== overlay) {
+      this.#overlays.set(index, overlay);
+      c.clearRect(rect.x, rect.y, rect.width, rect.height);
+      const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
+      drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
+      drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(now.colour).symbol, lit: true });
+    }
     if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
     return isLate;
   }

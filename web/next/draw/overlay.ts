@@ -1,5 +1,5 @@
 /** Ticks, crosshair, seams, titles and bars over the panes, drawn on a canvas of their own. */
-import { type Dataset, nearestImage, type Vec3 } from "../state/dataset.js";
+import type { Dataset, Vec3 } from "../state/dataset.js";
 import { inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
@@ -49,18 +49,12 @@ export function drawPlane(
   set: Dataset,
   {
     centre,
-    cross,
     pixel,
     ink,
-    title,
-    isPending,
   }: {
     readonly centre: Vec3;
-    readonly cross: Vec3;
     readonly pixel: number;
     readonly ink: Ink;
-    readonly title: string;
-    readonly isPending: boolean;
   },
 ): void {
   const { rect, plane } = pane;
@@ -123,30 +117,9 @@ export function drawPlane(
         write(c, ink, text, rect.x + 9, p, { baseline: "middle" });
       }
     }
-    const place = nearestImage(axis, cross[a], centre[a]);
-    c.fillStyle = ink.line;
-    line(place);
   }
   write(c, ink, axes[0] === 2 ? "z" : "x", right - 10, bottom - 8, { align: "right" });
   write(c, ink, axes[1] === 2 ? "z" : "y", rect.x + 9, rect.y + 36);
-  write(c, ink, title, rect.x + 9, rect.y + 20, { size: 12, weight: 600 });
-  if (isPending) {
-    c.fillStyle = "#3b82f6";
-    const phase = (performance.now() / 900) % 1;
-    c.fillRect(rect.x + rect.width * (phase * 1.3 - 0.3), rect.y, rect.width * 0.3, 2);
-  }
-  const [px, py] = axes.map((a, side) => {
-    const place = nearestImage(set.axes[a], cross[a], centre[a]);
-    return side === 0 ? across(place) : up(place);
-  });
-  c.beginPath();
-  c.arc(px, py, 7, 0, 2 * Math.PI);
-  c.lineWidth = 3.5;
-  c.strokeStyle = ink.halo;
-  c.stroke();
-  c.lineWidth = 1.5;
-  c.strokeStyle = ink.text;
-  c.stroke();
   c.restore();
 }
 

@@ -41,6 +41,8 @@ export interface PlaneLayer {
   readonly streaks: WebGLTexture | null;
   /** Part of the pane from its left (or, negative, from its right) that is drawn; 0: all. */
   readonly swipe: number;
+  /** The crosshair in pixels of CSS from the lower left corner of the pane. */
+  readonly crosshair: readonly [number, number];
 }
 
 export interface SurfaceLayer {
@@ -62,6 +64,7 @@ export type Segments = Float32Array;
 export interface Grounds {
   readonly plane: readonly [number, number, number];
   readonly hatch: readonly [number, number, number];
+  readonly mark: readonly [number, number, number];
   readonly top: readonly [number, number, number];
   readonly bottom: readonly [number, number, number];
 }
@@ -184,8 +187,19 @@ export class Renderer {
     gl.uniform3f(at("origin"), ...layer.origin);
     gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
     gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
-    gl.uniform2i(at("axes"), layer.axes[0], layer.axes[1]);
+    const [side, top] = layer.axes;
+    gl.uniform3f(
+      at("inPlane"),
+      ...(vector(side, 1).map((one, a) => (a === top ? 1 : one)) as [number, number, number]),
+    );
+    gl.uniform2f(at("planeOrigin"), layer.origin[side], layer.origin[top]);
+    gl.uniform1f(at("planeStep"), step);
     gl.uniform1f(at("swipe"), layer.swipe * ratio);
+    gl.uniform1f(at("ratio"), ratio);
+    // Whole pixels, so that the lines are sharp.
+    const [cx, cy] = layer.crosshair.map((one) => Math.floor(one * ratio) + 0.5);
+    gl.uniform2f(at("crosshair"), cx, cy);
+    gl.uniform3f(at("mark"), ...grounds.mark);
     gl.uniform3f(at("ground"), ...grounds.plane);
     gl.uniform3f(at("hatch"), ...grounds.hatch);
     gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);

@@ -14,16 +14,15 @@ uniform float offset;
 
 // Texture coordinates of a position: tables of stretched axes give the node, others are linear.
 vec3 texelOf(vec3 p) {
-  vec3 t;
-  for (int a = 0; a < 3; a++) {
-    float along = (p[a] - first[a]) / extent[a];
-    if (periodic[a] > 0.5) along -= floor(along);
-    float node = stretched[a] > 0.5
-      ? texture(places, vec2((clamp(along, 0.0, 1.0) * 4095.0 + 0.5) / 4096.0, (float(a) + 0.5) / 3.0)).r
-      : along * extent[a] / spacing[a];
-    t[a] = (node + 0.5) / samples[a];
+  vec3 along = (p - first) / extent;
+  along -= floor(along) * periodic;
+  vec3 node = along * extent / spacing;
+  if (dot(stretched, stretched) > 0.5) {
+    vec3 at = (clamp(along, 0.0, 1.0) * 4095.0 + 0.5) / 4096.0;
+    vec3 table = vec3(texture(places, vec2(at.x, 0.5 / 3.0)).r, texture(places, vec2(at.y, 0.5)).r, texture(places, vec2(at.z, 2.5 / 3.0)).r);
+    node = mix(node, table, stretched);
   }
-  return t;
+  return (node + 0.5) / samples;
 }
 
 // range: low, high, kind (0 linear, 1 log, 2 symmetric log), linear part.
@@ -50,12 +49,25 @@ uniform bool masked, maskedPicture, hasPicture, hasBrush, hasStreaks;
 uniform vec2 brushRange;
 uniform vec4 pane;
 uniform vec3 origin, across, up;
-uniform ivec2 axes;
+uniform vec3 inPlane;
+uniform vec2 planeOrigin;
+uniform float planeStep;
 uniform vec4 pictureBox;
 uniform vec2 pictureTiles;
-uniform float swipe;
-uniform vec3 ground, hatch;
+uniform float swipe, ratio;
+uniform vec2 crosshair;
+uniform vec3 ground, hatch, mark;
 out vec4 colour;
+
+// The lines of the crosshair, a pixel wide, and its ring with a dark edge.
+vec3 withCrosshair(vec3 shown, vec2 at) {
+  vec2 d = abs(at - crosshair);
+  float ring = abs(length(at - crosshair) - 7.0 * ratio);
+  shown = mix(shown, vec3(1.0) - mark, 0.7 * clamp(2.3 * ratio - ring, 0.0, 1.0));
+  float line = max(step(d.x, 0.5 * ratio), step(d.y, 0.5 * ratio));
+  shown = mix(shown, mark, 0.75 * line);
+  return mix(shown, mark, clamp(1.2 * ratio - ring, 0.0, 1.0));
+}
 
 float hatching(vec2 at) { return step(0.5, fract((at.x + at.y) / 9.0)); }
 
@@ -64,26 +76,22 @@ void main() {
   if (swipe > 0.0 && at.x > swipe) discard;
   if (swipe < 0.0 && at.x < -swipe) discard;
   vec3 p = origin + at.x * across + at.y * up;
-  for (int a = 0; a < 3; a++) {
-    if (periodic[a] < 0.5 && (a == axes.x || a == axes.y)) {
-      float along = (p[a] - first[a]) / extent[a];
-      if (along < 0.0 || along > 1.0) {
-        float edge = along < 0.0 ? -along : along - 1.0;
-        float px = edge * extent[a] / length(across);
-        colour = vec4(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, 1.0);
-        return;
-      }
-    }
+  // How far outside of the walls and open ends of the box, in lengths; inside below 0.
+  vec3 beyond = (abs((p - first) / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
+  float outside = max(beyond.x, max(beyond.y, beyond.z));
+  if (outside > 0.0) {
+    float px = outside / (length(across) * ratio);
+    colour = vec4(withCrosshair(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, at), 1.0);
+    return;
   }
   float value = 0.0, known = 1.0;
   bool done = false;
   if (hasPicture) {
-    vec2 in2 = (vec2(p[axes.x], p[axes.y]) - pictureBox.xy) / pictureBox.zw;
-    if (pictureTiles.x > 0.5) in2.x -= floor(in2.x);
-    if (pictureTiles.y > 0.5) in2.y -= floor(in2.y);
+    vec2 in2 = (planeOrigin + at * planeStep - pictureBox.xy) / pictureBox.zw;
+    in2 -= floor(in2) * pictureTiles;
     if (all(greaterThanEqual(in2, vec2(0.0))) && all(lessThanEqual(in2, vec2(1.0)))) {
       vec2 n = vec2(textureSize(picture, 0));
-      vec2 uv = vec2(pictureTiles.x > 0.5 ? in2.x + 0.5 / n.x : in2.x, pictureTiles.y > 0.5 ? in2.y + 0.5 / n.y : in2.y);
+      vec2 uv = in2 + pictureTiles * 0.5 / n;
       vec2 s = texture(picture, uv).rg;
       value = s.r;
       if (maskedPicture) { known = s.g; value /= max(s.g, 1e-6); }
@@ -97,7 +105,7 @@ void main() {
     if (masked) { known = s.g; value /= max(s.g, 1e-6); }
     value = value * stored.x + stored.y;
   }
-  if (known < 0.999) { colour = vec4(mix(ground, hatch, hatching(at)), 1.0); return; }
+  if (known < 0.999) { colour = vec4(withCrosshair(mix(ground, hatch, hatching(at)), at), 1.0); return; }
   vec3 shown = colourOf(shadeOf(value));
   if (hasStreaks) {
     float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
@@ -111,7 +119,7 @@ void main() {
     if (!inside) shown = mix(ground, shown, 0.35);
     if (edge < 1.0) shown = vec3(0.95);
   }
-  colour = vec4(shown, 1.0);
+  colour = vec4(withCrosshair(shown, at), 1.0);
 }`;
 
 export const SURFACE = `${COMMON}
