@@ -68,3 +68,12 @@ it("a scale that was deleted is named, and its dimension has none", () => {
   expect(warnings?.join("\n")).toContain("The attribute DIMENSION_LIST of /u refers to a scale of dimension 1");
   expect(descriptor?.questions.map(({ about, axes }) => [about, axes])).toContainEqual(["spacing", ["y"]]);
 });
+
+it.each(["p", "time", "x"])("a file whose object /%s has a damaged header is refused by the name of it", (name) => {
+  const bytes = readFileSync(new URL("../zarr/fixtures/numbered.h5", import.meta.url));
+  const address = { p: 800, time: 7400, x: 6584 }[name] as number;
+  bytes.writeUInt8(bytes.readUInt8(address) ^ 0x40, address);
+  const path = join(SCRATCH, `header-${name}.h5`);
+  writeFileSync(path, bytes);
+  expect(() => recognise(path)).toThrow(`/${name} is not readable: There is no object header at ${address}.`);
+});

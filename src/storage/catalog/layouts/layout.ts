@@ -77,7 +77,6 @@ export interface Layout {
   recognise(contents: Contents): Recognition | null;
 }
 
-/** An axis as a descriptor states it. */
 export type AxisInput = DescriptorInput["axes"]["x"];
 
 /** An open file as fingerprints look at it; what is missing or a refused link is null. */
@@ -102,7 +101,8 @@ export class Contents {
       const resolved = this.file.resolve(path);
       return resolved === null ? null : { path: resolved, kind: this.file.kind(resolved) };
     } catch (error) {
-      if (error instanceof DataError) return null;
+      // Damage has a cause; an object that is there and cannot be read is not missing.
+      if (error instanceof DataError && error.cause === undefined) return null;
       throw error;
     }
   }
