@@ -12,7 +12,7 @@ import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const DOCUMENTS = [
-  ["README.md", 1],
+  ["README.md", 2],
   ["docs/operations.md", 16],
   ["docs/later-operations.md", 21],
   ["docs/client.md", 3],

@@ -1,4 +1,4 @@
-/** README.md is short; it has the two set-up commands, one answer in two languages and the flags of a bare file. */
+/** README.md is short; it has the two set-up commands, one answer in three languages and the flags of a bare file. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -17,10 +17,10 @@ describe("README", () => {
     expect(blocks).toEqual(["npm ci && npm start\n", "npm ci && npm test\n"]);
   });
 
-  it("shows the same numbers from Python as from curl", () => {
-    const python = /```python\n[^`]*```\n```text\n([^`]*)```/.exec(text)?.[1]?.trim();
-    const [, x, y, z] = /<Vector3><x>(.*?)<\/x><y>(.*?)<\/y><z>(.*?)<\/z><\/Vector3>/.exec(text) ?? [];
-    expect(python).toBe(`${x} ${y} ${z}`);
+  it("shows the same numbers from curl, the command line and Python", () => {
+    const python = /```python\n[^`]*```\n```text\n\[([^`]*)\]\n```/.exec(text)?.[1]?.trim().split(/\s+/);
+    const tables = [...text.matchAll(/```csv\n.*\n(.*)\n```/g)].map(([, row = ""]) => row.split(",").slice(3, 6));
+    expect(tables).toEqual([python, python]);
   });
 
   it("gives flags with which a bare file of a periodic cube leaves no question open", async () => {

@@ -58,22 +58,28 @@ function node(words: readonly string[], input: string): Promise<string> {
   });
 }
 
-/** Does what curl does with a URL, `-H`, `-s` and `--data`, so that the tests need nothing but Node. */
+/** Does what curl does with a URL, `-H`, `-s`, `-G`, `--data` and `--data-urlencode`: the tests need nothing but Node. */
 async function curl(words: readonly string[]): Promise<string> {
   const headers: Record<string, string> = {};
   let url: string | undefined;
   let body: string | undefined;
+  const query = new URLSearchParams();
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string;
-    if (word === "-s") continue;
+    if (word === "-s" || word === "-sG") continue;
     if (word === "-H") {
       const [name, value] = (words[++i] as string).split(/:\s*/, 2);
       headers[name as string] = value as string;
     } else if (word === "--data") body = words[++i];
-    else if (word.startsWith("-")) throw new Error(`documents use -s, -H and --data of curl, not ${word}`);
+    else if (word === "--data-urlencode") {
+      const [, name = "", value = ""] = /^([^=]+)=(.*)$/s.exec(words[++i] as string) ?? [];
+      query.append(name, value);
+    } else if (word.startsWith("-"))
+      throw new Error(`documents use -s, -G, -H, --data and --data-urlencode of curl, not ${word}`);
     else url = word;
   }
-  const response = await fetch(url as string, body === undefined ? { headers } : { method: "POST", headers, body });
+  const address = query.size === 0 ? (url as string) : `${url}?${query}`;
+  const response = await fetch(address, body === undefined ? { headers } : { method: "POST", headers, body });
   // Lines of CSV end in CR LF, which a document does not show.
   return (await response.text()).replaceAll("\r\n", "\n");
 }
