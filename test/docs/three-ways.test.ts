@@ -50,7 +50,7 @@ def numbers(value):
         return [one for part in value.values() for one in numbers(part)]
     if isinstance(value, (list, np.ndarray)):
         return [one for part in value for one in numbers(part)]
-    return [] if value is None or isinstance(value, (str, bool)) else [float(value)]
+    return [] if value is None or isinstance(value, (str, bool, np.bool_)) or value != value else [float(value)]
 fp = fieldprobe.connect(sys.argv[1])
 ds = fp["isotropic64"]
 print(json.dumps([[None if one != one else one for one in listed(eval(line))] for line in json.load(sys.stdin)]))

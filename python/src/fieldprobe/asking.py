@@ -155,7 +155,7 @@ def _numbers(value: Any) -> Any:
         return [_numbers(one) for one in value]
     try:
         array = np.asarray(value)
-        return array if array.dtype.kind in "iu" else np.asarray(value, dtype=np.float64)
+        return array if array.dtype.kind in "iub" else np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return [_numbers(one) for one in value]
 
