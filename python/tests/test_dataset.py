@@ -231,6 +231,9 @@ def test_jobs_return_what_calls_return(dataset, url):
     np.testing.assert_array_equal(again["Q"], direct["Q"])
     grid = dataset.submit("grid", "p", z=1, time=0.4, samples=4).result()
     np.testing.assert_array_equal(grid["p"], dataset.grid("p", z=1, time=0.4, samples=4)["p"])
+    table = dataset.submit("dispersion", points={"pairs": 20, "distance": 0.2}, time=slice(0.4, 0.6), step=0.05).result()
+    direct = dataset.dispersion({"pairs": 20, "distance": 0.2}, time=slice(0.4, 0.6), step=0.05)
+    np.testing.assert_array_equal(table["mean_square"], direct["mean_square"])
     with pytest.raises(fieldprobe.ServiceError, match="time"):
         dataset.submit("values", "u", points=points, time=99).result()
     job.look().cancel()
