@@ -11,7 +11,7 @@ it("docs/jobs.md runs as printed", { timeout: 60_000 }, async (context) => {
   const typed = await typeCommands("docs/jobs.md", folder);
   if (typed === null) return context.skip("curl is missing");
   const { text, stdout } = typed;
-  expect(stdout).toContain("x,y,z\r\n");
+  expect(stdout).toContain("x,y,z,u.x,u.y,u.z\r\n");
   expect(stdout).toContain('"received":10,');
   expect(stdout).toContain('"complete":true,"received":24,"bytes":24,"points":2');
   expect(stdout).toContain('"points":5000');

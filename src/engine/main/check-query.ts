@@ -161,7 +161,7 @@ function inDoubles({ singleTimes: _, ...query }: Query, { name, time }: Dataset)
     if (meant === null)
       throw new RequestError(
         "Unsupported",
-        `SOAP sends times as float32, which cannot tell the frames of "${name}" apart at ${shortestFloat32(single)}; /api, POST values and "fieldprobe query" can.`,
+        `SOAP sends times as float32, which cannot tell the frames of "${name}" apart at ${shortestFloat32(single)}; /api, POST values and the command line can.`,
         { member },
       );
     times[member] = meant;

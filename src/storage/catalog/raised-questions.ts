@@ -51,7 +51,7 @@ export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
   const part = Number(rounding.toPrecision(2));
   const effect = rounding < 0.5 ? "" : ", and cannot tell frames apart: it is refused where that matters";
   return [
-    `SOAP sends times as float32, which is up to ${part} of the shortest step off at these times${effect}; /api, POST values and "fieldprobe query" without --url keep them exact.`,
+    `SOAP sends times as float32, which is up to ${part} of the shortest step off at these times${effect}; /api, POST values and the command line keep them exact.`,
   ];
 }
 
