@@ -171,6 +171,12 @@ def test_grids_become_xarray_and_plots(dataset):
         grid.plot()
 
 
+def test_a_single_node_is_a_grid_without_dimensions(dataset):
+    node = dataset.nodes(["u", "p"], frame=2, i=5, j=4, k=3)
+    assert node.dims == () and node["p"].shape == () and node["u"].shape == (3,)
+    assert node.coords["x"] == pytest.approx(5 * H)
+
+
 def test_flow_maps_are_grids(dataset):
     grid = dataset.flow_map(z=1.5, samples=4, time="0.4:0.6", step=0.05)
     assert grid["map"].shape == (4, 4, 3) and grid["gradient"].shape == (4, 4, 3, 3) and grid["ftle"].shape == (4, 4)
@@ -199,6 +205,10 @@ def test_tables_are_the_members_of_json(dataset):
     np.testing.assert_allclose(spectrum["E"].sum(), (dataset.nodes("u", frame=2)["u"].astype(np.float64) ** 2).sum(axis=-1).mean() / 2, rtol=1e-6)
     increments = dataset.structure_functions(frame=2, separations=np.array([1, 2]), axis="x")
     assert increments["question"]["call"] == "structure_functions"
+    correlation = dataset.correlation("u.x", axis="x", frame=2)
+    assert correlation["question"]["call"] == "correlation"
+    events = dataset.around("p", where="Q > 4*rms(Q)", lag="1,0,0", frame=2)
+    assert events["events"] == (dataset.find(where="Q > 4*rms(Q)", frame=2)).total
     pandas = pytest.importorskip("pandas")
     table = spectrum.to_pandas()
     assert isinstance(table, pandas.DataFrame)

@@ -101,5 +101,9 @@ class Calls(Asking):
     range (\`\`x=slice(0, 1)\`\`), or None for what is not given.
     """
 
+    _kinds = {
+${CALL_NAMES.map((call) => `        "${call}": "${callOf(call).kind}",`).join("\n")}
+    }
+
 ${CALL_NAMES.map(methodOf).join("\n")}`;
 }

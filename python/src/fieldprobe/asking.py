@@ -18,10 +18,6 @@ What = Union[str, Sequence[str]]
 Progress = Union[bool, Callable[[int, int], None]]
 
 JSON, NPY, ZARR = "application/json", "application/x-npy", "application/vnd.zarr+zip"
-#: Calls whose answers are tables, which are sent as JSON; all others are sent as arrays.
-TABLES = ("dispersion", "statistics", "spectrum", "structure_functions", "structures", "correlation")
-#: Calls that answer rows.
-ROWS = ("values", "find", "paths")
 #: Rows of points that go into JSON; more go as a body of their own.
 _FEW = 1000
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
@@ -61,12 +57,12 @@ class Grid:
         self.question: Dict[str, Any] = found.question
         for name, array in found.items():
             dims = found.dims[name]
-            if dims in ((name,), ()):
+            if dims == (name,) or (dims == () and name in ("x", "y", "z", "t")):
                 self.coords[name] = array if dims else array.item()
                 continue
             last = array.shape[-1] if len(dims) > len(self.dims) else 1
             shape = {1: (), 3: (3,), 9: (3, 3), 27: (3, 3, 3)}.get(last, (last,))
-            self.arrays[name] = array.reshape(*array.shape[: len(self.dims)], *shape)
+            self.arrays[name] = array.reshape((*array.shape[: len(self.dims)], *shape))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.arrays[name]
@@ -231,6 +227,8 @@ class Asking:
 
     _transport: Transport
     _points: int
+    #: What each call answers: rows and grids are sent as arrays, tables as JSON.
+    _kinds: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -248,8 +246,8 @@ class Asking:
         """
         from .jobs import Job
 
-        form = "json" if call in TABLES else "zarr"
-        accept = JSON if call in TABLES else ZARR
+        form = "json" if self._kinds.get(call) == "table" else "zarr"
+        accept = JSON if self._kinds.get(call) == "table" else ZARR
         given = _given({"what": what, **members})
         path, points = self._path_of(call), members.get("points")
         if _is_many(points):
@@ -270,9 +268,9 @@ class Asking:
         points = members.get("points")
         if call == "values" and points is not None and not isinstance(points, (str, Mapping)):
             return self._values(what, points, members, progress)
-        accept = JSON if call in TABLES else ZARR
+        accept = JSON if self._kinds.get(call) == "table" else ZARR
         given = _given({"what": what, **members})
-        given["format"] = "json" if call in TABLES else "zarr"
+        given["format"] = "json" if self._kinds.get(call) == "table" else "zarr"
         if _is_many(points):
             given.pop("points")
             answer = self._transport.post(self._path_of(call), _npy(points), NPY, _texts(given), accept)
@@ -281,14 +279,14 @@ class Asking:
         return self._decoded(call, what, answer.body, answer.headers)
 
     def _decoded(self, call: str, what: Optional[What], body: bytes, headers: Mapping[str, str] = {}) -> Any:
-        if call in TABLES:
+        if self._kinds.get(call) == "table":
             table = Table(_numbers(json.loads(body)))
             table._asking = self
             return table
         found = _Arrays(body)
         if call == "values":
             return _shaped(found, (-1,), what)
-        if call in ROWS:
+        if self._kinds.get(call) == "rows":
             rows = _rows(found)
             total = headers.get("fieldprobe-total")
             rows.total = None if total is None else int(total)

@@ -14,6 +14,22 @@ class Calls(Asking):
     range (``x=slice(0, 1)``), or None for what is not given.
     """
 
+    _kinds = {
+        "values": "rows",
+        "grid": "grid",
+        "nodes": "grid",
+        "find": "rows",
+        "paths": "rows",
+        "flow_map": "grid",
+        "dispersion": "table",
+        "statistics": "table",
+        "spectrum": "table",
+        "correlation": "table",
+        "around": "table",
+        "structure_functions": "table",
+        "structures": "table",
+    }
+
     def values(
         self,
         what: Optional[What] = None,
