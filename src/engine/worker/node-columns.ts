@@ -14,7 +14,7 @@ import {
 import { wrap } from "../../kernels/stencil.js";
 import { frameTime } from "../../kernels/time.js";
 import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
-import { CancelledError, RequestError } from "../../shared/errors.js";
+import { CancelledError, LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -24,6 +24,9 @@ import type { Sampler } from "./sampler.js";
 const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
   ...{ gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2, second: 2 },
 };
+/** Numbers of expressions inside others that a thread holds for a part, at each depth. */
+const MOST_HELD = 2 ** 25;
+const TOO_MANY = "The operators of these expressions need more memory than a part may take: ask fewer at once.";
 /** Compiled columns that a thread keeps. */
 const MOST_COMPILED = 64;
 /** About how many nodes are evaluated together, so that their arrays stay in the processor's caches. */
@@ -135,12 +138,16 @@ export class NodeColumns {
     }
     if (wanted.size > 0 && (asked.blend?.frames.length ?? 1) > 1)
       throw new RequestError("Unsupported", "Operators of expressions are known at stored times, not between them.");
+    let held = 0;
     return [...wanted].map(([name, { parts, highest }]) => {
       const { first: low, count: span } = asked.region;
       const around = highest > 0 ? (derivatives as NodeDerivatives).surroundings(asked.region, highest) : { low, span };
       const expression = this.#compileInner(parts.expression as string, asked.names);
       const components = SIZES[expression.shape];
-      const nodes = new Float64Array(components * around.span[0] * around.span[1] * around.span[2]);
+      const length = components * around.span[0] * around.span[1] * around.span[2];
+      held += length;
+      if (held > MOST_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
+      const nodes = new Float64Array(length);
       for (const [frame, weight] of framesAround(parts, asked.region.frame, open.dataset.time)) {
         const isElsewhen = frame !== asked.region.frame;
         if (isElsewhen && expression.reads.some((key) => asked.derived?.plan.inputs[key] !== undefined))

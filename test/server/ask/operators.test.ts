@@ -187,10 +187,25 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
     expect(columns.map(({ name }: { name: string }) => name).slice(6)).toEqual(["fluc(u.x)*fluc(u.y)", "p"]);
     expect(total).toBeGreaterThan(rows.length > 0 ? 0 : 1);
     expect(mean_passes).toBe(2);
+    const structures = await question("channel", "structures", { where, frame: 1, over: "x,z" });
+    expect(structures.nodes).toBe(total);
     for (const [i, j, k, , , , value, p] of rows) {
       expect(value).toBe(data["fluc(u.x)*fluc(u.y)"][k][j][i]);
       expect(p).toBe(data.p[k][j][i]);
     }
+  });
+
+  it("states how far the flow goes between stored times beside slopes in time", async () => {
+    const answer = await question("periodic", "statistics", { what: "DDt(p)", frame: "all" });
+    const { results } = await question("periodic", "statistics", {
+      what: "abs(u.x), abs(u.y), abs(u.z)",
+      frame: "all",
+    });
+    const { times, axes } = made.get(GRID_KINDS[0] as GridKind) as MadeGrid;
+    const step = (times[1] as number) - (times[0] as number);
+    const numbers = results.map(({ max }: { max: number }, a: number) => (max * step) / (axes[a]?.[1] as number));
+    expect(answer.courant).toBeCloseTo(Math.max(...numbers), 12);
+    expect(answer.warnings === undefined).toBe(answer.courant <= 1);
   });
 
   it("refuses at points what is known at nodes, and says where it is", async () => {
