@@ -404,9 +404,9 @@ effect(() => {
     if (what !== undefined) box(set, what, frame, 3);
   }
   const isStill = still === now && !isPlaying.value;
-  if (isStill && pixel.value > 0 && now.cross !== null && now.centre !== null) {
+  if (isStill && now.cross !== null && now.centre !== null) {
     const at = cross.value;
-    for (const plane of planes) {
+    for (const plane of pixel.value > 0 ? planes : []) {
       wants.push(wantedPicture(plannedPicture(shown, plane, at, now.centre, pixel.value), plane, 20));
       if (second !== null) {
         const place = at.map((one, a) => wrapped(second.dataset.axes[a], one)) as unknown as Vec3;
