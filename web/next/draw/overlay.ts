@@ -119,7 +119,7 @@ export function drawPlane(
     }
   }
   write(c, ink, axes[0] === 2 ? "z" : "x", right - 10, bottom - 8, { align: "right" });
-  write(c, ink, axes[1] === 2 ? "z" : "y", rect.x + 9, rect.y + 36);
+  write(c, ink, axes[1] === 2 ? "z" : "y", rect.x + 9, rect.y + 50);
   c.restore();
 }
 
