@@ -250,6 +250,7 @@ function cutoutFile(
     fields,
     frames: { first: (frames[0] as number) + dataset.time.guardBefore, count: frames.length },
     box: { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) },
+    ahead: triple(runs.map(({ first, from }) => from - first)),
   };
   const problem = thread.problem(dataset, selection);
   if (problem !== null) return {};

@@ -1,13 +1,19 @@
 /** Values at points are the bits of the SOAP operations, and expressions are computed of these numbers in float64. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
+const SCRATCH = scratchFolder();
 let service: RunningService;
 let soap: FieldClient;
 beforeAll(async () => {
+  await ready;
   service = await serveTestData();
   soap = await connect(service.url);
 });
@@ -283,6 +289,21 @@ describe("bodies of points", () => {
     expect(response.status).toBe(400);
     expect(((await response.json()) as AnyAnswer).errors[0]).toMatchObject({ member: "points[1]" });
   });
+});
+
+it("nodes below the first one keep their coordinates in the layout of JHTDB, as in JSON", async () => {
+  const question = { dataset: "isotropic32", call: "nodes", what: "u", frame: "1:3", i: "-3:5", j: "30:35", k: "0:2" };
+  const { coords } = await jsonOf(await ask(service, question));
+  const answer = await ask(service, { ...question, format: "h5" });
+  const path = join(SCRATCH, "below.h5");
+  writeFileSync(path, Buffer.from(await answer.arrayBuffer()));
+  const file = new File(path, "r");
+  for (const axis of ["x", "y", "z"]) {
+    const { value } = file.get(`${axis}coor`) as unknown as { value: Float64Array };
+    expect([...value], axis).toEqual(coords[axis]);
+  }
+  expect([file.attrs.x_start?.value, file.attrs.x_end?.value]).toEqual([-2, 5]);
+  file.close();
 });
 
 describe("faults", () => {
