@@ -89,7 +89,9 @@ function jointTable({ edges: [rows = [], columns = []], counts, weights }: Joint
 function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
   const { edges, of: _, ...members } = result;
   const lists = Object.entries(members).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
-  return profileRows(coordinates, lists, ["mean"], edges as readonly unknown[] | undefined);
+  const names = lists.map(([name]) => name);
+  const shown = names.includes("mean") ? ["mean"] : names;
+  return profileRows(coordinates, lists, shown, edges as readonly unknown[] | undefined);
 }
 
 /** The elements of a list that is nested so many times, in order. */

@@ -168,6 +168,10 @@ describe("the commands of the calls", () => {
     expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).err).toBe("");
     const [curve] = /points="[^"]*"/.exec(readFileSync(at("e.svg"), "utf8")) as RegExpExecArray;
     expect(curve.split(" ")).toHaveLength(16);
+    expect((await ask("correlation", "isotropic32", "u.x", "--axis", "x", "--time", "0.6", "--out", "r.svg")).err).toBe(
+      "",
+    );
+    expect(readFileSync(at("r.svg"), "utf8")).toContain(">rho</text>");
     expect((await ask("grid", "isotropic32", "Q", "--z", "1", "--time", "0.5", "--out", "q.png")).err).toBe("");
     expect(readFileSync(at("q.png")).subarray(1, 4).toString()).toBe("PNG");
     expect(JSON.parse((await ask(...line, "--format", "json")).out).dims).toEqual(["x"]);
