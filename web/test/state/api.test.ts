@@ -307,7 +307,8 @@ it("asks for an integrator, a start of each particle and a quantity, and finds t
 
 it("lays the stretching of a plane out as a slice", async () => {
   const api = new ApiClient();
-  watchRequests(() => octets([{ values: [0.5, 1, Number.NaN, 2, 0.25, 1] }]));
+  const numbers = Float32Array.of(0.5, 1, Number.NaN, 2, 0.25, 1);
+  const asked = watchRequests(() => new Response(numbers));
   const plane = { normal: "z", at: 1, count: [3, 2] } as const;
   const region = { origin: [0, 1], extent: [3, 4] };
   const body = { start: 0, end: 1, dt: 0.1, method: "Lag6", plane, region };
@@ -315,4 +316,5 @@ it("lays the stretching of a plane out as a slice", async () => {
   expect(slice.columns).toEqual({ axis: "x", count: 3, origin: 0.5, spacing: 1 });
   expect(slice.rows).toEqual({ axis: "y", count: 2, origin: 2, spacing: 2 });
   expect([slice.low, slice.high]).toEqual([0.25, 2]);
+  expect(asked).toEqual(["datasets/box/flow_map"]);
 });
