@@ -4,6 +4,7 @@ import { benchAnalysis } from "./analysis.bench.js";
 import { benchEngine } from "./engine.bench.js";
 import { benchFrames } from "./frames.bench.js";
 import { benchKernels } from "./kernels.bench.js";
+import { benchLevels } from "./levels.bench.js";
 import { benchNodes } from "./nodes.bench.js";
 import { benchParticles } from "./particles.bench.js";
 import { OPTIONS, printRow, type Row, writeRows } from "./row.js";
@@ -18,6 +19,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["kernels", () => benchKernels({ json, quick })],
   ["frames", () => benchFrames({ json, quick })],
   ["engine", () => benchEngine({ json, quick })],
+  ["levels", () => benchLevels({ json, quick })],
   ["nodes", () => benchNodes({ json, quick })],
   ["analysis", () => benchAnalysis({ json, quick })],
   ["particles", () => benchParticles({ json, quick })],

@@ -29,6 +29,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/datasets", "Your own datasets"],
       ["/sources", "Zarr, HTTP and S3"],
+      ["/levels", "Levels of large grids"],
       ["/demonstration-data", "Demonstration data"],
       ["/demonstration-isotropic64", "Isotropic turbulence, 64³"],
       ["/demonstration-channel", "Turbulent channel"],

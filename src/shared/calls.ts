@@ -127,9 +127,10 @@ export const MEMBERS = {
   },
   level: {
     type: "level",
-    about: "0, the stored nodes.",
+    about:
+      "0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid also auto, the coarsest level that is fine enough.",
     usual: "0",
-    example: "0",
+    example: "auto",
   },
   integrator: {
     type: "choice",

@@ -100,6 +100,10 @@ export class FakeEngine implements Engine {
     return Promise.reject(new Error("no dataset has levels here"));
   }
 
+  levelExtrema = this.makeLevels;
+  levelHistograms = this.makeLevels;
+  levelWeights = this.makeLevels;
+
   held(): [] {
     return [];
   }

@@ -15,6 +15,7 @@ import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, PROGRESS_HELP, progressOf } from "../output/progress.js";
+import { makeLevels } from "./levels.js";
 
 /** Chunks that are too large to be served can still be rewritten. */
 const SOURCE_CHUNK_BYTES = 1024 * 1024 * 1024;
@@ -32,6 +33,7 @@ interface ConvertFlags extends Answers {
   readonly shard?: number;
   readonly compression?: Compression;
   readonly name?: string;
+  readonly levels?: boolean;
 }
 
 async function convertDataset(from: string, to: string, flags: ConvertFlags): Promise<void> {
@@ -57,10 +59,12 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   const resumed = kept === 0 ? "" : `, ${kept} of them kept from before`;
   const what = counted(files, isZarr ? "object" : "file");
   process.stdout.write(`${name} in ${place}: ${what}${resumed}, ${bytesRead} bytes read\n`);
+  if (flags.levels) await makeLevels(place, {});
 }
 
 /** @throws MisuseError if flags do not go together */
-function checkFlags(to: string, { chunk, filter, shard, compression }: ConvertFlags, isZarr: boolean): void {
+function checkFlags(to: string, { chunk, filter, shard, compression, levels }: ConvertFlags, isZarr: boolean): void {
+  if (levels && isAddress(to)) throw new MisuseError("--levels are made of a dataset on this machine");
   if (!isZarr && isAddress(to)) throw new MisuseError(`${to}: only --format zarr is written to an address`);
   if (isZarr && filter !== undefined) throw new MisuseError("--filter is for HDF5; stores take --compression");
   if (!isZarr && (shard ?? compression) !== undefined)
@@ -98,6 +102,7 @@ export function convertCommand(): Command {
       new Option("--compression <codec>", "of Zarr; every chunk has a checksum (default: none)").choices(COMPRESSIONS),
     )
     .option("--name <name>", "name of the new dataset (default: that of the source)")
+    .option("--levels", "make levels of the new dataset too, as fieldprobe levels does")
     .addHelpText("after", PROGRESS_HELP)
     .action(convertDataset);
   return withAnswers(command);

@@ -13,7 +13,8 @@ import type {
   TemporalInterpolation,
 } from "../../shared/operations.js";
 import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
-import type { LevelSet } from "../../storage/levels/level-files.js";
+import type { LevelQuantity, LevelSet } from "../../storage/levels/level-files.js";
+import type { Histogram, LevelExtrema } from "../../storage/levels/level-sums.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
@@ -44,6 +45,8 @@ export interface ReductionQuery {
   readonly frames: readonly number[];
   /** Inputs that transforms of whole frames provide. */
   readonly derived?: DerivedPlan | null;
+  /** Parts that are not read, because all columns are known there; of this process alone. */
+  readonly skip?: { readonly fill: number; readonly isEmpty: (box: Omit<FrameBox, "field">) => boolean };
 }
 
 /** A spectrum summed over stored frames. */
@@ -371,6 +374,17 @@ export interface StartControl {
   readonly parts?: ReducedParts | null;
 }
 
+/** Components of an expression that need no transforms, at nodes. */
+export function nodeQuantity(
+  columns: readonly string[],
+  names: QuantityQuery["names"],
+  order: 4 | 6 | 8 = 4,
+): QuantityQuery {
+  return { expression: columns[0] as string, columns, order, names, ahead: [0, 0, 0], derived: null };
+}
+
+export type { Histogram, LevelExtrema, LevelQuantity, LevelSet };
+
 /** An expression whose levels are made, with what evaluates it at nodes. */
 export interface AskedLevels {
   readonly text: string;
@@ -378,6 +392,12 @@ export interface AskedLevels {
   /** A field that its nodes are those of. */
   readonly field: FieldName;
   readonly quantity: QuantityQuery;
+}
+
+/** Weights of the nodes of a frame. */
+export interface LevelWeights {
+  readonly weights: { readonly all: number; readonly least: number };
+  readonly known: readonly number[];
 }
 
 /** Options of making levels. */
@@ -393,6 +413,12 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** The coarser levels of a dataset; null if there are none. */
   levels(dataset: Dataset): LevelSet | null;
+  /** Extrema of a quantity in the cubes of a level. @throws DataError */
+  levelExtrema(set: LevelSet, quantity: LevelQuantity, level: number, frame: number): Promise<LevelExtrema>;
+  /** What nodes weigh: all, the lightest one, and those with a value, by component. @throws DataError */
+  levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;
+  /** Histograms of the components of a quantity. @throws DataError */
+  levelHistograms(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<readonly Histogram[]>;
   /** Makes levels of all fields and of some expressions. @throws DataError, CancelledError */
   makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet>;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */

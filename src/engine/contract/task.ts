@@ -183,6 +183,8 @@ export interface ReduceTask extends ReadingTask {
   readonly box: PartBox;
   /** Inputs that transforms have provided. */
   readonly derived?: DerivedFields | null;
+  /** What all columns are, if the part need not be read. */
+  readonly fill?: number;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
 }

@@ -15,6 +15,8 @@ import { FoundLevels } from "./levels.js";
 const FIRST_COMBINATION = 2 ** 20;
 /** Open questions of a refused dataset that callers are told. */
 const MOST_TOLD = 4;
+/** Nodes of a frame above which a dataset should have levels. */
+const LARGE_NODES = 256 ** 3;
 const MOST_COMBINATIONS = 2 ** 26;
 /** Fields that the kernel of a query may have. */
 const FIELDS_PER_QUERY = 8;
@@ -180,6 +182,12 @@ export class Catalog {
         this.#log.warn({ dataset: dataset.name }, warning);
     }
     const lines = problems.map(({ location, message }) => `${location}: ${message}`);
+    for (const dataset of now) {
+      const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;
+      if (served.has(dataset) || !isLarge || this.levels.of(dataset) !== null) continue;
+      const text = `has no levels, so that pictures of it read whole frames: fieldprobe levels ${dataset.name} makes them`;
+      this.#log.info({ dataset: dataset.name }, text);
+    }
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
     const hints = seriesHints(now);
     for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);

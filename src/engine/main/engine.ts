@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
-import type { LevelSet } from "../../storage/levels/level-files.js";
+import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-files.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
@@ -27,7 +27,7 @@ import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
 import { Execution } from "./execution.js";
 import { createShare } from "./fair-queue.js";
-import { makeLevels } from "./levels.js";
+import { makeLevels, weightsOf } from "./levels.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { openPool } from "./pool.js";
 import type { QueryContext } from "./query-life.js";
@@ -135,6 +135,10 @@ class FieldEngine implements Engine {
   levels(dataset: Dataset): LevelSet | null {
     return this.#catalog.levels.of(dataset);
   }
+
+  levelExtrema = readExtrema;
+  levelHistograms = readHistograms;
+  levelWeights = weightsOf;
 
   async makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet> {
     await makeLevels(this, dataset, this.#config.state, quantities, this.#carrier.parallelism, control);

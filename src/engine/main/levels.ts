@@ -12,9 +12,10 @@ import {
   levelFolders,
   levelQuantity,
   openLevels,
+  readHistograms,
   type Widths,
 } from "../../storage/levels/level-files.js";
-import type { AskedLevels, Engine, MakeControl } from "../contract/query.js";
+import type { AskedLevels, Engine, LevelWeights, MakeControl } from "../contract/query.js";
 
 const widthsOf = ({ axes }: Dataset): Widths => axes.map(cellWidths) as unknown as Widths;
 
@@ -40,6 +41,15 @@ export class FoundLevels {
     this.#known.set(dataset, { version, set });
     return set;
   }
+}
+
+/** What nodes weigh, and those that have a value. */
+export async function weightsOf(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights> {
+  const { widths } = set;
+  const sum = (numbers: Float64Array): number => numbers.reduce((all, one) => all + one, 0);
+  const known = (await readHistograms(set, quantity, frame)).map(({ weights }) => sum(weights));
+  const all = widths.reduce((product, one) => product * sum(one), 1);
+  return { weights: { all, least: widths.reduce((product, one) => product * Math.min(...one), 1) }, known };
 }
 
 /** Makes levels frame by frame; what an interrupted run has made is kept. */

@@ -234,7 +234,7 @@ export class RegionExecution implements Evaluation {
   }
 
   /** Reduces on the threads of this process; frames of derived fields are made one after another. */
-  async #reduceHere({ plan, frames, derived = null }: ReductionQuery, merged: MergedParts): Promise<void> {
+  async #reduceHere({ plan, frames, derived = null, skip }: ReductionQuery, merged: MergedParts): Promise<void> {
     const { total, part } = merged.parts;
     const { cacheBytes, parallelism } = this.#context.carrier;
     const derivedFrames = derived === null ? null : new DerivedFrames(derived, this.#transforms());
@@ -247,13 +247,15 @@ export class RegionExecution implements Evaluation {
         const at = from + Math.floor(index / places.length);
         const place = places[index % places.length];
         const box = part(place);
+        const region = { ...partOf(this.#region, box), frame: frames[at] };
         const states = await this.#run<PartStates>({
           kind: "reduce",
           dataset: this.#dataset,
           source: this.#source,
           plan,
-          region: { ...partOf(this.#region, box), frame: frames[at] },
+          region,
           box: { ...box, frame: at },
+          ...(skip?.isEmpty(region) ? { fill: skip.fill } : {}),
           derived: derivedFrames?.fields ?? null,
           cancel: this.#life.cancel,
         });

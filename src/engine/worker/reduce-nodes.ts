@@ -22,10 +22,18 @@ export class NodeReductions {
 
   /** Reduces a part. @throws what `NodeColumns.evaluate` throws */
   reduce(
-    { plan, region, box, derived = null, cancel }: ReduceMessage,
+    { plan, region, box, derived = null, fill, cancel }: ReduceMessage,
     open: OpenDataset,
     sampler: Sampler,
   ): PartStates {
+    if (fill !== undefined) {
+      const nodes = region.count[0] * region.count[1] * region.count[2];
+      return reducePart(
+        plan,
+        box,
+        plan.columns.map((_, c) => this.#column(c, nodes).fill(fill)),
+      );
+    }
     const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
     const asked = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
     return reducePart(plan, box, this.evaluate(asked, open, sampler));

@@ -30,6 +30,7 @@ import { wrong } from "./faults.js";
 import { correlate, lineSpectrum, linesOver } from "./line-spectra.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { skipOf } from "./skip.js";
 import { wallUnitsOf } from "./wall-units.js";
 import {
   checkFilterUsed,
@@ -420,7 +421,8 @@ export async function structure_functions({ dataset, life, service }: Context, a
 }
 
 /** Answers `structures`: connected sets of nodes where the condition holds. */
-export async function structures({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+export async function structures(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset, life, service } = context;
   const { frames, text } = framesFor(asked, dataset);
   if (frames.length !== 1) throw wrong("time", "structures are of one frame");
   const { where = "", connectivity = "26", least = 1, labels = false, what = [] } = asked;
@@ -437,10 +439,11 @@ export async function structures({ dataset, life, service }: Context, asked: Mem
     quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c] as string] as const)),
   );
   const members = { where: condition, connectivity: Number(connectivity), least, labels, properties };
+  const skipped = await skipOf(context, asked, where, places.frames, 0);
   const found = (await findStructures(
     { ...nodeMembers(asked, dataset, frames), ...known.members, ...members } as never,
     dataset,
-    means,
+    { ...means, reduce: (query, at) => means.reduce({ ...query, ...skipped }, at) },
   )) as GroupAnswer;
   const { labelled, formulas, units, ...body } = fromZero(found) as GroupAnswer & { labelled?: Labelled };
   const about = renamed(

@@ -15,6 +15,7 @@ import { answered, type Context, filterText, placesText, timeText, type Understo
 import { wrong } from "./faults.js";
 import { meansFor as meansIn } from "./means.js";
 import type { MemberValues } from "./read-member.js";
+import { skipOf } from "./skip.js";
 import { fillValues, unitOf } from "./values.js";
 import { checkFilterUsed, compileWhat, nodeDerivatives, type Quantity, whatTexts } from "./what.js";
 import { storedIn } from "./when.js";
@@ -54,7 +55,8 @@ export async function find(
     { kind: "extremes", of: 0, count: limit, apart: 0 },
     { kind: "moments", of: 0, order: 1 },
   ] as const;
-  const merged = await reduce(reductionOf(places, { columns: [key], reductions }), places);
+  const skipped = await skipOf(context, asked, where, places.frames, Number.NaN);
+  const merged = await reduce({ ...reductionOf(places, { columns: [key], reductions }), ...skipped }, places);
   const { highest } = merged.states(0)[0] as Extremes;
   const total = (merged.states(1)[0] as Moments).count;
   const runs = runsIn(asked, dataset, dataset.axes);

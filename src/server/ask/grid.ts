@@ -1,9 +1,10 @@
 /** Answers `grid`: samples of quantities on a volume, a plane or a line. */
-import { DRAWN_RECORDS } from "../rest/analysis/point-columns.js";
+import { DRAWN_RECORDS, type PointOptions } from "../rest/analysis/point-columns.js";
 import { pointsOf, type SampleAxis, writeGrid } from "../rest/sample-grid.js";
 import { TripleWriter } from "../rest/triple-writer.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
 import { answered, type Context, checkFits, placesText, timeText, type Understood, whatText } from "./context.js";
+import { aboutLevel, fillLevel, type GridLevel, levelOf } from "./grid-levels.js";
 import type { MemberValues } from "./read-member.js";
 import { fillValues, howText, pointOptions, unitOf } from "./values.js";
 import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "./what.js";
@@ -52,6 +53,7 @@ export async function grid(
   const quantities = compileWhat(what, namesOf(asked, dataset));
   checkFilterUsed(asked, quantities);
   const samples = samplesIn(asked, dataset);
+  const level = levelOf(context, asked, what, dataset, samples, quantities);
   const { times, isList } = timesIn(asked, dataset);
   const count = pointsOf(samples.grid);
   checkFits(context, count, times.length, "samples");
@@ -63,7 +65,9 @@ export async function grid(
       const width = (quantities[q] as Quantity).columns.length * count;
       return all.subarray(round * width, (round + 1) * width);
     });
-    await fillValues(context, quantities, points, { ...pointOptions(asked), time }, at);
+    const options = { ...pointOptions(asked), time };
+    if (level === null) await fillValues(context, quantities, points, options, at);
+    else await fillByLevel(context, level, samples, quantities, points, options, asked, at);
   }
   const { dims, scalars } = gridOf(samples, context);
   const t: GridDimension = { name: "t", coordinates: Float64Array.from(times), unit: unitOf(dataset, "time") };
@@ -71,10 +75,35 @@ export async function grid(
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+      ...(asked.level === undefined ? {} : { more: aboutLevel(level, samples, dataset) }),
     },
     understood: {
       ...{ ...whatText(what), ...placesText(asked), samples: [...samples.counts] },
       ...{ ...timeText(asked, times, isList), ...howText(asked), ...pictureText(asked) },
+      level: level?.level ?? 0,
     },
   };
+}
+
+/** Fills samples by a level, and those in the first and last cubes of open axes by the stored nodes. */
+async function fillByLevel(
+  context: Context,
+  level: GridLevel,
+  samples: Samples,
+  quantities: readonly Quantity[],
+  points: Float32Array,
+  options: PointOptions,
+  asked: MemberValues,
+  into: readonly Float32Array[],
+): Promise<void> {
+  const left = await fillLevel(context, level, context.dataset, samples, options.time as number, asked, into);
+  if (left.length === 0) return;
+  const some = context.life.floats(3 * left.length);
+  for (const [i, at] of left.entries()) some.set(points.subarray(3 * at, 3 * at + 3), 3 * i);
+  const values = quantities.map(({ columns }) => context.life.floats(columns.length * left.length));
+  await fillValues(context, quantities, some, options, values);
+  for (const [q, { columns }] of quantities.entries())
+    for (const [i, at] of left.entries())
+      for (let c = 0, n = columns.length; c < n; c++)
+        (into[q] as Float32Array)[n * at + c] = values[q]?.[n * i + c] as number;
 }

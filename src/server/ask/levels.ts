@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Dataset, fieldNames, isStaggered } from "../../engine/contract/dataset.js";
-import type { AskedLevels } from "../../engine/contract/query.js";
+import { type AskedLevels, nodeQuantity } from "../../engine/contract/query.js";
 import { isLoopbackHost } from "../../shared/config.js";
 import { AuthError, type FieldprobeError, unknownDataset } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
@@ -13,6 +13,7 @@ import { readWhole } from "../rest/body/read-body.js";
 import { FAILURES } from "../rest/schemas.js";
 import { compute } from "../rest/serve-operation.js";
 import { wrong } from "./faults.js";
+import { levelRanges } from "./level-ranges.js";
 import { parseJson } from "./read-body.js";
 import { readWhat } from "./read-member.js";
 import { joined, membersOfJson, membersOfQuery } from "./read-question.js";
@@ -89,14 +90,7 @@ function askedLevels(what: unknown, dataset: Dataset): readonly AskedLevels[] {
     const keys = new Set(expressions.flatMap((one) => one.inputs));
     if (derivedFor(keys, dataset, names, null, 4) !== null)
       throw wrong("what", `${text} needs a filter, which levels have not`);
-    const quantity = {
-      expression: components[0] as string,
-      columns: components,
-      order: 4,
-      names,
-      ahead: [0, 0, 0],
-      derived: null,
-    } as const;
+    const quantity = nodeQuantity(components, names);
     return { text: text.replaceAll(/\s/g, ""), components: components.length, field, quantity };
   });
 }
@@ -121,19 +115,31 @@ export function levelRoutes(api: FastifyInstance, service: Service): void {
     if (found === undefined) throw unknownDataset(name, engine.datasets());
     return found;
   };
+  const validatorCompiler = () => () => true;
   const schema = { params, response: { 200: answer, ...FAILURES } };
-  api.get<Named>(url, { schema: { ...schema, summary: "Levels of a dataset" } }, async (request) =>
-    runs.describe(datasetOf(request)),
-  );
   const about =
+    "Levels, and the part that is being made. With what and frame also ranges of 99.9 % of the volume, and values that a fraction of it is above, from histograms.";
+  const querystring = Type.Object({ what: Type.Optional(Type.String()), frame: Type.Optional(Type.String()) });
+  api.get<Named & { Querystring: { what?: string; frame?: string } }>(
+    url,
+    { schema: { ...schema, querystring, summary: "Levels of a dataset", description: about }, validatorCompiler },
+    async (request) => {
+      const dataset = datasetOf(request as never);
+      const { what, frame = "0" } = request.query;
+      const described = runs.describe(dataset);
+      if (what === undefined) return described;
+      const ranges = await levelRanges(engine, dataset, engine.levels(dataset), what, Number(frame));
+      return { ...described, frame: Number(frame), ranges };
+    },
+  );
+  const makes =
     "Means over cubes of 2^k nodes, extrema and histograms of all fields, and of the expressions of what. Answers at once; a job ends with them.";
   const post = {
     ...schema,
     summary: "Make levels",
-    description: about,
+    description: makes,
     response: { 200: answer, 202: answer, ...FAILURES },
   };
-  const validatorCompiler = () => () => true;
   api.post<Named>(url, { schema: post, validatorCompiler }, (request, reply: FastifyReply) =>
     compute(service, { name: "levels" }, request, reply, async (life) => {
       if (config.anonymous === true && !isLoopbackHost(config.host))

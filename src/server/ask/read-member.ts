@@ -366,8 +366,8 @@ export function readMember(name: MemberName, member: CallMember, value: unknown,
       return [low, high];
     }
     case "level":
-      if (wholeOf(value, name) !== 0) throw wrong(name, "the dataset has level 0 only");
-      return 0;
+      if (value === "auto" && call === "grid") return value;
+      return bounded(wholeOf(value, name), { ...member, least: 0 }, name, false);
     case "scale":
       return readScale(value, name);
     case "reductions":
@@ -396,7 +396,7 @@ export interface MemberValues {
   readonly derivatives?: string;
   readonly time_method?: "PCHIP" | "nearest";
   readonly filter?: AskedFilter;
-  readonly level?: 0;
+  readonly level?: number | "auto";
   readonly integrator?: "rk4" | "heun" | "dopri5";
   readonly step?: number;
   readonly tolerance?: number;

@@ -20,6 +20,7 @@ import { withFaults, wrong } from "./faults.js";
 import { find } from "./find.js";
 import { flow_map } from "./flow-map.js";
 import { grid } from "./grid.js";
+import { requireLevel } from "./grid-levels.js";
 import { nodes } from "./nodes.js";
 import { paths } from "./paths.js";
 import { JSON_BYTES, parseJson, readBodyMembers } from "./read-body.js";
@@ -67,8 +68,13 @@ function formFor(call: CallName, { format }: MemberValues, accept: string | unde
 
 /** Runs a question. */
 async function answerTo(context: Context, call: CallName, asked: MemberValues, format: FormName): Promise<Answered> {
-  const { dataset } = context;
-  const { answer, understood } = await RUNS[call](context, { ...asked, format });
+  const { dataset, service, life } = context;
+  const { level = 0 } = asked;
+  // In every call but grid, a level is a dataset of its own.
+  const isOwn = call !== "grid" && typeof level === "number" && level > 0;
+  const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
+  const { answer, understood: stated } = await RUNS[call]({ ...context, dataset: coarse }, { ...asked, format });
+  const understood = isOwn ? { ...stated, level } : stated;
   const members = Object.entries({ ...understood, format }).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const question: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   return { answer, question, dataset };
@@ -86,7 +92,10 @@ async function answerAndSend(
   const form = formFor(call, asked, request.headers.accept);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
-    const tag = service.tags.of(dataset, [call, form, [...given].toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+    const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    // Levels may have been made since.
+    if (asked.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
+    const tag = service.tags.of(dataset, [call, form, members]);
     if (isHeld(request, reply, service.config, tag)) return reply.code(304).send();
   }
   const answered = await answerTo(context, call, asked, form);

@@ -476,6 +476,8 @@ function tellHeaders({ answer }: Answered, reply: FastifyReply): void {
   if (names.length < 4096 && /^[ -~]*$/.test(names)) reply.header("fieldprobe-columns", names);
   const total = answer.more?.total;
   if (total !== undefined) reply.header("fieldprobe-total", String(total));
+  const level = answer.more?.level;
+  if (level !== undefined) reply.header("fieldprobe-level", String(level));
   if (answer.kind === "grid") {
     const range = rangeOf(answer);
     if (range !== null) reply.header("fieldprobe-range", range.map((end) => Math.fround(end)).join(","));

@@ -81,7 +81,8 @@ export async function storedBytes(
 ): Promise<AsyncIterable<Buffer> | null> {
   const { content, chunks } = chunk.array;
   const box = boxOf(chunk);
-  if (content.kind !== "field" || box.count.some((nodes, a) => nodes < chunks[3 - a])) return null;
+  if (content.kind !== "field" || content.of !== undefined || box.count.some((nodes, a) => nodes < chunks[3 - a]))
+    return null;
   const { stream } = await readNodes(life, dataset, content.field, box);
   return bytesOf(stream as AsyncIterable<Float32Array>);
 }
@@ -98,7 +99,9 @@ export async function computeChunk(
     const result = await readNodes(life, dataset, content.field, box);
     const rows: Float32Array[] = [];
     // A part may be read only until the next one is asked for.
-    for await (const part of result.stream as AsyncIterable<Float32Array>) rows.push(part.slice());
+    for await (const part of result.stream as AsyncIterable<Float32Array>)
+      rows.push(content.of === undefined ? part.slice() : componentOf(part, result.components, content.of.component));
+    if (content.of !== undefined) return { values: padded(chunk, box, 1, rows), result };
     return { values: padded(chunk, box, result.components, rows), result };
   }
   if (content.kind === "coordinates") throw new Error("coordinates are not computed");
@@ -118,6 +121,10 @@ export async function computeChunk(
   result.release();
   await life.computed([{ values: [values] }]);
   return { values: padded(chunk, box, 1, [values]), result };
+}
+
+function componentOf(part: Float32Array, components: number, component: number): Float32Array {
+  return Float32Array.from({ length: part.length / components }, (_, i) => part[components * i + component] as number);
 }
 
 /** Writes the places of the nodes of a box, x fastest, where its frame is at a time. */

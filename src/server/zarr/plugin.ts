@@ -102,8 +102,9 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
   const path = request.params["*"];
-  const view = viewOf(dataset);
-  const tag = tags.of(dataset, ["zarr", codec, path]);
+  const levels = engine.levels(dataset);
+  const view = viewOf(dataset, levels);
+  const tag = tags.of(dataset, ["zarr", codec, path, levels?.datasets[0]?.digest]);
   // The time of the newest file behind the values, by which readers of stores notice changes.
   const newest = Math.max(0, ...dataset.files.map(({ modifiedMs, newestMs }) => newestMs ?? modifiedMs));
   if (newest > 0) reply.header("last-modified", new Date(newest).toUTCString());
@@ -123,7 +124,9 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
     const early = answerEarly(service, request, reply, { type: OCTETS, tag, bytes });
     if (early !== null) return early;
     // The life of the request keeps this version of the dataset, whose tag it is, until its end.
-    const version = life.dataset(name);
+    const { content } = array;
+    const level = content.kind === "field" ? content.of?.level : undefined;
+    const version = life.dataset(level ? `${name}@${level}` : name);
     if (bytes !== null && request.headers.range === undefined) {
       const stored = await storedBytes(life, version, chunk);
       if (stored !== null) {

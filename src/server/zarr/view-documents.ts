@@ -51,7 +51,12 @@ function arrayV3(array: ZarrArray, codec: Codec): Document {
   };
 }
 
-const groupV3 = (attributes: Document): Document => ({ zarr_format: 3, node_type: "group", attributes });
+/** A group of Zarr 3, whose images are those of OME-NGFF 0.5; in Zarr 2 they are those of 0.4. */
+function groupV3({ multiscales, ...attributes }: Document): Document {
+  const images = (multiscales ?? []) as readonly Document[];
+  const ome = { version: "0.5", multiscales: images.map(({ version: _, ...image }) => image) };
+  return { zarr_format: 3, node_type: "group", attributes: images.length === 0 ? attributes : { ...attributes, ome } };
+}
 
 const join = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 

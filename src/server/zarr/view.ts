@@ -7,6 +7,7 @@ import {
   fieldNames,
   isStaggered,
 } from "../../engine/contract/dataset.js";
+import type { LevelSet } from "../../engine/contract/query.js";
 import { version } from "../../shared/build.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
@@ -18,11 +19,19 @@ const CHUNK_NODES = 64;
 const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
 /** The group of quantities computed from stored fields. */
 const DERIVED = "derived";
+/** The group of levels. */
+const LEVELS = "levels";
+
+/** A component of a level, alone. */
+export interface LevelComponent {
+  readonly level: number;
+  readonly component: number;
+}
 
 /** The content of an array: coordinates, a stored field, or a quantity computed at nodes. */
 export type Content =
   | { readonly kind: "coordinates"; readonly values: Float64Array }
-  | { readonly kind: "field"; readonly field: FieldName }
+  | { readonly kind: "field"; readonly field: FieldName; readonly of?: LevelComponent }
   | { readonly kind: "quantity"; readonly quantity: Quantity; readonly method: SpatialInterpolation };
 
 /** An array of the view; shape and chunks go with its dimensions. */
@@ -40,16 +49,16 @@ export interface ZarrView {
   readonly arrays: ReadonlyMap<string, ZarrArray>;
 }
 
-const VIEWS = new WeakMap<Dataset, ZarrView>();
+const VIEWS = new WeakMap<Dataset | LevelSet, ZarrView>();
 
-/** The view of a dataset, which is made once. */
-export function viewOf(dataset: Dataset): ZarrView {
-  const known = VIEWS.get(dataset) ?? makeView(dataset);
-  VIEWS.set(dataset, known);
+/** The view of a dataset and its levels, which is made once. */
+export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrView {
+  const known = VIEWS.get(levels ?? dataset) ?? makeView(dataset, levels);
+  VIEWS.set(levels ?? dataset, known);
   return known;
 }
 
-function makeView(dataset: Dataset): ZarrView {
+function makeView(dataset: Dataset, levels: LevelSet | null): ZarrView {
   // Arrays share their coordinates: fields with nodes of their own are not among them.
   const stored = fieldNames(dataset).filter((name) => !isStaggered(dataset, name));
   const edges = chunkEdges(dataset, stored[0] ?? (fieldNames(dataset)[0] as FieldName));
@@ -80,12 +89,79 @@ function makeView(dataset: Dataset): ZarrView {
     });
   }
   const attributes = groupAttributes(dataset);
+  const groups = new Map([
+    ["", attributes],
+    [DERIVED, attributes],
+  ]);
+  if (levels !== null) addImages(dataset, levels, groups, arrays);
+  return { arrays, groups };
+}
+
+/** Adds the levels as images of OME-NGFF, one for each component: `levels/velocity.x/0` and so on. */
+function addImages(
+  dataset: Dataset,
+  { datasets, quantities }: LevelSet,
+  groups: Map<string, Readonly<Record<string, unknown>>>,
+  arrays: Map<string, ZarrArray>,
+): void {
+  groups.set(LEVELS, groupAttributes(dataset));
+  const images = quantities.flatMap((one) =>
+    Array.from({ length: one.components }, (_, component) => ({ ...one, component })),
+  );
+  for (const { text, array, components, component } of images) {
+    const image = `${LEVELS}/${array}${components === 1 ? "" : `.${"xyz"[component]}`}`;
+    const paths: number[] = [];
+    for (const [level, one] of [dataset, ...datasets].entries()) {
+      if (one.fields[text] === undefined) continue;
+      paths.push(level);
+      arrays.set(`${image}/${level}`, {
+        dimensions: ["t", "z", "y", "x"],
+        shape: [timesOf(one.time).length, ...one.axes.map(({ nodes }) => nodes).reverse()],
+        chunks: [1, ...chunkEdges(one, text)],
+        attributes: { what: text },
+        content: { kind: "field", field: text, of: { level, component } },
+      });
+    }
+    groups.set(image, {
+      multiscales: [{ version: "0.4", name: image.slice(LEVELS.length + 1), ...imageOf(dataset, paths) }],
+    });
+  }
+}
+
+/**
+ * Axes and scales of an image; a translation is the centre of a voxel. A stretched axis counts nodes.
+ *
+ * Source: OME-NGFF 0.4 and 0.5, multiscales.
+ */
+function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
+  const [first = 0, second = first + 1, ...later] = timesOf(time);
+  const isEven = [second, ...later].every(
+    (at, i) => Math.abs(at - first - (i + 1) * (second - first)) < 1e-4 * (second - first),
+  );
+  const unitOf = (unit: string | undefined, base: string, long: string) => (unit === base ? { unit: long } : {});
+  const space = [2, 1, 0].map((a) => ({ name: "xyz"[a], ...axes[a as 0 | 1 | 2] }));
   return {
-    arrays,
-    groups: new Map([
-      ["", attributes],
-      [DERIVED, attributes],
-    ]),
+    axes: [
+      { name: "t", type: "time", ...(isEven ? unitOf(units.time, "s", "second") : {}) },
+      ...space.map(({ name, coordinates }) => {
+        return { name, type: "space", ...(coordinates === null ? unitOf(units.length, "m", "meter") : {}) };
+      }),
+    ],
+    datasets: paths.map((k) => {
+      const along = space.map(({ coordinates, origin, spacing }) =>
+        coordinates === null ? { origin, spacing } : { origin: 0, spacing: 1 },
+      );
+      const scale = [isEven ? second - first : 1, ...along.map(({ spacing }) => 2 ** k * spacing)];
+      const centre = along.map(({ origin, spacing }) => origin + ((2 ** k - 1) * spacing) / 2);
+      const translation = [isEven ? first : 0, ...centre];
+      return {
+        path: String(k),
+        coordinateTransformations: [
+          { type: "scale", scale },
+          { type: "translation", translation },
+        ],
+      };
+    }),
   };
 }
 

@@ -40,6 +40,7 @@ export type Widths = readonly [Float64Array, Float64Array, Float64Array];
 /** The levels of a dataset. */
 export interface LevelSet {
   readonly folder: string;
+  readonly widths: Widths;
   readonly quantities: readonly LevelQuantity[];
   /** Level k at place k - 1, each a dataset whose fields are the quantities by their texts. */
   readonly datasets: readonly Dataset[];
@@ -383,7 +384,7 @@ export function openLevels(dataset: Dataset, widths: Widths, folders: readonly s
     const { quantities } = claim;
     const levels = Array.from({ length: coarsestLevel(dataset.axes) }, (_, i) => i + 1);
     const datasets = levels.map((k) => levelDataset(dataset, widths, k, quantities, stamp));
-    return { folder, quantities, datasets };
+    return { folder, widths, quantities, datasets };
   }
   return null;
 }

@@ -2,6 +2,8 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FetchStore, open, get as read, root } from "zarrita";
+import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { RunningService } from "../../../src/main.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
@@ -9,12 +11,13 @@ import { type AnyAnswer, ask, get, jsonOf } from "./ask.js";
 
 const SCRATCH = scratchFolder();
 const NAME = "isotropic32";
+const CHANNEL = "turbulent-channel";
 
 let service: RunningService;
 beforeAll(async () => {
   const data = join(SCRATCH, "data");
   mkdirSync(data);
-  cpSync(SHIPPED_DATA, join(data, NAME), { recursive: true });
+  for (const name of [NAME, CHANNEL]) cpSync(join(SHIPPED_DATA, "..", name), join(data, name), { recursive: true });
   service = await serveTestData([], { DATA: data, STATE: join(SCRATCH, "state") });
 });
 afterAll(() => service.close());
@@ -100,5 +103,283 @@ describe("levels over HTTP", () => {
     expect(coarse[0]?.[0]?.[0]).toBeCloseTo(sum / 8, 5);
     for (const name of [`${NAME}@3`, `${NAME}@0`, "other@1"])
       expect((await ask(service, { dataset: name, call: "nodes", frame: 0 })).status).toBe(404);
+  });
+});
+
+describe("a grid by levels", () => {
+  const common = { dataset: NAME, call: "grid", frame: 2 };
+  const gridOf = async (members: object): Promise<AnyAnswer> => jsonOf(await ask(service, { ...common, ...members }));
+  const [nodes0, length] = [32, 2 * Math.PI];
+
+  /** Coordinates of the nodes of the channel. */
+  const nodes0Of = async (axis: string): Promise<unknown> =>
+    (await jsonOf(await ask(service, { dataset: CHANNEL, call: "nodes", what: "p", frame: 2, i: 0, k: 0 }))).coords[
+      axis
+    ];
+
+  /** Linear along each axis between the positions of cubes, over the seam. */
+  function interpolated(values: number[][][], k: number, at: readonly number[]): number {
+    const n = nodes0 / 2 ** k;
+    const [x, y, z] = at.map((place) => {
+      const cube = ((place / length) * nodes0 - (2 ** k - 1) / 2) / 2 ** k;
+      return { j: Math.floor(cube), t: cube - Math.floor(cube) };
+    }) as [{ j: number; t: number }, { j: number; t: number }, { j: number; t: number }];
+    const wrap = (j: number) => ((j % n) + n) % n;
+    let sum = 0;
+    for (let m = 0; m < 8; m++) {
+      const [a, b, c] = [m & 1, (m >> 1) & 1, m >> 2];
+      const weight = (a ? x.t : 1 - x.t) * (b ? y.t : 1 - y.t) * (c ? z.t : 1 - z.t);
+      sum += weight * (values[wrap(z.j + c)]?.[wrap(y.j + b)]?.[wrap(x.j + a)] as number);
+    }
+    return sum;
+  }
+
+  it.each([
+    ["u.x", 1, { z: 3 }],
+    ["u.x", 2, { z: "6.0:7.5" }],
+    ["norm(u)", 1, { z: 0.1 }],
+  ])("is linear between the means of cubes: %s of level %i", async (what, level, place) => {
+    const coarse = await nodes(`${NAME}@${level}`, what);
+    const answer = await gridOf({ what, level, samples: 8, ...place });
+    const { x, y, z } = answer.coords;
+    const values: unknown = Object.values(answer.data)[0];
+    const planes = (typeof z === "number" ? [values] : values) as number[][][];
+    let checked = 0;
+    for (const [k, plane] of planes.entries())
+      for (const [j, row] of plane.entries())
+        for (const [i, value] of row.entries()) {
+          const at = [x[i], y[j], typeof z === "number" ? z : z[k]];
+          expect(value).toBeCloseTo(interpolated(coarse, level, at), 5);
+          checked++;
+        }
+    expect(checked).toBeGreaterThanOrEqual(64);
+  });
+
+  it("takes the coarsest level whose spacing is that of the samples at most, and says it", async () => {
+    const seen = [];
+    for (const samples of [4, 8, 15, 16, 17, 31, 32, 64]) {
+      const { level, spacing, thickness, question } = await gridOf({ what: "u.x", z: 3, samples, level: "auto" });
+      expect(question.level).toBe(level);
+      expect(spacing).toEqual(Array(3).fill((2 ** level * length) / nodes0));
+      expect(thickness).toBe(spacing[2]);
+      seen.push([samples, level]);
+    }
+    expect(seen).toEqual([
+      [4, 2],
+      [8, 2],
+      [15, 1],
+      [16, 1],
+      [17, 0],
+      [31, 0],
+      [32, 0],
+      [64, 0],
+    ]);
+  });
+
+  it("is what it was by default, and where level 0 is fine enough", async () => {
+    const plain = await gridOf({ what: "u", z: 3, samples: 40 });
+    expect(plain.level).toBeUndefined();
+    expect(plain.question.level).toBe(0);
+    expect((await gridOf({ what: "u", z: 3, samples: 40, level: "auto" })).data).toEqual(plain.data);
+    expect((await gridOf({ what: "u", z: 3, samples: 8 })).data).not.toEqual(
+      (await gridOf({ what: "u", z: 3, samples: 8, level: "auto" })).data,
+    );
+  });
+
+  it("takes the mean of an expression that has levels of its own, else the expression of means", async () => {
+    const own = await gridOf({ what: "norm(omega), Q", level: 2, z: 3, samples: 4 });
+    expect(own.level_of).toEqual(["mean", "of means"]);
+    const of = await nodes(`${NAME}@2`, "norm(omega)");
+    // The vorticity of means is smaller than the mean of the vorticity.
+    const mean = (values: number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+    const found = mean(own.data["norm(omega)"].flat());
+    expect(found).toBeGreaterThan(1.1 * mean(of.flat(2)));
+  });
+
+  it("draws a picture of a level, and repeats its question", async () => {
+    const png = await ask(service, { ...common, what: "u.x", z: 3, samples: 8, level: "auto", format: "png" });
+    expect([png.status, png.headers.get("fieldprobe-level")]).toEqual([200, "2"]);
+    const first = await gridOf({ what: "u.x", z: 3, samples: 8, level: "auto" });
+    const again = await jsonOf(await ask(service, first.question));
+    expect(again.data).toEqual(first.data);
+  });
+
+  it.each([
+    [422, { level: 3 }, "level", /levels 0 to 2/],
+    [400, { level: "fine" }, "level", /not a number/],
+    [400, { level: -1 }, "level", /./],
+    [400, { level: 1, filter: "box:0.5", what: "filter(u)" }, "filter", /not filtered/],
+  ])("refuses with %i in one line %j", async (status, members, member, text) => {
+    const answer = await ask(service, { ...common, z: 3, ...members });
+    const problem = (await answer.json()) as AnyAnswer;
+    expect([answer.status, problem.member]).toEqual([status, member]);
+    expect(problem.detail).toMatch(text);
+  });
+
+  it("takes the stored nodes in the first and last cubes at walls", async () => {
+    await service.engine.makeLevels(service.engine.find(CHANNEL) as Dataset, [], {});
+    const of = (level: number) => gridOf({ dataset: CHANNEL, what: "u.x", z: 0.1, y: "-1:1", samples: "4,40", level });
+    const [fine, coarse, finest] = [await of(0), await of(2), (await nodes0Of("y")) as number[]];
+    const face = (i: number) => ((finest[i - 1] as number) + (finest[i] as number)) / 2;
+    // The first cube has four nodes, and the last one those that are left.
+    const inside = (y: number) => y >= face(4) && y <= face(4 * Math.floor((finest.length - 1) / 4));
+    let walls = 0;
+    for (const [j, y] of (fine.coords.y as number[]).entries()) {
+      const isSame = JSON.stringify(coarse.data["u.x"][j]) === JSON.stringify(fine.data["u.x"][j]);
+      expect([y, isSame]).toEqual([y, !inside(y)]);
+      if (!inside(y)) walls++;
+    }
+    expect(walls).toBeGreaterThanOrEqual(2);
+  });
+
+  it("is asked by number in other calls, whose answers are those of the level", async () => {
+    const answer = await jsonOf(await ask(service, { ...common, call: "nodes", what: "u.x", level: 1, k: 0 }));
+    expect(answer.question).toMatchObject({ dataset: NAME, level: 1 });
+    expect(answer.data["u.x"]).toEqual((await nodes(`${NAME}@1`, "u.x"))[0]);
+    const { body } = {
+      body: await jsonOf(await ask(service, { ...common, call: "statistics", what: "u.x", level: 2 })),
+    };
+    expect(JSON.stringify(body)).toContain('"level":2');
+  });
+});
+
+describe("conditions on a dataset with levels", () => {
+  const LARGER = "isotropic64";
+  let [with_, without]: (RunningService | undefined)[] = [];
+  beforeAll(async () => {
+    const start = (folder: string) => {
+      const data = join(SCRATCH, folder);
+      mkdirSync(data);
+      cpSync(join(SHIPPED_DATA, "..", LARGER), join(data, LARGER), { recursive: true });
+      return serveTestData([], { DATA: data, STATE: join(SCRATCH, `${folder}-state`) });
+    };
+    [with_, without] = [await start("with"), await start("without")];
+    await with_.engine.makeLevels(with_.engine.find(LARGER) as Dataset, [], {});
+    // With a cache of its own, the service reads what a question needs.
+    await with_.close();
+    with_ = await serveTestData([], { DATA: join(SCRATCH, "with"), STATE: join(SCRATCH, "with-state") });
+  });
+  afterAll(() => Promise.all([with_?.close(), without?.close()]));
+
+  const both = async (question: object): Promise<readonly [AnyAnswer, AnyAnswer, number, number]> => {
+    const asked = { dataset: LARGER, ...question };
+    const services = [with_, without] as [RunningService, RunningService];
+    const before = services.map(({ engine }) => engine.status().bytesRead);
+    const answers: AnyAnswer[] = [];
+    for (const one of services) answers.push(await jsonOf(await ask(one, asked)));
+    const read = services.map(({ engine }, i) => engine.status().bytesRead - (before[i] as number));
+    return [answers[0], answers[1], read[0] as number, read[1] as number];
+  };
+
+  it.each([
+    ["find", { call: "find", frame: 3, where: "u.x > 1.9", what: "u.x, p", limit: 50 }],
+    ["find below", { call: "find", frame: 4, where: "p < -1.6", what: "p" }],
+    ["find by the norm", { call: "find", frame: 5, where: "norm(u) >= 2.3" }],
+    ["structures", { call: "structures", frame: 6, where: "u.y > 1.7", what: "p" }],
+  ])("reads less and answers the same: %s", async (_, question) => {
+    const [found, expected, read, all] = await both(question);
+    const { version, ...same } = expected;
+    expect(found).toEqual({ ...same, version });
+    const size = question.call === "find" ? found.total : found.count;
+    expect(size).toBeGreaterThan(0);
+    // Nodes of the question and of the answer are read.
+    expect(read).toBeLessThan(0.7 * all);
+  });
+
+  it.each([
+    { call: "find", frame: 7, where: "u.x > 1 && p > 0" },
+    { call: "find", frame: 7, where: "abs(u.x) > 1.2" },
+    { call: "find", frame: 7, where: "norm(omega) > 20", derivatives: "Fd6" },
+    { call: "structures", frame: 7, where: "p > 0.4" },
+    { call: "find", frame: 7, where: "p > 0.4", i: "50:80" },
+  ])("answers the same where nothing or something is skipped: %j", async (question) => {
+    const [found, expected] = await both(question);
+    expect(found).toEqual(expected);
+  });
+});
+
+/** What Neuroglancer makes of an image: of each scale its address, the size of a voxel and its lower corner. */
+function asNeuroglancer(attributes: AnyAnswer, zarrVersion: 2 | 3) {
+  const { ome } = attributes;
+  const [image] = ome === undefined ? attributes.multiscales : ome.multiscales;
+  const version = ome === undefined ? image.version : ome.version;
+  expect([version, ome !== undefined]).toEqual(zarrVersion === 3 ? ["0.5", true] : ["0.4", false]);
+  for (const { name, unit } of image.axes)
+    expect([typeof name, [undefined, "meter", "second"].includes(unit)]).toEqual(["string", true]);
+  return image.datasets.map(({ path, coordinateTransformations: [first, second] }: AnyAnswer) => {
+    expect([first.type, second.type]).toEqual(["scale", "translation"]);
+    for (const one of first.scale) expect(one).toBeGreaterThan(0);
+    // In OME the origin of a voxel is its centre, in Neuroglancer its lower corner.
+    const corner = second.translation.map((at: number, a: number) => at - first.scale[a] / 2);
+    return { path, scale: first.scale, corner };
+  });
+}
+
+it("says ranges and volume fractions of a frame from its histograms", async () => {
+  const { ranges }: AnyAnswer = await jsonOf(await fetch(`${service.url}/api/datasets/${NAME}/levels?what=u&frame=2`));
+  expect(ranges.map(({ name }: AnyAnswer) => name)).toEqual(["u.x", "u.y", "u.z"]);
+  for (const { name, central, above, bin } of ranges) {
+    const values = (await nodes(NAME, name)).flat(2).sort((a, b) => a - b);
+    const quantile = (part: number) => values[Math.min(values.length - 1, Math.floor(part * values.length))] as number;
+    // The values of a bin are taken as spread over it.
+    const near = (found: number, part: number) => {
+      expect(found).toBeGreaterThan(quantile(part - 1 / values.length) - bin);
+      expect(found).toBeLessThan(quantile(part + 1 / values.length) + bin);
+    };
+    near(central[0], 0.0005);
+    near(central[1], 0.9995);
+    for (const { fraction, value } of above) near(value, 1 - fraction);
+  }
+  for (const [query, member] of [
+    ["what=omega", "what"],
+    ["what=u&frame=99", "frame"],
+  ]) {
+    const answer = await fetch(`${service.url}/api/datasets/${NAME}/levels?${query}`);
+    expect([answer.status, ((await answer.json()) as AnyAnswer).member]).toEqual([400, member]);
+  }
+});
+
+describe("levels in the Zarr view", () => {
+  const address = (path: string) => `${service.url}/zarr/${NAME}/levels/${path}`;
+  const attributesOf = async (image: string, version: 2 | 3) => {
+    const body: AnyAnswer = await jsonOf(await fetch(address(`${image}/${version === 3 ? "zarr.json" : ".zattrs"}`)));
+    return version === 3 ? body.attributes : body;
+  };
+
+  it.each([2, 3] as const)("are images by the rules of Neuroglancer, in Zarr %i", async (version) => {
+    for (const image of ["velocity.x", "pressure"]) {
+      const scales = asNeuroglancer(await attributesOf(image, version), version);
+      const d = (2 * Math.PI) / 32;
+      expect(scales.map(({ path }: AnyAnswer) => path)).toEqual(["0", "1", "2"]);
+      for (const [k, { scale, corner }] of scales.entries()) {
+        expect(scale.slice(1)).toEqual(Array(3).fill(2 ** k * d));
+        // Voxels of all levels fill the same box.
+        for (const at of corner.slice(1)) expect(at).toBeCloseTo(-d / 2, 12);
+      }
+    }
+  });
+
+  it("counts nodes along a stretched axis, without a unit", async () => {
+    const url = `${service.url}/zarr/${CHANNEL}/levels/velocity.y/zarr.json`;
+    const { attributes }: AnyAnswer = await jsonOf(await fetch(url));
+    const scales = asNeuroglancer(attributes, 3);
+    expect(scales.map(({ scale, corner }: AnyAnswer) => [scale[2], corner[2]])).toEqual(
+      scales.map((_: unknown, k: number) => [2 ** k, -0.5]),
+    );
+    expect(attributes.ome.multiscales[0].axes[2]).toEqual({ name: "y", type: "space" });
+  });
+
+  it("are read by zarrita from npm: one component a picture", async () => {
+    for (const [what, image] of [
+      ["u.z", "velocity.z"],
+      ["p", "pressure"],
+    ] as const)
+      for (const level of [0, 1, 2]) {
+        const array = await open.v3(root(new FetchStore(address(image))).resolve(`/${level}`), { kind: "array" });
+        const { data, shape } = await read(array, [2, null, null, null]);
+        const expected = await nodes(level === 0 ? NAME : `${NAME}@${level}`, what);
+        expect(shape).toEqual(Array(3).fill(32 / 2 ** level));
+        expect([...(data as Float32Array)]).toEqual(expected.flat(2).map(Math.fround));
+      }
   });
 });

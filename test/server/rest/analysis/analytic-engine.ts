@@ -102,6 +102,8 @@ function answer(query: Query, points: readonly number[], velocities: readonly nu
 }
 
 /** An engine over `LOPSIDED`. `fail` is thrown by every query; `wait` holds answers back until it settles. */
+const notAsked = () => Promise.reject(new Error("not asked by the interface"));
+
 export function analyticEngine(
   options: { fail?: FieldprobeError; wait?: Promise<void>; points?: number } = {},
 ): Engine & { readonly log: Log } {
@@ -142,7 +144,10 @@ export function analyticEngine(
     lend: (bytes) => ({ bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => undefined }),
     readJson: async (bytes, arrays) => readMembers(Buffer.from(bytes), arrays),
     levels: () => null,
-    makeLevels: () => Promise.reject(new Error("not asked by the interface")),
+    makeLevels: notAsked,
+    levelExtrema: notAsked,
+    levelHistograms: notAsked,
+    levelWeights: notAsked,
     held: () => [],
     regions: () => null,
     generations: () => null,
