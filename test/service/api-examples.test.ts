@@ -44,7 +44,8 @@ describe("the page of /api", () => {
       if (example === undefined) {
         // Questions have their examples in their own table, which test/server/ask runs.
         const isCall = CALL_NAMES.some((name) => address === `/api/datasets/{name}/${name}`);
-        if (!isCall && address !== "/api/ask") expect(address).toMatch(/^\/api\/(jobs|inputs)/);
+        if (!isCall && address !== "/api/ask")
+          expect(address).toMatch(/^\/api\/(jobs|inputs|datasets\/\{name\}\/levels$)/);
         continue;
       }
       const { body } = example;

@@ -64,7 +64,8 @@ export function exampleOf(method: string, address: string): ApiExample | undefin
 /** The calls as a subject of the page. */
 export const ASK_GROUP: ApiGroup = {
   name: "Questions",
-  has: (address) => address === "/api/ask" || CALL_NAMES.some((name) => address === `/api/datasets/{name}/${name}`),
+  has: (address) =>
+    address === "/api/ask" || [...CALL_NAMES, "levels"].some((name) => address === `/api/datasets/{name}/${name}`),
 };
 
 /** A cell of a table of Markdown. */
