@@ -75,12 +75,12 @@ export async function grid(
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
-      ...(asked.level === undefined ? {} : { more: aboutLevel(level, samples, dataset) }),
+      ...((asked.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
     },
     understood: {
       ...{ ...whatText(what), ...placesText(asked), samples: [...samples.counts] },
       ...{ ...timeText(asked, times, isList), ...howText(asked), ...pictureText(asked) },
-      level: level?.level ?? 0,
+      level: level?.level ?? asked.level ?? 0,
     },
   };
 }

@@ -104,6 +104,7 @@ export class LevelWriter {
   readonly #dataset: Dataset;
   readonly #widths: Widths;
   readonly #sumOf = crc32c();
+  readonly #written: string[] = [];
   readonly #codecs = new Map<number, ShardCodec>();
 
   private constructor(target: ObjectTarget, dataset: Dataset, widths: Widths) {
@@ -166,9 +167,8 @@ export class LevelWriter {
     const periodic = this.#dataset.axes.map((axis) => axis.periodic) as [boolean, boolean, boolean];
     const sums = new FrameLevels({ ...grid, periodic }, components, (shard) => shards.push(shard));
     const boxes = [...boxesOf(nodes)];
-    const keys: string[] = [];
     const put = async (key: string, bytes: Uint8Array): Promise<void> => {
-      keys.push(key);
+      this.#written.push(key);
       await this.#target.write(key, bytes);
     };
     const putShards = async (): Promise<void> => {
@@ -201,11 +201,9 @@ export class LevelWriter {
       await put(`extrema/${level}/${array}/c/${frame}/0/0/0/0`, this.#summed(values));
     const name = `histograms/${array}`;
     await put(`${name}/weights/c/${frame}/0/0`, this.#summed(joined(histograms.map(({ weights }) => weights))));
-    await this.#target.settle(keys);
     // The last one shows that the frame is whole.
     const edges = joined(histograms.map((one) => Float64Array.from(one.edges)));
-    await this.#target.write(`${name}/edges/c/${frame}/0/0`, this.#summed(edges));
-    await this.#target.settle([`${name}/edges/c/${frame}/0/0`]);
+    await put(`${name}/edges/c/${frame}/0/0`, this.#summed(edges));
   }
 
   /** Makes the store known, with quantities whose frames are all there and those that it has already. */
@@ -220,6 +218,7 @@ export class LevelWriter {
     }
     const { name: dataset, digest, title } = this.#dataset;
     const claim: Claim = { schemaVersion: 1, dataset, digest, quantities };
+    await this.#target.settle(this.#written.splice(0));
     const metadata = new Map([...documents].map(([path, { document }]) => [path, document]));
     await this.#target.write(ROOT, documentBytes(rootDocument({ title, [ATTRIBUTE]: claim }, metadata)));
     await this.#target.settle([ROOT]);
