@@ -83,7 +83,8 @@ class Calls(Asking):
             time_method: Interpolation in time. Default: PCHIP.
             filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
                 about a point: it gives filter(e) and tau their meaning.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -152,7 +153,8 @@ class Calls(Asking):
             time_method: Interpolation in time. Default: PCHIP.
             filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
                 about a point: it gives filter(e) and tau their meaning.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -214,7 +216,8 @@ class Calls(Asking):
                 too. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -281,7 +284,8 @@ class Calls(Asking):
                 too. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -355,7 +359,8 @@ class Calls(Asking):
             drag: Response time of inertial particles with Stokes drag, by heun and forward; points may have
                 vx, vy, vz. Default: particles of the flow.
             last: Record the end only. Default: false.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -417,7 +422,8 @@ class Calls(Asking):
             integrator: Scheme that moves particles. Default: rk4.
             step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
                 of the simulation, else a tenth of the stored interval.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -481,7 +487,8 @@ class Calls(Asking):
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -559,7 +566,8 @@ class Calls(Asking):
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -627,7 +635,8 @@ class Calls(Asking):
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
             normalise: Of lines and modes: E/dk, k E/dk, or wavelengths beside wavenumbers. Default: sums of
                 modes.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -685,7 +694,8 @@ class Calls(Asking):
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -755,7 +765,8 @@ class Calls(Asking):
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -831,7 +842,8 @@ class Calls(Asking):
                 2, 4, … up to half the nodes.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
@@ -905,7 +917,8 @@ class Calls(Asking):
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
-            level: 0, the stored nodes. Default: 0.
+            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
+                also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
                 (statistics). Default: check.
