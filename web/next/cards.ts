@@ -433,7 +433,7 @@ function cardView(set: Dataset, width: number, height: number): TemplateResult {
     element.replaceChildren(loaded.drawChart(facts.chart, width, height, canBrush ? onBrush : null));
     element.querySelector("svg")?.setAttribute("aria-hidden", "true");
   };
-  return html`<div class="card-head"><h3>${facts.title}</h3></div>
+  return html`<div class="card-head"><h2>${facts.title}</h2></div>
     <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(draw)}></div>
     <div class="rows">${facts.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
 }
@@ -481,7 +481,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
     )}</div>
     <section>${isBig.value ? html`<p class="quiet">In the stage</p>` : cardView(set, 308, 240)}</section>
     ${options(set)}
-    <section><h3>Curves of other times</h3><div class="chips" role="group" aria-label="Times">${set.times
+    <section><h2>Curves of other times</h2><div class="chips" role="group" aria-label="Times">${set.times
       .filter((_, i) => i % Math.ceil(set.times.length / 9) === 0)
       .map((time) => {
         const isOn = moreTimes.value.includes(time);
@@ -489,7 +489,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
           moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
         }}>${plainNumber(time)}</button>`;
       })}</div></section>
-    <section><h3>Reproduce</h3><div class="chips">
+    <section><h2>Reproduce</h2><div class="chips">
       <button @click=${() => void copy(curlOf(question), "curl")}>curl</button>
       <a href=${`../${addressOf(question)}`} target="_blank" rel="noreferrer">JSON</a>
       <a href=${`../${addressOf({ ...question, format: "csv" })}`} download>CSV</a></div></section>`;

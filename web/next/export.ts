@@ -152,8 +152,8 @@ function dataPart(question: Question): TemplateResult {
     html`<a href=${`../${addressOf({ ...of, format: form })}`} download>${name}</a>`;
   const { dataset: name, what, time } = question;
   const nodes: Question = { dataset: name, call: "nodes", what, time };
-  return html`<section><h3>Plane shown</h3><div class="chips">${link("CSV", "csv", question)}${link("NumPy", "npy", question)}${link("NetCDF", "nc", question)}${link("HDF5", "h5", question)}${link("Zarr", "zarr", question)}${link("JSON", "json", question)}</div></section>
-    <section><h3>All nodes at this time</h3><div class="chips">${link("HDF5", "h5", nodes)}${link("NetCDF", "nc", nodes)}${link("NumPy", "npy", nodes)}${link("Zarr", "zarr", nodes)}</div></section>`;
+  return html`<section><h2>Plane shown</h2><div class="chips">${link("CSV", "csv", question)}${link("NumPy", "npy", question)}${link("NetCDF", "nc", question)}${link("HDF5", "h5", question)}${link("Zarr", "zarr", question)}${link("JSON", "json", question)}</div></section>
+    <section><h2>All nodes at this time</h2><div class="chips">${link("HDF5", "h5", nodes)}${link("NetCDF", "nc", nodes)}${link("NumPy", "npy", nodes)}${link("Zarr", "zarr", nodes)}</div></section>`;
 }
 
 function figurePart(): TemplateResult {
@@ -163,7 +163,7 @@ function figurePart(): TemplateResult {
     if (picture !== null) element.append(picture);
   };
   const caption = captionOf();
-  return html`<div class="two"><div class="panel"><section><h3>Width</h3><div class="chips" role="group" aria-label="Width">${(
+  return html`<div class="two"><div class="panel"><section><h2>Width</h2><div class="chips" role="group" aria-label="Width">${(
     Object.keys(WIDTHS) as (keyof typeof WIDTHS)[]
   ).map(
     (name) =>
@@ -171,7 +171,7 @@ function figurePart(): TemplateResult {
         size.value = name;
       }}>${name}</button>`,
   )}</div></section>
-    <section><h3>Caption</h3><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
+    <section><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
     <div class="chips"><button class="primary" @click=${saveFigure}>Save PNG</button></div></div>
     <div class="preview" ${ref(draw)}></div></div>`;
 }
@@ -207,7 +207,7 @@ function codePart(question: Question): TemplateResult {
   ] as const;
   return html`${texts.map(
     ([name, text]) =>
-      html`<section><div class="card-head"><h3>${name}</h3><button class="plain" @click=${() => void copy(text, name)}>Copy</button></div><pre>${text}</pre></section>`,
+      html`<section><div class="card-head"><h2>${name}</h2><button class="plain" @click=${() => void copy(text, name)}>Copy</button></div><pre>${text}</pre></section>`,
   )}`;
 }
 

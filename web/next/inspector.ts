@@ -89,7 +89,7 @@ function surfacePart(set: Dataset): TemplateResult {
       ...(offered.some((one) => one.what === chosen) ? [] : [quantityOf(chosen)]),
     ].map((one) => html`<option value=${one.what} ?selected=${one.what === chosen}>${one.symbol}</option>`)}</select>`;
   const parts = [0.01, 0.02, 0.05, 0.1, 0.2];
-  return html`<section><h3>Surface</h3><div class="rows">
+  return html`<section><h2>Surface</h2><div class="rows">
     <span>Quantity</span>${select("Quantity of the surface", what, (next) => change({ surface: { what: next, value: null } }))}
     <span>Value</span>${numberField("Value of the surface", value ?? 0, (next) => change({ surface: { what, value: next } }))}
     <span>Coloured by</span>${select("Colour of the surface", now.colour, (next) => change({ colour: next }))}
@@ -114,8 +114,8 @@ function lookPanel(set: Dataset): TemplateResult {
     ${
       planesOf(now).length === 0
         ? nothing
-        : html`<section><h3>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h3>${rangeOfPart(set, what)}</section>
-    <section><h3>Colours</h3><div class="chips" role="group" aria-label="Colours">${MAP_NAMES.map(
+        : html`<section><h2>${quantity.title} ${quantity.title === quantity.symbol ? "" : quantity.symbol}</h2>${rangeOfPart(set, what)}</section>
+    <section><h2>Colours</h2><div class="chips" role="group" aria-label="Colours">${MAP_NAMES.map(
       (name) =>
         html`<button class="map" aria-pressed=${used === name ? "true" : "false"} @click=${() => change({ map: name })}>${swatch(name)}${name}</button>`,
     )}</div></section>`
@@ -123,7 +123,7 @@ function lookPanel(set: Dataset): TemplateResult {
     ${now.show === "four" || now.show === "3d" ? surfacePart(set) : nothing}
     ${
       now.show.startsWith("slice")
-        ? html`<section><h3>Plane</h3><div class="chips" role="group" aria-label="Plane">${(
+        ? html`<section><h2>Plane</h2><div class="chips" role="group" aria-label="Plane">${(
             ["z", "x", "y"] as const
           ).map(
             (plane) =>
@@ -132,11 +132,11 @@ function lookPanel(set: Dataset): TemplateResult {
         : nothing
     }
     ${now.show === "compare" ? comparePart(set) : nothing}
-    <section><h3>View</h3><div class="chips">
+    <section><h2>View</h2><div class="chips">
       <button @click=${fit}>Fit</button><button @click=${centreHere}>Centre here</button>
       <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
     </div></section>
-    <section><h3>Dataset</h3><p>${set.title}</p>
+    <section><h2>Dataset</h2><p>${set.title}</p>
       <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} times${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
       ${set.source === "" ? nothing : html`<p class="quiet">${set.source}</p>`}
       ${set.warnings.map((one) => html`<p class="error">${one}</p>`)}
@@ -146,7 +146,7 @@ function lookPanel(set: Dataset): TemplateResult {
 function comparePart(set: Dataset): TemplateResult {
   const now = view.value;
   const set2 = (patch: typeof now.b) => change({ b: { ...now.b, ...patch } });
-  return html`<section><h3>B differs in</h3><div class="rows">
+  return html`<section><h2>B differs in</h2><div class="rows">
     <span>Method</span><select aria-label="Method of B" @change=${(event: Event) => set2({ method: chosenValue(event) })}>${set.methods.map(
       (name) => html`<option ?selected=${(now.b.method ?? now.method) === name}>${name}</option>`,
     )}</select>

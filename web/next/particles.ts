@@ -133,7 +133,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
       const next = Number((event.target as HTMLInputElement).value);
       if (next > 0) set2(next);
     }} />`;
-  return html`<section><h3>Release</h3><div class="chips" role="group" aria-label="Where">
+  return html`<section><h2>Release</h2><div class="chips" role="group" aria-label="Where">
       ${(["crosshair", "box"] as const).map(
         (name) =>
           html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${() => {
@@ -166,7 +166,7 @@ export function particlesPanel(set: Dataset): TemplateResult {
     ${
       rows === null || question === null
         ? nothing
-        : html`<section><h3>Paths</h3>${summary(rows, question)}
+        : html`<section><h2>Paths</h2>${summary(rows, question)}
       <div class="chips"><a href=${`../${addressOf({ ...asText(question), format: "csv" })}`} download="paths.csv">CSV</a>
       <a href=${`../${addressOf({ ...asText(question), format: "nc" })}`} download="paths.nc">NetCDF</a>
       <button @click=${() => void copy(curlOf(asText(question)), "curl")}>curl</button></div></section>`

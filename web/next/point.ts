@@ -66,7 +66,7 @@ export function pointPanel(set: Dataset): TemplateResult {
   const values = methods.map((one) => rowsOf(one)?.rows[0]?.[3] ?? Number.NaN);
   const known = values.filter((value, i) => Number.isFinite(value) && questions[i + 1].method !== "nearest");
   const spread = known.length > 1 ? (Math.max(...known) - Math.min(...known)) / 2 : Number.NaN;
-  return html`<section><h3>Crosshair</h3><div class="rows">${set.axes.map(
+  return html`<section><h2>Crosshair</h2><div class="rows">${set.axes.map(
     (
       axis,
       a,
@@ -79,7 +79,7 @@ export function pointPanel(set: Dataset): TemplateResult {
         change({ cross: place as unknown as Vec3 });
       }} />`,
   )}</div></section>
-  <section><h3>Values by ${rested.value.method}</h3>
+  <section><h2>Values by ${rested.value.method}</h2>
     ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
     <table>${
       table === null
@@ -91,7 +91,7 @@ export function pointPanel(set: Dataset): TemplateResult {
                 html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
             )
     }</table></section>
-  <section><h3>${quantityOf(what).symbol} by method</h3><table>${values.map(
+  <section><h2>${quantityOf(what).symbol} by method</h2><table>${values.map(
     (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
   )}</table>
     ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>

@@ -550,7 +550,7 @@ function timeLine(set: Dataset | null): TemplateResult {
         }} />
     </div>
     <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set !== null && hasVelocity(set) ? "enstrophy" : "mean"}</span>`}
-      <button aria-label=${`Speed, ${speed.value} pictures a second`} @click=${() => {
+      <button aria-label=${`${speed.value}/s, speed of play`} @click=${() => {
         speed.value = speed.value >= 8 ? 2 : speed.value * 2;
       }}>${speed.value}/s</button></div>
   </footer>`;

@@ -197,7 +197,7 @@ export class Renderer {
     gl.uniform1f(at("swipe"), layer.swipe * ratio);
     gl.uniform1f(at("ratio"), ratio);
     // Whole pixels, so that the lines are sharp.
-    const [cx, cy] = layer.crosshair.map((one) => Math.floor(one * ratio) + 0.5);
+    const [cx, cy] = layer.crosshair.map((one) => Math.floor(one * ratio + 1e-3) + 0.5);
     gl.uniform2f(at("crosshair"), cx, cy);
     gl.uniform3f(at("mark"), ...grounds.mark);
     gl.uniform3f(at("ground"), ...grounds.plane);
