@@ -145,8 +145,8 @@ function numbersIn(found: ReadonlyMap<string, MeanTable>): GroupAnswer {
 }
 
 /**
- * How far the flow goes in a step of the stored times, in nodes: the largest |u_i| dt / dx_i. Above 1 slopes in time
- * are those of an undersampled signal. Nothing for expressions without a slope in time.
+ * How far the flow goes in a step of the stored times, in nodes: the largest |u_i| dt / dx_i, dx_i the smaller gap
+ * beside the node. Above 1 slopes in time are those of an undersampled signal. Nothing for expressions without a slope in time.
  */
 export async function courantOf(
   texts: readonly string[],
@@ -157,10 +157,6 @@ export async function courantOf(
   const { names, times } = places.base;
   const isRate = (text: string) => compileExpression(text, names).reads.some((key) => key.startsWith("rate:"));
   if (!texts.some(isRate) || names.fields.velocity !== 3) return {};
-  const base = { ...places.base, kept: [false, false, false, false] as const };
-  const columns = ["abs(u.x)", "abs(u.y)", "abs(u.z)"];
-  const reductions = columns.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
-  const merged = await reduce(reductionOf({ ...places, base }, { columns, reductions }), places);
   const stored = timesOf(dataset.time);
   const steps = times.map((time) => {
     const k = stored.indexOf(time);
@@ -168,12 +164,23 @@ export async function courantOf(
       ...[k, k + 1].map((one) => ((stored[one] ?? time) as number) - ((stored[one - 1] ?? time) as number)),
     );
   });
-  const numbers = AXES.map((a) => {
+  const numbers: number[] = [];
+  for (const a of AXES) {
+    // On a stretched axis each node has gaps of its own.
     const { coordinates, spacing } = dataset.axes[a];
-    const gaps =
-      coordinates === null ? [spacing] : [...coordinates].slice(1).map((at, i) => at - (coordinates[i] as number));
-    return ((merged.states(a)[0] as Moments).max * Math.max(...steps)) / Math.min(...gaps);
-  });
+    const kept = [0, 1, 2, 3].map((one) => one === a && coordinates !== null) as unknown as typeof places.base.kept;
+    const base = { ...places.base, kept };
+    const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
+    const column = `abs(u.${"xyz"[a]})`;
+    const merged = await reduce(reductionOf({ ...places, base }, { columns: [column], reductions }), places);
+    for (const [i, state] of merged.states(0).entries()) {
+      const node = places.first[a] + i * places.stride[a];
+      const at = (n: number): number => (coordinates as Float64Array)[n] ?? Number.NaN;
+      const gaps = coordinates === null ? [spacing] : [at(node + 1) - at(node), at(node) - at(node - 1)];
+      const gap = Math.min(...gaps.filter((one) => one > 0));
+      numbers.push(((state as Moments).max * Math.max(...steps)) / gap);
+    }
+  }
   const courant = Math.max(...numbers);
   const text = `between stored times the flow moves up to ${courant.toPrecision(3)} nodes: ddt and DDt are of an undersampled signal`;
   return { courant, ...(courant > 1 ? { warnings: [text] } : {}) };

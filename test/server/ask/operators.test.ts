@@ -206,6 +206,10 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
     const numbers = results.map(({ max }: { max: number }, a: number) => (max * step) / (axes[a]?.[1] as number));
     expect(answer.courant).toBeCloseTo(Math.max(...numbers), 12);
     expect(answer.warnings === undefined).toBe(answer.courant <= 1);
+    const channel = await question("turbulent-channel", "statistics", { what: "DDt(u.x)", time: "all" });
+    // The largest u of the stored frames times 0.025 / 0.0981748, by NumPy.
+    expect(channel.courant).toBeCloseTo(4.595919, 6);
+    expect(channel.warnings).toEqual([expect.stringMatching(/moves up to 4.60 nodes/)]);
   });
 
   it("refuses at points what is known at nodes, and says where it is", async () => {
