@@ -14,7 +14,7 @@ export function startProblems(config: Config): string[] {
     ...problemsOf(() => checkExposure(config)),
     ...problemsOf(() => tls && new TlsFiles(tls)),
     ...problemsOf(() => tokens !== null && readTokenFile(tokenFileAt(tokens))),
-    ...data.flatMap((path) => folderProblem("DATA", path)),
+    ...data.flatMap((path) => folderProblem("DATA", path, true)),
     ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
     ...problemsOf(() => natsOptions(config.nats)),
   ];
@@ -29,9 +29,9 @@ function problemsOf(check: () => unknown): readonly string[] {
   }
 }
 
-function folderProblem(variable: string, path: string): string[] {
+function folderProblem(variable: string, path: string, orFile = false): string[] {
   if (isAddress(path)) return [];
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return [];
+  if (found?.isDirectory() || (orFile && found?.isFile())) return [];
   return [`FIELDPROBE_${variable}: ${path} ${found === undefined ? "does not exist" : "is not a folder"}`];
 }

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import { delimiter, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { foreignAddress, isAddress, isBucket, splitPlaces } from "./addresses.js";
@@ -480,6 +480,11 @@ export function isLoopbackHost(host: string): boolean {
 function defaultData(): readonly string[] {
   const local = resolve("data");
   return [existsSync(local) ? local : fileURLToPath(new URL("../../data", import.meta.url))];
+}
+
+/** The folder of descriptors: the setting, else one in the state folder. */
+export function descriptorsOf({ descriptors, state }: Pick<Config, "descriptors" | "state">): string {
+  return descriptors ?? join(state, "descriptors");
 }
 
 /**

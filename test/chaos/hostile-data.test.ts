@@ -8,7 +8,7 @@ import { afterAll, expect, it } from "vitest";
 import { array, SNAPSHOT } from "../storage/zarr/numbered-cube.js";
 import { type Program, startProgram } from "../support/program.js";
 import { scratchFolder } from "../support/scratch.js";
-import { writeZarr } from "../support/zarr.js";
+import { writeKnownZarr } from "../support/zarr.js";
 import { zstdBomb } from "../support/zstd-bomb.js";
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ function goodFolder(): string {
   const folder = scratchFolder();
   const pressure = array(["z", "y", "x"], { codec: "gzip" });
   for (const name of ["good", "bomb"])
-    writeZarr(join(folder, `${name}.zarr`), { version: 2, arrays: { p: pressure, ...SNAPSHOT } });
+    writeKnownZarr(join(folder, `${name}.zarr`), { version: 2, arrays: { p: pressure, ...SNAPSHOT } });
   return folder;
 }
 

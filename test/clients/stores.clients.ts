@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
-import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { openConfirmed } from "../support/open-confirmed.js";
 import { firstDifference, readNodes } from "../support/read-nodes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
@@ -49,9 +49,9 @@ describe.skipIf(reason !== null)("stores of zarr-python and xarray", () => {
 
 /** What becomes of a store: "right", the words of its refusal, or what is wrong. */
 function outcomeOf(store: string, expected: string): string {
-  let dataset: ReturnType<typeof openSource>;
+  let dataset: ReturnType<typeof openConfirmed>;
   try {
-    dataset = openSource(store, 2 ** 26, { times: [0], pressure: "/p" });
+    dataset = openConfirmed(store, 2 ** 26, { times: [0], pressure: "/p" });
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     return `refused: ${error.message}`;

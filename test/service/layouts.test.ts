@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { OPERATIONS, type Operation } from "../../src/shared/operations.js";
-import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { NODES, nodeValue, writeDescriptor, writeHdf5 } from "../support/cubes.js";
+import { confirmIfAsked, openConfirmed } from "../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../support/producers.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -29,12 +29,13 @@ beforeAll(async () => {
   mkdirSync(folder);
   for (const [index, entry] of WITH_VELOCITY.entries()) {
     mkdirSync(join(folder, `${index}`));
-    await placeProducer(join(folder, `${index}`), entry);
+    const path = await placeProducer(join(folder, `${index}`), entry);
+    confirmIfAsked(path);
     const twin = join(folder, twinName(index));
     mkdirSync(twin);
     await writeHdf5(join(twin, "twin.h5"), (file) => writeTwin(file, entry));
     writeDescriptor(twin, twinDescriptor(entry, twinName(index)));
-    const { axes, time } = openSource(twin, 2 ** 26);
+    const { axes, time } = openConfirmed(twin, 2 ** 26);
     grids.push({
       coordinates: axes.map(({ nodes, origin, spacing, coordinates }) =>
         Array.from({ length: nodes }, (_, i) => coordinates?.[i] ?? origin + i * spacing),

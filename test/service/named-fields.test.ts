@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { confirmFile } from "../support/open-confirmed.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -41,6 +42,7 @@ beforeAll(async () => {
     writeField(file, "other", { ...scalar(ENERGY), lengths: { ...lengths, x: 23 } });
     file.create_dataset({ name: "time", data: Float64Array.of(0), shape: [1] });
   });
+  confirmFile(join(folder, "boundarylayer.h5"));
   const scalars = join(folder, "scalars");
   await writeHdf5(join(folder, "scalars.hdf"), (file) => writeField(file, "soil", scalar(ENERGY)));
   const { mkdirSync, renameSync } = await import("node:fs");

@@ -128,21 +128,22 @@ describe("a questionable file", () => {
     for (const engine of engines) expect(engine.datasets()).toEqual([]);
   });
 
-  it.each(ROWS)("%s is refused over HTTP with its question", async (name, { asks }) => {
+  it.each(ROWS)("%s waits, and is not served over HTTP", async (name) => {
     for (const [door, ask] of REQUESTS) {
       const answer = await ask(name);
       const text = plain(await answer.text());
       expect([door, door === "/api/batch" ? text.includes('"problem"') : !answer.ok]).toEqual([door, true]);
-      expect([door, text]).toEqual([door, expect.stringMatching(asks)]);
+      expect([door, text]).toEqual([door, expect.stringMatching(/waits until a person confirms/)]);
     }
   });
 
-  it.each(ROWS)("%s is refused by both members of a cluster with its question", async (name, { asks }) => {
+  it.each(ROWS)("%s waits in both members of a cluster", async (name) => {
     const query = { operation: "GetVelocity", dataset: name, time: 0, ...NONE } as const;
-    for (const engine of engines) await expect(runQuery(engine, query, [1, 1, 1])).rejects.toThrow(asks);
+    for (const engine of engines)
+      await expect(runQuery(engine, query, [1, 1, 1])).rejects.toThrow(/waits until a person/);
   });
 
-  it.each(ROWS)("%s is refused by the commands with its question", async (name, { asks }) => {
+  it.each(ROWS)("%s is refused by the commands", async (name) => {
     const path = pathOf(name);
     const commands = [
       [inspectCommand(), path],
@@ -152,13 +153,17 @@ describe("a questionable file", () => {
     ] as const;
     for (const [command, ...args] of commands) {
       const { text, failed } = await output(command, ...args);
-      expect([command.name(), failed, text]).toEqual([command.name(), true, expect.stringMatching(asks)]);
+      expect([command.name(), failed, text]).toEqual([
+        command.name(),
+        true,
+        expect.stringMatching(/waits|needs a look|other nodes/),
+      ]);
     }
   });
 
-  it("is named by check with its question", async () => {
+  it("is named by check", async () => {
     const { text, failed } = await output(checkCommand(), SCRATCH);
     expect(failed).toBe(true);
-    for (const { asks } of QUESTIONABLE) expect(text).toMatch(asks);
+    for (const { name } of QUESTIONABLE) expect(text).toMatch(new RegExp(`${name}\\.h5: (needs a look|.*other nodes)`));
   });
 });

@@ -15,7 +15,7 @@ import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
-import { type StoreSpec, writeZarr, zarrObjects } from "../support/zarr.js";
+import { knownObjects, type StoreSpec, writeKnownZarr } from "../support/zarr.js";
 
 const SCRATCH = scratchFolder();
 const server = useObjectServer();
@@ -38,10 +38,10 @@ describe("a dataset behind HTTP", () => {
   let service: RunningService;
   beforeAll(async () => {
     await loadHdf5();
-    await server.put("far.zarr", zarrObjects(SPEC));
-    await server.put("gone.zarr", zarrObjects(SPEC));
-    await server.put("silent.zarr", zarrObjects(SPEC));
-    writeZarr(join(SCRATCH, "data", "near.zarr"), SPEC);
+    await server.put("far.zarr", knownObjects(SPEC));
+    await server.put("gone.zarr", knownObjects(SPEC));
+    await server.put("silent.zarr", knownObjects(SPEC));
+    writeKnownZarr(join(SCRATCH, "data", "near.zarr"), SPEC);
     const path = await writeHdf5(join(SCRATCH, "data", "file.h5"), (file) => {
       stateGrid(file);
       file.create_attribute("periodic", [1, 1, 1]);
@@ -55,9 +55,9 @@ describe("a dataset behind HTTP", () => {
       file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
     });
     await server.put("files", new Map([["far-file.h5", readFileSync(path)]]));
-    await bucket.put("runs", new Map([...zarrObjects(SPEC)].map(([key, bytes]) => [`bucket.zarr/${key}`, bytes])));
+    await bucket.put("runs", new Map([...knownObjects(SPEC)].map(([key, bytes]) => [`bucket.zarr/${key}`, bytes])));
     const slow = [...Array.from({ length: 7 }, (_, i) => `slow-${i}`), ...FAULTS.map((_, i) => `told-${i}`)];
-    for (const name of slow) await server.put(`${name}.zarr`, zarrObjects(SPEC));
+    for (const name of slow) await server.put(`${name}.zarr`, knownObjects(SPEC));
     const far = ["far", "gone", "silent", ...slow].map((name) => `${server.url}/${name}.zarr`);
     service = await serveTestData(
       [join(SCRATCH, "data"), ...far, `${server.url}/files/far-file.h5`, "s3://cubes/runs"],

@@ -1,4 +1,7 @@
-/** Thousands of files with statements of all kinds: every one right or asked, none wrong. SOAK_SEED chooses others. */
+/**
+ * Thousands of files with statements of all kinds: none is served, and of the drafts none without an open or red line is
+ * wrong. SOAK_SEED chooses others.
+ */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -13,16 +16,17 @@ const SEED = Number(process.env.SOAK_SEED ?? 20_261_123);
 
 beforeAll(() => loadHdf5());
 
-it(`reads ${FILES} files right or asks about them, with seed ${SEED}`, async () => {
-  const counts = { right: 0, asked: 0, complete: 0, askedWithoutNeed: 0 };
+it(`drafts ${FILES} files, none wrong without an open or red line, with seed ${SEED}`, async () => {
+  const counts = { right: 0, asked: 0, shown: 0, complete: 0, askedWithoutNeed: 0, few: 0 };
   let made = 0;
   await fc.assert(
     fc.asyncProperty(statedWays.filter(isPossible), async (way) => {
       const path = join(SCRATCH, `file${made++}.h5`);
-      const verdict = await verdictOf(path, way);
+      const { verdict, answers } = await verdictOf(path, way);
       unlinkSync(path);
       expect(verdict).not.toBe("wrong");
-      counts[verdict === "right" ? "right" : "asked"]++;
+      if (verdict !== "wrong") counts[verdict]++;
+      if (answers <= 4) counts.few++;
       if (!isComplete(way)) return;
       counts.complete++;
       if (verdict === "asked") counts.askedWithoutNeed++;
@@ -30,5 +34,5 @@ it(`reads ${FILES} files right or asks about them, with seed ${SEED}`, async () 
     { numRuns: FILES, seed: SEED },
   );
   console.log(JSON.stringify(counts));
-  expect(counts.askedWithoutNeed).toBeLessThanOrEqual(0.03 * counts.complete);
+  expect(counts.few).toBeGreaterThanOrEqual(0.8 * made);
 });

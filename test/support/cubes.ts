@@ -2,6 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Group, h5wasm, Module } from "h5wasm/node";
+import { DataError } from "../../src/shared/errors.js";
+import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../src/storage/catalog/layouts/converted-store.js";
+import { type Recognised, recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 
 /** Nodes along x, y, z: all different, so that no mix-up of axes goes unseen, and enough for every stencil. */
 export const NODES = { x: 12, y: 10, z: 11 } as const;
@@ -86,7 +90,37 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
   } finally {
     file.close();
   }
+  if (stated.has(file)) await embed(path);
   return path;
+}
+
+/** Files whose grid is stated, which are then made known by a descriptor in them. */
+const stated = new WeakSet<File>();
+
+/** Writes the description of a bare file into it, as if a person had confirmed it: the file is known wherever it is. */
+async function embed(path: string): Promise<void> {
+  await loadHdf5();
+  const text = embeddedDescriptor(path);
+  if (text === null) return;
+  const file = new File(path, "a");
+  file.create_attribute(DESCRIPTOR_ATTRIBUTE, text);
+  file.close();
+}
+
+/** The descriptor that makes a bare file or store known; null if it leaves anything open, or is known already. */
+export function embeddedDescriptor(path: string): string | null {
+  let found: Recognised | null;
+  try {
+    found = recognise(path, {}, "known");
+  } catch (error) {
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+  // Of what nothing states, only the ends of axes are taken as they are proposed.
+  const isOpen = ({ about }: { readonly about: string }) => !["periodicity", "faces", "snapshot"].includes(about);
+  if (found === null || found.isKnown || found.descriptor.questions.some(isOpen)) return null;
+  const { questions: _, name: __, ...written } = found.written;
+  return JSON.stringify(written, (key, value) => (key === "file" ? STORE_ITSELF : value));
 }
 
 /**
@@ -94,6 +128,7 @@ export async function writeHdf5(path: string, write: (file: File) => void, earli
  * questions.
  */
 export function stateGrid(file: File): void {
+  stated.add(file);
   file.create_attribute("axes", "zyx");
   file.create_attribute("spacing", [1, 1, 1], [3], "<d");
   file.create_attribute("origin", [0, 0, 0], [3], "<d");

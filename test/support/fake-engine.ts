@@ -129,6 +129,7 @@ export class FakeEngine implements Engine {
     return {
       ready: this.ready,
       workers: 1,
+      waiting: 0,
       workersConfigured: 1,
       queued: 0,
       running: 0,

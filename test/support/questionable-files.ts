@@ -1,12 +1,17 @@
 /** Files in which one statement leaves open what the stored numbers mean: every door refuses them with a question. */
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
+import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
 import { type Dimension, NODES, parentOf, writeField } from "./cubes.js";
 
 export interface QuestionableFile {
   readonly name: string;
   readonly write: (file: File) => void;
-  /** Words of the question or refusal. */
+  /** Words of the line of the draft, or of the refusal. */
   readonly asks: RegExp;
+  /** The statement among what the draft shows and does not use, where no line is open or red. */
+  readonly shows?: RegExp;
+  /** What answers its open lines, if the red ones are overridden. */
+  readonly answers?: Answers;
 }
 
 const ORDER: Dimension[] = ["z", "y", "x"];
@@ -114,14 +119,24 @@ function repeatedEnds(file: File): void {
 }
 
 export const QUESTIONABLE: readonly QuestionableFile[] = [
-  { name: "scale-on-root", write: onRoot("scale_factor", 0.01), asks: /scale_factor of \/ is 0\.01/ },
-  { name: "unit-si-on-group", write: inGroup("unitSI", 100), asks: /unitSI of \/fields is 100/ },
-  { name: "factor", write: onFields("factor", [2, 2, 2]), asks: /factor of \/u, \/v, \/w is 2/ },
-  { name: "to-si", write: onRoot("to_SI", 0.01), asks: /to_SI of \/ is 0\.01/ },
-  { name: "cgs", write: onRoot("CGSConversionFactor", 100), asks: /CGSConversionFactor of \/ is 100/ },
-  { name: "normalization", write: onFields("normalization", ["u_tau", "u_tau", "u_tau"]), asks: /normalization of/ },
-  { name: "reference", write: onRoot("reference_velocity", 3), asks: /reference_velocity of \/ is 3/ },
-  { name: "units-differ", write: onFields("units", ["m/s", "u_tau", "m/s"]), asks: /"m\/s" and \/v in "u_tau"/ },
+  { name: "scale-on-root", write: onRoot("scale_factor", 0.01), asks: /^/, shows: /^@scale_factor = 0\.01$/ },
+  { name: "unit-si-on-group", write: inGroup("unitSI", 100), asks: /^/, shows: /^\/fields@unitSI = 100$/ },
+  { name: "factor", write: onFields("factor", [2, 2, 2]), asks: /factor = 2 of \/u and 2 more/, answers: {} },
+  { name: "to-si", write: onRoot("to_SI", 0.01), asks: /^/, shows: /^@to_SI = 0\.01$/ },
+  { name: "cgs", write: onRoot("CGSConversionFactor", 100), asks: /^/, shows: /^@CGSConversionFactor = 100$/ },
+  {
+    name: "normalization",
+    write: onFields("normalization", ["u_tau", "u_tau", "u_tau"]),
+    asks: /^/,
+    shows: /^\/u@normalization = "u_tau"$/,
+  },
+  { name: "reference", write: onRoot("reference_velocity", 3), asks: /^/, shows: /^@reference_velocity = 3$/ },
+  {
+    name: "units-differ",
+    write: onFields("units", ["m/s", "u_tau", "m/s"]),
+    asks: /"m\/s" and \/v in "u_tau"/,
+    answers: { walls: [] },
+  },
   {
     name: "units-scaled",
     write: onFields("units", ["0.01 m/s", "0.01 m/s", "0.01 m/s"]),
@@ -131,13 +146,25 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     name: "standard-names",
     write: onFields("standard_name", ["northward_wind", "eastward_wind", "upward_air_velocity"]),
     asks: /standard_name of \/u is "northward_wind"/,
+    answers: { walls: [] },
   },
-  { name: "centring", write: onFields("centering", ["cell", "cell", "cell"]), asks: /centering of .*"cell"/ },
-  { name: "labels", write: vector((_, velocity) => velocity.create_attribute("labels", "w,v,u")), asks: /are w, v, u/ },
+  {
+    name: "centring",
+    write: onFields("centering", ["cell", "cell", "cell"]),
+    asks: /^/,
+    shows: /^\/u@centering = "cell"$/,
+  },
+  {
+    name: "labels",
+    write: vector((_, velocity) => velocity.create_attribute("labels", "w,v,u")),
+    asks: /are w, v, u/,
+    answers: { walls: [] },
+  },
   {
     name: "second-table",
     write: complete((file) => table(file, "/xm", NODES.x, 0.125)),
     asks: /\/x and \/xm both have a coordinate|\/xm and \/x both/,
+    answers: { walls: [] },
   },
   {
     name: "two-origins",
@@ -152,14 +179,16 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
       }
     },
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
+    answers: { walls: [] },
   },
-  { name: "amplitude", write: onFields("amplitude", [2, 2, 2]), asks: /amplitude of \/u, \/v, \/w is 2/ },
-  { name: "stride", write: onFields("stride", [2, 2, 2]), asks: /stride of \/u, \/v, \/w is 2/ },
-  { name: "subset", write: onRoot("subset", "0:64:2"), asks: /subset of \/ is "0:64:2"/ },
+  { name: "amplitude", write: onFields("amplitude", [2, 2, 2]), asks: /amplitude = 2 of \/u and 2 more/, answers: {} },
+  { name: "stride", write: onFields("stride", [2, 2, 2]), asks: /stride = 2 of \/u and 2 more/, answers: {} },
+  { name: "subset", write: onRoot("subset", "0:64:2"), asks: /^/, shows: /^@subset = "0:64:2"$/ },
   {
     name: "factor-of-each-node",
     write: complete((file) => table(file, "/factor", NODES.x, 1, 0.5)),
-    asks: /The dataset factor of \/ is \d+ numbers/,
+    asks: /^/,
+    shows: /^\/factor \(float64, 12\) = 1, 1\.5, 2, /,
   },
   {
     name: "unit-of-a-group",
@@ -168,29 +197,39 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
       attribute(file, "/", "units", "cm/s");
     }),
     asks: /\/u is in "m\/s" and the attribute units of \/ is "cm\/s"/,
+    answers: { walls: [] },
   },
   {
     name: "extent",
     write: onRoot("extent", Float64Array.of(0, 99, 0, 99, 0, 99)),
     asks: /extent of \/ is 0, 99, 0, 99, 0, 99/,
+    answers: { walls: [] },
   },
   {
     name: "depth-by-standard-name",
     write: complete((file) => attribute(file, "z", "standard_name", "depth")),
     asks: /\/z counts downwards by its name/,
+    answers: { walls: [] },
   },
   {
     name: "levels-of-pressure",
     write: complete((file) => attribute(file, "z", "units", "hPa")),
     asks: /\/z is in hPa, which is no length/,
+    answers: { walls: [] },
   },
-  { name: "transposed", write: onRoot("transposed", 1), asks: /transposed of \/ is 1/ },
-  { name: "other-order", write: onRoot("storage_order", "x,y,z"), asks: /storage_order of \/ says x y z/ },
-  { name: "other-box", write: onRoot("Lx", 99), asks: /Lx of \/ is 99/ },
+  { name: "transposed", write: onRoot("transposed", 1), asks: /^/, shows: /^@transposed = 1$/ },
+  {
+    name: "other-order",
+    write: onRoot("storage_order", "x,y,z"),
+    asks: /storage_order of \/ says x y z/,
+    answers: { walls: [] },
+  },
+  { name: "other-box", write: onRoot("Lx", 99), asks: /Lx of \/ is 99/, answers: { walls: [] } },
   {
     name: "conditions",
     write: onRoot("boundary_conditions", "periodic"),
     asks: /periodic of \/ says not periodic, and the attribute boundary_conditions of \/ says periodic/,
+    answers: { walls: [] },
   },
   {
     name: "unit-of-length",
@@ -199,6 +238,7 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
       for (const path of UVW) attribute(file, path, "units", "m/s");
     }),
     asks: /cm along x.* and \/u in m\/s/,
+    answers: { walls: [] },
   },
   { name: "box-limits", write: boxed(() => {}), asks: /nothing states whether the 12 nodes are on these ends/ },
   {
@@ -208,7 +248,12 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     }),
     asks: /nothing states whether the 12 nodes are on these ends/,
   },
-  { name: "repeated-ends", write: repeatedEnds, asks: /the end of the period is stored as well/ },
+  {
+    name: "repeated-ends",
+    write: repeatedEnds,
+    asks: /the end of the period is stored as well/,
+    answers: { walls: [] },
+  },
   {
     name: "periodic-and-wall",
     write: (file) => {
@@ -219,5 +264,6 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
       file.create_attribute("bc_y", "wall");
     },
     asks: /bc_y of \/ says not periodic, and the attribute periodic of \/ says periodic/,
+    answers: { walls: [] },
   },
 ];

@@ -2,12 +2,18 @@
  * Files that state everything about a field, and something more: what changes nothing, what changes the stored numbers
  * or their places, or what contradicts the rest. Each is read right or asked about, never wrong.
  */
+
+import { dirname } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
+import { flagOf, openLines } from "../../src/storage/catalog/layouts/draft.js";
+import { type Recognised, recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { measured } from "../../src/storage/catalog/raised-questions.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { parentOf, writeHdf5 } from "./cubes.js";
 import { POLYNOMIALS } from "./foreign-files.js";
+import { openConfirmed } from "./open-confirmed.js";
 import { fc } from "./property.js";
 import { readNodes } from "./read-nodes.js";
 
@@ -200,7 +206,12 @@ export function isComplete({ statement: said }: StatedWay): boolean {
     return isOne || said.units.every(([, speed]) => speed !== null);
   }
   const isPlaced = said.kind === "open" && said.what === "staggered";
-  return said.kind === "none" || said.kind === "harmless" || isPlaced;
+  return said.kind === "none" || (said.kind === "harmless" && !isForeign(said)) || isPlaced;
+}
+
+/** Whether a number at a field or a table is one that nothing applies: a red line, whatever it means. */
+function isForeign({ name, value, level }: { name: string; value: string | number; level: Level }): boolean {
+  return typeof value === "number" && name !== "scale_factor" && !above.includes(level);
 }
 
 /** By component: what the stored numbers are multiplied by, to be in the unit of the first. */
@@ -412,10 +423,19 @@ export function isPossible({ statement: said, grid, vector, frames }: StatedWay)
   return said.kind !== "changing" || said.level !== "coordinate" || grid !== "steps";
 }
 
-export type Verdict = "right" | "asked" | "wrong";
+/** A draft is right, has lines that are open or red, shows what nothing applies, or is wrong. */
+export type Verdict = "right" | "asked" | "shown" | "wrong";
 
-/** Writes a file and reads it as a service would. */
-export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> {
+/** Whether the statement of a way is among what a draft shows and does not use. */
+function isShown({ statement: said }: StatedWay, seen: readonly string[]): boolean {
+  if (said.kind === "changing") return seen.some((line) => line.includes(`@${said.name} = `));
+  return (
+    said.kind === "open" && said.what === "list" && seen.some((line) => /\/(scale|norms|gain|offsets) \(/.test(line))
+  );
+}
+
+/** Writes a file, and drafts it as `inspect` would. @returns what the draft is, and the answers that it needs */
+export async function verdictOf(path: string, way: StatedWay): Promise<{ verdict: Verdict; answers: number }> {
   await writeHdf5(path, (file) => {
     writeGrid(file, way);
     writeValues(file, way);
@@ -423,14 +443,35 @@ export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> 
     writeStatement(file, way);
     contradict(file, way);
   });
-  let dataset: ReturnType<typeof openSource>;
+  if (isServed(path)) return { verdict: "wrong", answers: 0 };
+  let draft: Recognised | null;
   try {
-    dataset = openSource(path, 2 ** 26);
+    // The files state that no axis is periodic, and nothing of walls: one answer.
+    const found = recognise(path, { walls: [] });
+    draft = found === null ? null : measured(found, dirname(path), {});
   } catch (error) {
-    if (error instanceof DataError) return "asked";
+    if (error instanceof DataError) return { verdict: "asked", answers: 0 };
     throw error;
   }
-  if (!isComplete(way)) return "wrong";
+  if (draft === null) return { verdict: "asked", answers: 0 };
+  const open = openLines(draft.descriptor.questions);
+  if (open.length > 0) return { verdict: "asked", answers: 1 + new Set(open.map(flagOf)).size };
+  if (!isComplete(way)) return { verdict: isShown(way, draft.seen) ? "shown" : "wrong", answers: 0 };
+  return { verdict: isRight(path, way) ? "right" : "wrong", answers: 0 };
+}
+
+function isServed(path: string): boolean {
+  try {
+    openSource(path, 2 ** 26);
+    return true;
+  } catch (error) {
+    if (error instanceof DataError) return false;
+    throw error;
+  }
+}
+
+function isRight(path: string, way: StatedWay): boolean {
+  const dataset = openConfirmed(path, 2 ** 26);
   const open = openDataset(dataset);
   const factors = factorsOf(way);
   let worst = 0;
@@ -448,5 +489,5 @@ export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> 
   open.close();
   const { axes, time } = dataset;
   const isPlaced = AXES.every((axis, at) => Math.abs((axes[at]?.origin ?? 0) - GRID[axis].origin) < 1e-9);
-  return worst < 1e-5 && isPlaced && time.count === way.frames ? "right" : "wrong";
+  return worst < 1e-5 && isPlaced && time.count === way.frames;
 }

@@ -1,7 +1,10 @@
 /** Zarr 2 and 3 stores for tests, written object by object from the specifications. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
+import { DESCRIPTOR_ATTRIBUTE } from "../../src/storage/catalog/layouts/converted-store.js";
+import { embeddedDescriptor } from "./cubes.js";
 
 export type ZarrType = "float32" | "float64" | "int16" | "int64";
 
@@ -61,9 +64,30 @@ export function zarrObjects({ version, arrays, attributes = {}, consolidated }: 
   return objects;
 }
 
+/** The objects of a store with its descriptor in it, as if a person had confirmed it: it is known wherever it is. */
+export function knownObjects(spec: StoreSpec): Map<string, Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-store-"));
+  try {
+    const text = embeddedDescriptor(writeZarr(join(folder, "store.zarr"), spec));
+    const attributes = { ...spec.attributes, ...(text === null ? {} : { [DESCRIPTOR_ATTRIBUTE]: text }) };
+    return zarrObjects({ ...spec, attributes });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Writes a store with its descriptor in it into a folder. */
+export function writeKnownZarr(folder: string, spec: StoreSpec): string {
+  return writeObjects(folder, knownObjects(spec));
+}
+
 /** Writes a store into a folder. */
 export function writeZarr(folder: string, spec: StoreSpec): string {
-  for (const [key, bytes] of zarrObjects(spec)) {
+  return writeObjects(folder, zarrObjects(spec));
+}
+
+function writeObjects(folder: string, objects: ReadonlyMap<string, Uint8Array>): string {
+  for (const [key, bytes] of objects) {
     const path = join(folder, key);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, bytes);

@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
-import { LIMITS, readConfig } from "../../shared/config.js";
+import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS } from "../../shared/store-settings.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
@@ -26,7 +26,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function check(folder: string, flags: { readonly descriptors?: string }): Promise<void> {
   await openStorage();
-  const descriptors = flags.descriptors ?? null;
+  const descriptors = flags.descriptors ?? descriptorsOf(readConfig().config);
   const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   for (const { location, message } of problems) print(`${location}: ${message}`);
   let faults = problems.length;

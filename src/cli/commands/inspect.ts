@@ -3,14 +3,23 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
-import { LIMITS } from "../../shared/config.js";
+import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
+import {
+  type ConfirmationPlace,
+  confirmationFor,
+  confirmationOf,
+  isConfirmation,
+  placeOfConfirmation,
+  renewed,
+} from "../../storage/catalog/confirmation.js";
 import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
-import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
+import { flagOf, openLines } from "../../storage/catalog/layouts/draft.js";
+import { isComplete, type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { measured } from "../../storage/catalog/raised-questions.js";
-import { nameOf } from "../../storage/catalog/scan-folders.js";
+import { nameOf, scanFolders } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
@@ -21,11 +30,14 @@ import { explain } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
+import { answerAtTerminal } from "../input/ask-person.js";
 import { openStorage } from "../input/storage.js";
 import { writeWhole } from "../output/write-whole.js";
 
-interface InspectFlags extends Answers {
+export interface InspectFlags extends Answers {
   readonly json?: boolean;
+  readonly all?: boolean;
+  readonly same?: boolean;
   readonly write?: string;
   readonly descriptors?: string;
   readonly name?: string;
@@ -35,35 +47,62 @@ interface InspectFlags extends Answers {
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
+  const [only] = files;
+  if (flags.all === true && files.length === 1 && isFolder(only as string)) {
+    await openStorage();
+    inspectWaiting(resolve(only as string), flags);
+    return;
+  }
   const paths = files.map((file) => pathOf(file, flags.velocity?.length === 1 && files.length > 1));
   await openStorage();
   const [first] = paths as [string];
-  if (paths.length === 1 && isAddress(first)) inspectAll(first, flags);
-  else inspectPlaces(paths, flags);
+  if (flags.same === true) takeForSame(first);
+  else if (paths.length === 1 && isAddress(first)) inspectAll(first, flags);
+  else await inspectAtTerminal(paths, flags);
+}
+
+/**
+ * Inspects files, and at a terminal asks for what is open, one line after another, with the draft redrawn after each
+ * answer; at the end it asks whether the draft is right.
+ */
+async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
+  const isQuiet = flags.json === true || flags.yes === true || (flags.write ?? flags.descriptors) !== undefined;
+  const found = inspectPlaces(paths, flags);
+  if (isQuiet || found === null || isComplete(found) || !process.stdin.isTTY || !process.stdout.isTTY) return;
+  process.exitCode = 0;
+  const answered = await answerAtTerminal(found, flags, (next) => inspectPlaces(paths, next) ?? found);
+  if (answered === null) process.exitCode = 1;
+  else inspectPlaces(paths, { ...answered, yes: true });
 }
 
 /** Inspects one file or store, or several that are the frames of one dataset. */
-function inspectPlaces(paths: readonly string[], flags: InspectFlags): void {
+function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognised | null {
   const [first] = paths as [string];
   const name = nameOf(first);
   const single = paths.length === 1;
   const real = single && !isAddress(first) ? realpathSync(first) : first;
   const home = isAddress(first) ? "." : dirname(real);
-  const answers = { ...answersOf(flags), anyName: true };
+  const answers = answersOf(flags);
   const recognised = single ? recognise(real, answers, flags.name ?? name) : recogniseSeries(paths, answers);
   if (recognised === null) {
     explainUnknown(first);
-    return;
+    return null;
   }
-  const found = measured(renamed(recognised, flags), home, flags.assume === true);
+  const found = measured(renamed(recognised, flags), home, answers);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
-    const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
+    const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"], flags.all);
     print(lines);
-    if (refusal !== null) tellRefusal(`${basename(first)} ${refusal}`);
+    const isKept = [flags.yes === true ? "" : undefined, flags.write, flags.descriptors].some(
+      (one) => one !== undefined,
+    );
+    const isConfirmed = isKept && openLines(found.descriptor.questions).length === 0;
+    if (refusal !== null && !isConfirmed) reportRefusal(`${basename(first)} ${refusal}`);
   }
+  if (flags.yes === true) confirm(found, first, home);
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
+  return found;
 }
 
 /** What was found under the names that the user gives. @throws MisuseError for those that are none */
@@ -109,22 +148,124 @@ function inspectAll(address: string, flags: InspectFlags): void {
   for (const place of places) {
     const isDescribed = basename(place) === DESCRIPTOR_NAME;
     if (isDescribed) print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
-    else inspectOrTell(place, flags);
+    else inspectOrReport(place, flags);
   }
 }
 
 /** Inspects one dataset of several; what is wrong with it keeps none of the others back. */
-function inspectOrTell(place: string, flags: InspectFlags): void {
+function inspectOrReport(place: string, flags: InspectFlags): void {
   try {
     inspectPlaces([place], flags);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    tellRefusal(error.message);
+    reportRefusal(error.message);
   }
 }
 
+/**
+ * Keeps what a person has confirmed.
+ *
+ * @param place where it is kept; absent: beside the files, or in the folder of descriptors where that cannot be written
+ * @throws MisuseError while a line is open or red
+ */
+function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): void {
+  const open = openLines(found.descriptor.questions);
+  if (open.length > 0) {
+    const flags = [...new Set(open.map(flagOf))].join(", ");
+    throw new MisuseError(
+      `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
+    );
+  }
+  const { path, isApart } =
+    place ??
+    placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptorsOf(readConfig().config));
+  makeFolder(dirname(path));
+  writeWhole(path, confirmationOf(found, found.varies, home, isApart));
+  process.stderr.write(`wrote ${path}\n`);
+}
+
+/** Whether a path is a folder of files, not a store. */
+function isFolder(path: string): boolean {
+  return (
+    !isAddress(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && !isStore(readdirSync(path))
+  );
+}
+
+/** Lists the files below a folder that wait, with the flags of those with open lines; --yes confirms the others. */
+function inspectWaiting(folder: string, flags: InspectFlags): void {
+  const descriptors = descriptorsOf(readConfig().config);
+  const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
+  let left = 0;
+  for (const { location } of problems.filter(({ waits }) => waits === true)) {
+    const home = dirname(realpathSync(location));
+    const found = isConfirmation(basename(location))
+      ? null
+      : recognise(realpathSync(location), answersOf(flags), nameOf(location));
+    const draft = found === null ? null : measured(found, home, answersOf(flags));
+    const open = openLines(draft?.descriptor.questions ?? []);
+    if (draft !== null && open.length === 0 && flags.yes === true) {
+      confirm(draft, location, home);
+      continue;
+    }
+    left++;
+    const needs = draft === null ? "--same" : open.length === 0 ? "--yes" : [...new Set(open.map(flagOf))].join(", ");
+    print([`${location}: ${needs}`]);
+  }
+  if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
+}
+
+/** Takes a file for what was confirmed although its structure differs. @throws MisuseError if nothing claims it */
+function takeForSame(path: string): void {
+  const location = confirmationFor(path, descriptorsOf(readConfig().config));
+  if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
+  writeWhole(location, renewed(location));
+  process.stderr.write(`wrote ${location}\n`);
+}
+
+/**
+ * Confirms a file that is to be served, in the state folder, unless its format or an earlier confirmation says
+ * everything.
+ *
+ * @throws MisuseError if nobody answers: there is no terminal, or the person stops
+ */
+export async function confirmToServe(file: string, flags: InspectFlags): Promise<string> {
+  const path = pathOf(file, false);
+  await openStorage();
+  const apart = descriptorsOf(readConfig().config);
+  const isSaid = Object.values(answersOf(flags)).some((answer) => answer !== undefined);
+  if (!isSaid && confirmationFor(path, apart) !== null) return path;
+  const home = isAddress(path) ? "." : dirname(realpathSync(path));
+  const read = (said: InspectFlags): Recognised => {
+    const found = recognise(isAddress(path) ? path : realpathSync(path), answersOf(said), nameOf(path));
+    if (found === null)
+      throw new MisuseError(`${path}: it has no dataset of numbers in three dimensions, which a field needs`);
+    return measured(found, home, answersOf(said));
+  };
+  const show = (found: Recognised) => {
+    const { lines, refusal } = explain(found, home, basename(path), LIMITS["engine.chunkBytes"]);
+    print(lines);
+    return refusal;
+  };
+  let found = read(flags);
+  if (!isSaid && isComplete(found)) return path;
+  const refusal = show(found);
+  const isAnswered = flags.yes === true && openLines(found.descriptor.questions).length === 0;
+  if (!isAnswered) {
+    if (!process.stdin.isTTY || !process.stdout.isTTY) throw new MisuseError(`${path} ${refusal ?? "waits: --yes"}`);
+    const answered = await answerAtTerminal(found, flags, (next) => {
+      const drawn = read(next);
+      show(drawn);
+      return drawn;
+    });
+    if (answered === null) throw new MisuseError(`${path} is not confirmed`);
+    found = read(answered);
+  }
+  confirm(found, path, home, { path: join(apart, `${found.written.name}.json`), isApart: true });
+  return path;
+}
+
 /** Says why the command ends with exit code 1 although it succeeded. */
-function tellRefusal(text: string): void {
+function reportRefusal(text: string): void {
   process.stderr.write(`fieldprobe: ${text} (exit code 1)\n`);
   process.exitCode = 1;
 }
@@ -138,7 +279,7 @@ function explainUnknown(path: string): void {
       `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds${tree.length === 0 ? " nothing." : ""}`,
       ...tree.map((text) => `  ${text}`),
     ]);
-    tellRefusal(`${basename(path)} cannot be served`);
+    reportRefusal(`${basename(path)} cannot be served`);
   } finally {
     file.close();
   }
@@ -190,8 +331,8 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 }
 
 const EXIT_CODES = `
-Exit code: 0 if the file would be served as it is; 1 if it would not, because of a problem or an open question
-marked *; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
+Exit code: 0 if the file is served as it is, or is confirmed now (--yes); 1 if it waits for an answer or cannot be
+served; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
 
 export function inspectCommand(): Command {
   const command = new Command("inspect")
@@ -203,6 +344,8 @@ export function inspectCommand(): Command {
     .option("--alias <names>", "other names that the service answers to, such as isotropic1024coarse", (text: string) =>
       text.split(",").map((alias) => alias.trim()),
     )
+    .option("--all", "list everything that was seen and not used; of a folder, inspect every file that waits")
+    .option("--same", "take the file for what was confirmed although its structure differs")
     .option("--json", "print the descriptor of what was found as JSON")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
     .option("--descriptors <folder>", "write the descriptor as NAME.json into a separate folder", pathArgument)

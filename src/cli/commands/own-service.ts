@@ -1,7 +1,6 @@
 /** Runs a question of a command on a service: the one that `--url` names, or one of this process for its length. */
-import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Logger, pino } from "pino";
 import { startService } from "../../main.js";
@@ -46,15 +45,9 @@ export async function withService<T>(
 ): Promise<T> {
   if (flags.url !== undefined) return ask(flags.url, dataset);
   const place = flags.data === undefined ? placeOf(dataset) : null;
-  const scratch = place === null || isAddress(place) ? null : mkdtempSync(join(tmpdir(), "fieldprobe-"));
-  try {
-    if (place !== null && scratch !== null) symlinkSync(place, join(scratch, basename(place)));
-    const data = place === null ? flags.data : (scratch ?? place);
-    const asked = place === null ? dataset : null;
-    return await answered(data, flags.descriptors, asked, (url, names) => ask(url, asked ?? only(dataset, names)));
-  } finally {
-    if (scratch !== null) rmSync(scratch, { recursive: true });
-  }
+  const asked = place === null ? dataset : null;
+  const data = place ?? flags.data;
+  return answered(data, flags.descriptors, asked, (url, names) => ask(url, asked ?? only(dataset, names)));
 }
 
 /** The path or address that an argument is; null for a name. @throws MisuseError for a path where nothing is */

@@ -1,16 +1,24 @@
 /** `fieldprobe serve` runs the service in the foreground until a signal stops it. */
+import { delimiter } from "node:path";
 import { Command } from "commander";
 import { startProblems } from "../../cli/start-problems.js";
 import { runService } from "../../main.js";
+import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
+import { confirmToServe } from "./inspect.js";
 
 /** @param listening called when the service accepts requests */
 export function serveCommand(listening: () => void): Command {
-  const command = new Command("serve");
-  return addSettings(command.allowExcessArguments()).action(async () => {
+  const command = new Command("serve").argument(
+    "[files...]",
+    "files that are served alone, each confirmed if it has to be",
+  );
+  return withAnswers(addSettings(command)).action(async (files: readonly string[]) => {
     refuseFlagsOfNpm(command);
-    if (command.args.length > 0) throw new MisuseError(`serve takes no arguments but flags: ${command.args.join(" ")}`);
+    const paths: string[] = [];
+    for (const file of files) paths.push(await confirmToServe(file, command.opts()));
+    if (paths.length > 0) command.setOptionValue("data", paths.join(delimiter));
     await runService(configOf(command, startProblems));
     listening();
   });

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
-import { AXIS_NAMES, type AxisName } from "../../storage/file/dataset.js";
+import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../../storage/file/dataset.js";
 import { NUMBER, wholeNumber } from "./arguments.js";
 
 const LETTERS = ["t", "z", "y", "x", "c"];
@@ -113,6 +113,14 @@ function times(text: string): number[] | { origin: number; step: number } {
   return { origin: number(origin as string), step: number(step) };
 }
 
+/** Subjects of red lines, between commas. */
+function subjects(text: string): Subject[] {
+  const found = text.split(",").map((word) => word.trim());
+  const wrong = found.find((word) => !(SUBJECTS as readonly string[]).includes(word));
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is no line: ${SUBJECTS.join(", ")}.`);
+  return found as Subject[];
+}
+
 /** Paths of datasets, between commas. */
 function paths(text: string): string[] {
   const found = text.split(",").map((path) => path.trim());
@@ -164,6 +172,11 @@ export function withAnswers(command: Command): Command {
     .option("--components <axes>", "axes of the components of a vector in stored order: z,y,x", components)
     .option("--coordinates <paths>", "datasets of the coordinates: x=/grid/xm,y=/grid/ym", coordinates)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
+    .option(
+      "--cells <axes>",
+      "the axes whose stated ends or edges are faces of cells, with the nodes in their centres: xyz, or none",
+      axes,
+    )
     .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
     .option(
       "--length <x,y,z>",
@@ -186,15 +199,18 @@ export function withAnswers(command: Command): Command {
   return command
     .option("--named <name=paths>", "any other field, by the dataset or the three components of it", namedField)
     .option("--trajectory <n>", "which one to read, if a file holds several", wholeNumber(0, 1e9))
-    .option("--assume", "accept all remaining guesses; the dataset and its answers name them");
+    .option("--despite <lines>", "override red lines by their subjects: order,values", subjects)
+    .option("--yes", "confirm: everything else is right as it is shown");
 }
 
 /** The answers among the flags of a command. */
 export function answersOf(flags: Answers): Answers {
-  const { periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
+  const { periodic, walls, cells, length, spacing, origin, times, velocity, pressure, trajectory } = flags;
   const { all, fields: fieldDims } = (flags.dims as unknown as Orders | undefined) ?? {};
   const orders = { dims: all, fieldDims, components: flags.components, coordinates: flags.coordinates };
-  const said = { ...orders, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume };
+  const { despite, yes } = flags;
+  const grid = { periodic, walls, cells, length, spacing, origin };
+  const said = { ...orders, ...grid, times, velocity, pressure, trajectory, despite, yes };
   const given = flags as unknown as Readonly<Record<string, OtherField | undefined>>;
   const named = (flags as { readonly named?: readonly OtherField[] }).named ?? [];
   const fields = [...FIELD_FLAGS.flatMap(({ flag }) => given[flag.replace("-f", "F")] ?? []), ...named];

@@ -316,6 +316,8 @@ export interface HeldBricks {
 /** The state of a running engine, for /metrics and /readyz. */
 export interface EngineStatus {
   readonly ready: boolean;
+  /** Files that are not served before a person confirms what they are taken for. */
+  readonly waiting: number;
   /** Worker threads that can take work. */
   readonly workers: number;
   /** Worker threads that start when there is work for them. */

@@ -1,10 +1,17 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
-import type { Config } from "../../shared/config.js";
+import { type Config, descriptorsOf } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
 import { findingsOf } from "../../storage/catalog/check-record.js";
-import { BY_CONTENT, completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
+import {
+  BY_CONTENT,
+  completeScan,
+  type FolderScan,
+  linesAbout,
+  type ScanChanges,
+  statesOf,
+} from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/file/dataset.js";
@@ -20,7 +27,6 @@ const LARGE_NODES = 256 ** 3;
 const MOST_COMBINATIONS = 2 ** 26;
 /** Fields that the kernel of a query may have. */
 const FIELDS_PER_QUERY = 8;
-/** File in the state folder with the findings of the last process. */
 const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
@@ -34,11 +40,13 @@ const SUSPECT_MS = 1_000;
 export class Catalog {
   datasets: readonly Dataset[] = [];
   readonly levels: FoundLevels;
+  /** Files that wait until a person confirms what they are taken for. */
+  waiting = 0;
   /** Scans the data folders; calls during a scan share the next one. */
   readonly reload: () => Promise<void>;
   readonly #log: Logger;
-  /** The state folder. */
   readonly #state: string;
+  readonly #data: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #names: ReadonlyMap<string, Dataset> = new Map();
   readonly #sources = new WeakMap<Dataset, number>();
@@ -51,7 +59,6 @@ export class Catalog {
   #folders: readonly string[] = [];
   /** Names that are no longer served, with the location of their last dataset. */
   readonly #gone = new Map<string, string>();
-  /** Locations that the last scan has refused. */
   #refused: ReadonlySet<string> = new Set();
   /** By the names that these would have, in lower case, by their files or folders: why they are refused. */
   #refusals: ReadonlyMap<string, readonly string[]> = new Map();
@@ -60,14 +67,17 @@ export class Catalog {
 
   /** @param changed called after each scan */
   constructor(
-    { data: folders, descriptors, state }: Pick<Config, "data" | "descriptors" | "state">,
+    config: Pick<Config, "data" | "descriptors" | "state">,
     carrier: Carrier,
     log: Logger,
     changed: () => void = () => {},
   ) {
+    const { data: folders, state } = config;
+    const descriptors = descriptorsOf(config);
     this.#log = log;
     this.#state = state;
     this.levels = new FoundLevels(state);
+    this.#data = folders;
     let lastMs = 0;
     let lastWasFirst = true;
     this.reload = oneAtATime(async () => {
@@ -112,7 +122,6 @@ export class Catalog {
     });
   }
 
-  /** Stops scanning. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -181,7 +190,8 @@ export class Catalog {
       for (const warning of [...dataset.warnings, ...(checked === null ? [] : [checked])])
         this.#log.warn({ dataset: dataset.name }, warning);
     }
-    const lines = problems.map(({ location, message }) => `${location}: ${message}`);
+    this.waiting = problems.filter(({ waits }) => waits === true).length;
+    const lines = linesAbout(problems, this.#data);
     for (const dataset of now) {
       const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;
       if (served.has(dataset) || !isLarge || this.levels.of(dataset) !== null) continue;
@@ -212,6 +222,8 @@ export class Catalog {
 /** The reasons for a refusal as callers are told: those by the content of its files. */
 function reasonText(messages: readonly string[]): string {
   const questions = messages.filter((message) => BY_CONTENT.test(message));
+  if (messages.some((message) => message.startsWith("needs a look")))
+    return ": it waits until a person confirms what it is taken for";
   if (questions.length === 0) return '; the log of the service and "fieldprobe check" say why';
   return `: ${questions.slice(0, MOST_TOLD).join(" ")}`;
 }
@@ -219,7 +231,7 @@ function reasonText(messages: readonly string[]): string {
 /** The name that a dataset would have by its place: that of the file or store, or of the folder of a descriptor. */
 function nameAt(location: string): string {
   const { base, dir, name } = parse(location);
-  return base === "dataset.json" ? parse(dir).base : name;
+  return base === "dataset.json" ? parse(dir).base : name.replace(/\.dataset$/, "");
 }
 
 /** A text that is equal for two scans of the same unchanged dataset. */

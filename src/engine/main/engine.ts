@@ -203,6 +203,7 @@ class FieldEngine implements Engine {
     const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, nats: null, lentBytes: 0 };
     return {
       ready: !this.#closing && carrier.alive() > 0,
+      waiting: this.#catalog.waiting,
       workers: carrier.alive(),
       workersConfigured: carrier.parallelism,
       queued: carrier.queued(),

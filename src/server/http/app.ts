@@ -75,18 +75,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
-    const { ready, stores, nats, peers } = engine.status();
+    const { ready, waiting, stores, nats, peers } = engine.status();
     // The fields alone decide: the service is ready without its optional parts.
     const fields = ready ? "ready" : "not ready";
     const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
+    const waits = waiting === 0 ? [] : [`waiting: ${waiting}\n`];
+    const parts = [...waits, ...stores.map(storeLine), ...clusterLine(nats, peers), ...guests];
+    const text = [`${fields}\n`, `fields: ${fields}\n`, ...parts].join("");
     return reply
       .code(ready ? 200 : 503)
       .type("text/plain; charset=utf-8")
-      .send(
-        [`${fields}\n`, `fields: ${fields}\n`, ...stores.map(storeLine), ...clusterLine(nats, peers), ...guests].join(
-          "",
-        ),
-      );
+      .send(text);
   });
   app.get("/metrics", async (_request, reply) =>
     reply.type(service.metrics.registry.contentType).send(await service.metrics.registry.metrics()),

@@ -149,6 +149,7 @@ const question = z.strictObject({
   axes: z.array(z.enum(AXIS_NAMES)).optional(),
   question: z.string().describe("A guess in this descriptor, and the evidence for it."),
   answer: z.string().optional().describe("The flag of inspect and the member that answer it."),
+  red: z.literal(true).optional().describe("A statement of the file contradicts the guess."),
 });
 
 const forcing = z.discriminatedUnion("kind", [
@@ -194,6 +195,14 @@ const descriptorSchema = z
       .default([])
       .describe("Open questions: the dataset is refused until they are answered and deleted, or moved to assumed."),
     assumed: z.array(question).default([]).describe("Guesses that have been accepted; every answer names them."),
+    confirmed: z
+      .strictObject({
+        structure: z.record(z.string(), z.string()).describe("Paths, types, shapes, attributes and small datasets."),
+        varies: z.array(z.string()).default([]).describe("What differs among its files without effect."),
+        timeTable: z.string().optional().describe("The dataset of its times."),
+      })
+      .optional()
+      .describe("The structure of the files that a person has confirmed; others wait."),
   })
   .meta({ title: "fieldprobe dataset", description: "A set of fields on one structured grid, kept in HDF5." });
 

@@ -5,26 +5,31 @@
 import { basename } from "node:path";
 import { claimText, type Dataset } from "../file/dataset.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
+import { changedSince } from "./confirmation.js";
 import { openQuestions, questionText } from "./descriptor.js";
+import { grown } from "./growth.js";
+import { splitLines } from "./layouts/draft.js";
 import { raisedQuestions, warningsOfTimes } from "./raised-questions.js";
+import type { Refused } from "./scan.js";
 import { type Description, verify } from "./verify.js";
 
 /**
  * Admits a dataset, or gives the reasons against it, a line each: a question that is open and changes its values, a
  * fault of its files, or values that contradict what is said of them.
  */
-export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
+export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | Refused {
   const questions = openQuestions(description.descriptor);
   if (questions.length > 0) return { problems: questions.map((text) => refusalOf(text, description)) };
-  const outcome = verify(description, chunkBytes);
+  const changed = changedSince(description);
+  if (changed !== null) return { problems: [changed], waits: true };
+  const outcome = verify(grown(description), chunkBytes);
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;
-  const raised = raisedQuestions(dataset);
-  if (raised.length > 0 && description.assume !== true)
-    return { problems: raised.map((entry) => refusalOf(questionText(entry), description)) };
-  const assumed = raised.map((entry) => `assumed ${claimText(entry)}`);
+  const { questions: open, overridden } = splitLines(raisedQuestions(dataset), description);
+  if (open.length > 0) return { problems: open.map((entry) => refusalOf(questionText(entry), description)) };
+  const assumed = overridden.map((entry) => `assumed ${claimText(entry)}`);
   const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset)];
-  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...raised] } };
+  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...overridden] } };
 }
 
 function refusalOf(text: string, { location }: Description): string {

@@ -1,6 +1,8 @@
 /** Raises what only the values and times of a verified dataset show: repeated ends, and times that float32 rounds. */
 import { DataError } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
+import type { Answers } from "./layouts/answers.js";
+import { splitLines } from "./layouts/draft.js";
 import type { Recognised } from "./layouts/recognise.js";
 import { repeatedEnds, repeatedQuestion, withFigures } from "./seam.js";
 import { verify } from "./verify.js";
@@ -59,16 +61,20 @@ export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
  * The description with a figure in every question about a periodicity, and the questions and warnings that its values
  * and times raise; unchanged if nothing can be read.
  */
-export function measured(found: Recognised, folder: string, assume: boolean): Recognised {
+export function measured(found: Recognised, folder: string, answers: Answers): Recognised {
   const { descriptor } = found;
   const outcome = verify({ descriptor, folder, location: "", digest: "", warnings: [] }, CHUNK_BYTES);
   if ("problems" in outcome) return found;
   const { dataset } = outcome;
   try {
-    const [questions, raised] = [withFigures(descriptor.questions, dataset), raisedQuestions(dataset)];
-    const guesses = assume
-      ? { questions, assumed: [...descriptor.assumed, ...raised] }
-      : { questions: [...questions, ...raised], assumed: descriptor.assumed };
+    const [questions, raised] = [
+      withFigures(descriptor.questions, dataset),
+      splitLines(raisedQuestions(dataset), answers),
+    ];
+    const guesses = {
+      questions: [...questions, ...raised.questions],
+      assumed: [...descriptor.assumed, ...raised.overridden],
+    };
     const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
     return {
       ...found,

@@ -17,9 +17,10 @@ import { openFile } from "../open-file.js";
 import { StoreStates } from "../thread/store-states.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
+import { confirmationFor, isConfirmation, needsLook } from "./confirmation.js";
 import { type Descriptor, NAME_PATTERN, parseDescriptor } from "./descriptor.js";
 import { admit } from "./gate.js";
-import { type Recognised, recogniseOpen } from "./layouts/recognise.js";
+import { isComplete, type Recognised, recogniseOpen } from "./layouts/recognise.js";
 import { readManifest } from "./manifest.js";
 import {
   type CandidateOutcome,
@@ -95,20 +96,23 @@ export function scanChanges(folders: readonly string[], options: ChangesOptions)
 /** Looks at every candidate: described ones apart from their files, those at addresses, those in data folders. */
 function lookAtAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
-  const apart = findApart(options.descriptors ?? null, unreadable);
-  const claimedFiles = claimedBy(apart);
   const roots = folders.filter((folder) => !isAddress(folder));
+  const walked: string[] = [];
+  const located = findLocations(roots, unreadable, walked, options.known);
+  const confirmed = located.filter((location) => isConfirmation(basename(location)));
+  const local = located.filter((location) => !isConfirmation(basename(location)));
+  const apart = [...findApart(options.descriptors ?? null, roots, unreadable), ...confirmed];
+  const claimedFiles = claimedBy(apart);
   const described = apart.map((location) =>
     candidateAt(location, options, (known) => {
       const state = stateApart(location);
       const own = { state, changedMs: null, version: () => state };
       const observed = withChanges(own, location, states, known);
-      const describe = () => describeApart(location, observed.version(), [...roots, dirname(location)]);
+      const beside = isFileEntry(location, roots) ? [] : [dirname(location)];
+      const describe = () => describeApart(location, observed.version(), [...roots, ...beside]);
       return { observed, examine: () => examine(describe(), options) };
     }),
   );
-  const walked: string[] = [];
-  const local = findLocations(roots, unreadable, walked, options.known);
   const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
   const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
   const isClaimedAddress = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
@@ -232,11 +236,38 @@ function findLocations(
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
       if (status?.isDirectory() && depth < FOLDER_DEPTH) walk(path, realOf() ?? path, depth + 1);
-      if (status?.isFile() && (known.has(path) || isStoredFile(path)) && isNew(realOf())) found.push(path);
+      const isOne = () => known.has(path) || isConfirmation(name) || isStoredFile(path);
+      if (status?.isFile() && isOne() && isNew(realOf())) found.push(path);
     }
   };
-  for (const folder of folders) walk(folder, realPath(folder) ?? folder, 0);
+  for (const folder of folders) {
+    if (!isSingle(folder)) walk(folder, realPath(folder) ?? folder, 0);
+    else if (isNew(realPath(folder))) {
+      found.push(folder);
+      const beside = confirmationFor(folder, null);
+      if (beside !== null && isNew(beside)) found.push(beside);
+    }
+  }
   return found;
+}
+
+/** Whether an entry of the data folders is a single file or store. */
+function isSingle(path: string): boolean {
+  const status = statusOf(path);
+  return status?.isFile() === true || (status?.isDirectory() === true && isListedStore(path));
+}
+
+function isListedStore(folder: string): boolean {
+  try {
+    return folderKind(readdirSync(folder)) === "store";
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a descriptor lies beside a single file that is served alone: it may name nothing else of its folder. */
+function isFileEntry(location: string, roots: readonly string[]): boolean {
+  return roots.some((root) => dirname(root) === dirname(location) && isSingle(root));
 }
 
 function isStoredFile(path: string): boolean {
@@ -346,16 +377,30 @@ function examine(description: Description | Refused, options: Pick<ScanOptions, 
   return "dataset" in outcome ? outcome : { ...outcome, names: namesOf(description.descriptor) };
 }
 
+function isConfirmedText(location: string): boolean {
+  const read = descriptorText(location);
+  return "text" in read && read.text.includes('"confirmed"');
+}
+
 function namesOf({ name, aliases }: Descriptor): string[] {
   return [name, ...aliases];
 }
 
-/** Finds the descriptors that are kept apart from their files; a folder that cannot be listed is a problem. */
-function findApart(folder: string | null, problems: Refusal[]): string[] {
+/**
+ * Finds the descriptors that are kept apart from their files; a folder that cannot be listed is a problem. Confirmed
+ * ones of files elsewhere are left out: the folder may serve several services.
+ */
+function findApart(folder: string | null, roots: readonly string[], problems: Refusal[]): string[] {
   if (folder === null) return [];
   try {
-    return descriptorsIn(folder);
+    const real = roots.flatMap((root) => realPath(root) ?? []);
+    const isHere = (path: string) => real.some((root) => path === root || path.startsWith(root + sep));
+    return descriptorsIn(folder).filter((location) => {
+      const claimed = [...claimedBy([location])];
+      return !isConfirmedText(location) || claimed.length === 0 || claimed.some(isHere);
+    });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     problems.push({ location: folder, message: `the folder of descriptors is not readable: ${reasonOf(error)}` });
     return [];
   }
@@ -427,6 +472,7 @@ function examineFile(
   try {
     const found = recogniseFile(file, location, name);
     if ("problems" in found) return found;
+    if (!isComplete(found)) return { problems: [needsLook(location)], names: [name], waits: true };
     const folder = isAddress(path) ? "." : dirname(path);
     const open = file instanceof Hdf5File && file.stamp !== null ? { file: { opened: file, stamp: file.stamp } } : {};
     return admit({ ...found, folder, location, digest, ...open }, chunkBytes);

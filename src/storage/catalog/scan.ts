@@ -2,6 +2,7 @@
  * Defines the records of a scan of data folders: what it looked at, what has changed since the last one, and the
  * resulting datasets.
  */
+import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "../file/dataset.js";
 
 /** Something in the data folders that is not served, and the reason. */
@@ -10,6 +11,8 @@ export interface Refusal {
   readonly message: string;
   /** Names and aliases of the dataset that it would be, if they are known. */
   readonly names?: readonly string[];
+  /** Whether a person has to confirm what it is taken for. */
+  readonly waits?: true;
 }
 
 /** Beginnings of refusals by what a file states, which callers are told: an open question, or what is not served. */
@@ -19,6 +22,8 @@ export const BY_CONTENT = /^(open question about|recognised as) /;
 export interface Refused {
   readonly problems: readonly string[];
   readonly names?: readonly string[];
+  /** Whether a person has to confirm what it is taken for. */
+  readonly waits?: true;
 }
 
 /** The outcome of examining a file or folder. */
@@ -82,6 +87,22 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   });
   const { datasets, clashes } = withoutClashes(found);
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
+}
+
+/** Files that wait for a person and are named in a log. */
+const MOST_WAITING = 20;
+
+/** Lines of a log about what a scan has refused, and about the first files that wait for a person. */
+export function linesAbout(problems: readonly Refusal[], folders: readonly string[]): string[] {
+  const line = ({ location, message }: Refusal) => `${location}: ${message}`;
+  const waiting = problems.filter(({ waits }) => waits === true);
+  const more = waiting.length - MOST_WAITING;
+  const local = folders.filter((place) => !isAddress(place)).join(" ");
+  return [
+    ...problems.filter(({ waits }) => waits !== true).map(line),
+    ...waiting.slice(0, MOST_WAITING).map(line),
+    ...(more > 0 ? [`${more} more files need a look: fieldprobe inspect --all ${local} --yes`] : []),
+  ];
 }
 
 /** If several datasets claim a name or alias, none of them is served. Letter case does not distinguish names. */

@@ -55,7 +55,7 @@ class Lines {
  *
  * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
  */
-function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
+export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
   const lines = new Lines(dataset, axis, open);
   const { components, nodes } = lines;
   let [seam, inside] = [0, 0];
@@ -113,7 +113,7 @@ export function repeatedQuestion(axes: AxisName[]): Question {
   const question =
     "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";
   const answer = "axes.*.nodes, axes.*.origin and fields.*.offset in a descriptor that leaves one of the two out";
-  return { about: "spacing", axes, question, answer };
+  return { about: "spacing", axes, question, answer, red: true };
 }
 
 /** Adds what is measured to the questions about periodicity. @throws DataError if a line cannot be read */

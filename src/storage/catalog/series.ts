@@ -11,6 +11,7 @@ import { requireDistinct } from "./layouts/fields.js";
 import { timesOf } from "./layouts/grid.js";
 import { Findings } from "./layouts/layout.js";
 import { type Recognised, recognise } from "./layouts/recognise.js";
+import { variesIn } from "./layouts/structure.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
@@ -76,7 +77,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const asked = ofAll(members, ({ questions }) => questions);
   const others = answers.times === undefined ? asked : asked.filter(({ about }) => about !== "times");
   const open = [...others, ...findings.questions];
-  const assumed = [...ofAll(members, (found) => found.assumed), ...(answers.assume === true ? open : [])];
+  const assumed = ofAll(members, (found) => found.assumed);
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),
     name: name === "" ? "series" : name,
@@ -84,7 +85,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
     time,
     fields: fieldsOf(members, isAddress(first.path) ? `${dirname(first.path)}/${pattern}` : pattern),
     ...(assumed.length === 0 ? {} : { assumed }),
-    ...(answers.assume === true || open.length === 0 ? {} : { questions: open }),
+    ...(open.length === 0 ? {} : { questions: open }),
   };
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
@@ -100,6 +101,11 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
     warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
     units: first.found.units,
     dated: first.found.dated,
+    timeTable: first.found.timeTable,
+    isKnown: first.found.isKnown,
+    seen: first.found.seen,
+    structure: first.found.structure,
+    varies: variesIn(members.map(({ found }) => found.structure)),
   };
 }
 
@@ -142,6 +148,14 @@ function timesFromOneDate(members: readonly SeriesFile[]): number[] | null {
   const sinces = own.map((time, at) => (starts[at] as number) + time * first.seconds);
   const origin = starts[sinces.indexOf(Math.min(...sinces))] as number;
   return own.map((time, at) => time + ((starts[at] as number) - origin) / first.seconds);
+}
+
+/** The time that a file states on the calendar of another one, or null. */
+export function timeFrom(base: Recognised, found: Recognised): number | null {
+  const time = statedTime(found);
+  if (time === null || base.dated === null || found.dated === null) return time;
+  const isOther = base.dated.calendar !== found.dated.calendar || base.dated.seconds !== found.dated.seconds;
+  return isOther ? null : time + (found.dated.start - base.dated.start) / found.dated.seconds;
 }
 
 /** The time that a file states, or null. */

@@ -9,9 +9,12 @@ import { DESCRIPTOR_NAME, isStore } from "../file/folder-names.js";
 import { StoreStates } from "../thread/store-states.js";
 import { isReferences } from "../zarr/kinds.js";
 import { describeApart } from "./apart.js";
+import { confirmationFor, needsLook } from "./confirmation.js";
+import { questionText } from "./descriptor.js";
 import { admit } from "./gate.js";
 import type { Answers } from "./layouts/answers.js";
-import { recognise } from "./layouts/recognise.js";
+import { flagOf, openLines } from "./layouts/draft.js";
+import { isComplete, recognise } from "./layouts/recognise.js";
 import type { Refused } from "./scan.js";
 import { describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
@@ -19,11 +22,17 @@ import type { Description } from "./verify.js";
 /**
  * Verifies the dataset at a path.
  *
- * @param answers what the user says of a bare file
+ * @param answers     what the user says of a bare file
+ * @param descriptors the folder of descriptors, in which confirmations may be
  * @throws DataError with everything that is wrong, a line each
  */
-export function openSource(path: string, chunkBytes: number, answers: Answers = {}): Dataset {
-  if (isAddress(path)) return admitted(path, atAddress(path, answers), chunkBytes);
+export function openSource(
+  path: string,
+  chunkBytes: number,
+  answers: Answers = {},
+  descriptors: string | null = null,
+): Dataset {
+  if (isAddress(path)) return admitted(path, atAddress(path, answers, descriptors), chunkBytes);
   const location = resolve(path);
   const status = statSync(location, { throwIfNoEntry: false });
   if (status === undefined) throw new DataError(`${path}: there is no such file or folder`);
@@ -34,7 +43,7 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
       ? folderAt(descriptor, path)
       : location.endsWith(".json") && !isReferences(location)
         ? describeApart(location, "", ["/"])
-        : bareFile(location, answers);
+        : bareFile(location, answers, descriptors);
   return admitted(path, description, chunkBytes);
 }
 
@@ -55,7 +64,7 @@ function admitted(path: string, description: Description | Refused, chunkBytes: 
 }
 
 /** @throws DataError for a folder that holds anything but one dataset */
-function atAddress(path: string, answers: Answers): Description | Refused {
+function atAddress(path: string, answers: Answers, descriptors: string | null): Description | Refused {
   const address = path.replace(/\/+$/, "");
   const states = new StoreStates([address]);
   try {
@@ -64,7 +73,7 @@ function atAddress(path: string, answers: Answers): Description | Refused {
     const problem = states.problemAt(place);
     if (problem !== null) return { problems: [problem] };
     if (basename(place) === DESCRIPTOR_NAME && places.length === 1) return describeFolder(place, "");
-    if (place === address) return bareFile(address, answers);
+    if (place === address) return bareFile(address, answers, descriptors);
     return { problems: [`there is no ${DESCRIPTOR_NAME} in the folder; name one of what it holds, e.g. ${place}`] };
   } finally {
     states.close();
@@ -77,12 +86,27 @@ function folderAt(descriptor: string, path: string): Description | Refused {
   return describeFolder(descriptor, "");
 }
 
-function bareFile(location: string, answers: Answers): Description {
+/** A bare file as it was confirmed, or as its format defines it, or as the user says and confirms. */
+function bareFile(location: string, answers: Answers, descriptors: string | null): Description | Refused {
   const path = isAddress(location) ? location : realpathSync(location);
+  const { yes: _, despite: __, ...said } = answers;
+  const isSaid = Object.values(said).some((answer) => answer !== undefined);
+  const confirmed = isSaid ? null : confirmationFor(location, descriptors);
+  if (confirmed !== null) return describeApart(confirmed, "", ["/"]);
   const found = recognise(path, answers, nameOf(location));
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
   const { descriptor, warnings } = found;
+  const open = openLines(descriptor.questions);
+  if (open.length > 0) {
+    const flags = [...new Set(open.map(flagOf))].join(", ");
+    const lines = open.map((line) => `open question about ${questionText(line)}`);
+    return { problems: [`${needsLook(location)} (or the flags ${flags})`, ...lines] };
+  }
+  if (!isComplete(found) && answers.yes !== true) throw new DataError(`${needsLook(location)} --yes confirms it`);
   const folder = isAddress(path) ? "." : dirname(path);
-  return { descriptor, folder, location, digest: "", warnings, assume: answers.assume === true };
+  return {
+    ...{ descriptor: { ...descriptor, questions: [] }, folder, location, digest: "", warnings },
+    ...(answers.despite === undefined ? {} : { despite: answers.despite }),
+  };
 }

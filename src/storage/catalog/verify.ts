@@ -9,6 +9,7 @@ import {
   type FieldPart,
   type FieldSource,
   KNOWN_FIELDS,
+  type Subject,
   type TimeAxis,
   type Walls,
 } from "../file/dataset.js";
@@ -41,8 +42,8 @@ export interface Description {
   readonly location: string;
   readonly digest: string;
   readonly warnings: readonly string[];
-  /** Whether the user accepts every guess that is left. */
-  readonly assume?: boolean;
+  /** Subjects of red lines that the person overrides. */
+  readonly despite?: readonly Subject[];
   /** One of the files, if it is open. */
   readonly file?: GivenFile;
 }

@@ -105,6 +105,7 @@ export const SUBJECTS = [
   "spacing",
   "origin",
   "scale",
+  "values",
   "units",
   "times",
   "snapshot",
@@ -119,6 +120,8 @@ export interface Question {
   axes?: AxisName[] | undefined;
   question: string;
   answer?: string | undefined;
+  /** Whether a statement of the file contradicts what was chosen. */
+  red?: true | undefined;
 }
 
 /** A guess in one line, without its answer. */

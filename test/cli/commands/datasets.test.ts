@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findingsOf } from "../../../src/storage/catalog/check-record.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
@@ -90,7 +91,7 @@ describe("fieldprobe inspect", () => {
     const asked = fieldprobe("inspect", path, "--write", folder);
     expect(asked.status).toBe(1);
     expect(asked.stdout).toMatch(
-      /Open questions .*\n(.*\n)*.*\* order: \/u is 8 x 8 x 8 x 3, and nothing in the file names/,
+      /Open \(\?\) and red \(!\) lines:\n(.*\n)*.*\? order: \/u is 8 x 8 x 8 x 3, and nothing in the file names/,
     );
     const written = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
     expect(written.questions.map(({ about }: { about: string }) => about)).toContain("order");
@@ -113,16 +114,48 @@ describe("fieldprobe inspect", () => {
       fields: { velocity: { dimensions: ["x", "y", "z", "c"] } },
     });
     expect(fieldprobe("check", folder).status).toBe(0);
-    rmSync(join(folder, "dataset.json"));
-    expect(fieldprobe("inspect", path, "--write", folder, "--assume")).toMatchObject({ status: 0 });
-    const accepted = fieldprobe("check", folder);
-    expect(accepted.status).toBe(0);
-    expect(accepted.stdout).toMatch(/warning: assumed order: \/u is 8 x 8 x 8 x 3/);
+  });
+
+  it("confirms a draft beside its file, in spite of a red line, and not while one is open", {
+    timeout: 120_000,
+  }, async () => {
+    const folder = join(SCRATCH, "confirmed");
+    mkdirSync(folder);
+    const path = await writeHdf5(join(folder, "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
+      (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
+      file.create_dataset({ name: "mask", data: Float64Array.of(1, 2, 3) });
+      file.create_attribute("note", "a\u001b[31mb");
+    });
+    writeFileSync(join(folder, "v.h5"), readFileSync(path));
+    const answers = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
+    const open = fieldprobe("inspect", path, ...answers.slice(0, 4), "--yes");
+    expect([open.status, open.stderr]).toEqual([2, expect.stringMatching(/--yes: .* open or red: .*--length/)]);
+    const red = fieldprobe("inspect", path, ...answers, "--yes");
+    expect([red.status, red.stderr]).toEqual([2, expect.stringMatching(/--yes: a line is open or red: --despite/)]);
+    expect(red.stdout).toContain('@note = "a\\u001b[31mb"');
+    const waiting = fieldprobe("check", folder);
+    expect(waiting.stdout).toContain(`${path}: needs a look: fieldprobe inspect ${path}\n`);
+    const yes = fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
+    expect([yes.status, yes.stderr]).toEqual([0, `wrote ${join(folder, "u.dataset.json")}\n`]);
+    const checked = fieldprobe("check", folder).stdout;
+    expect(checked).toMatch(/^u \(.*u\.dataset\.json\)$/m);
+    expect(checked).toContain("v.h5: needs a look");
     writeFileSync(join(folder, "points.csv"), "0.5,0.5,0.5\n");
-    const { name } = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
-    const asking = `values ${name} u --time 0 --method Lag4 --format json --data ${folder}`;
+    const asking = `values u u --time 0.5 --method Lag4 --format json --data ${folder}`;
     const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
-    expect(JSON.parse(answer.stdout).assumed).toContainEqual(expect.stringMatching(/^\/u is 8 x 8 x 8 x 3/));
+    expect(JSON.parse(answer.stdout).assumed).toContainEqual(
+      expect.stringMatching(/^Numbers that nothing applies: gain = 2 of \/u/),
+    );
+    const changed = await writeHdf5(join(folder, "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
+      (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
+      file.create_dataset({ name: "mask", data: Float64Array.of(1, 2, 4) });
+      file.create_attribute("note", "a\u001b[31mb");
+    });
+    expect(fieldprobe("check", folder).stdout).toContain(
+      `needs a look (not as it was confirmed: /mask is float64 3 = 1, 2, 4, and was float64 3 = 1, 2, 3): fieldprobe inspect ${changed} --same`,
+    );
   });
 
   it("serves a field by the name that a flag gives it", async () => {
@@ -155,7 +188,7 @@ describe("fieldprobe inspect", () => {
     expect([status, stderr.split("\n")]).toEqual([
       1,
       [
-        "fieldprobe: odd.h5 is not served before its questions marked * are answered (exit code 1)",
+        expect.stringMatching(/^fieldprobe: odd\.h5 waits for an answer: .*\(exit code 1\)$/),
         `wrote ${join(folder, "dataset.json")}`,
         "",
       ],
@@ -171,7 +204,7 @@ describe("fieldprobe inspect", () => {
     expect(refused.status).toBe(1);
     expect(refused.stdout).toMatch(/open question about fields: .*\/eta is the pressure.* Answer: --velocity/);
     rmSync(join(folder, "dataset.json"));
-    expect(fieldprobe("check", folder).stdout).toMatch(/the layout of the file is not recognised/);
+    expect(fieldprobe("check", folder).stdout).toContain("needs a look: fieldprobe inspect");
   });
 
   it("takes a vector, or three datasets of one shape, for the velocity where nothing has a usual name", async () => {

@@ -74,7 +74,7 @@ describe("commands on an HDF5 file at an address", () => {
   });
 
   it("explain the file, and describe it for a folder", async () => {
-    expect(await run(["inspect", address])).toMatch(/flow\.h5: generic, dataset name flow/);
+    expect(await run(["inspect", address])).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
     await run(["inspect", address, "--write", "described"]);
     const { fields } = JSON.parse(readFileSync(join(folder, "described", "dataset.json"), "utf8"));
     expect(fields.pressure.file).toBe(address);
@@ -111,12 +111,12 @@ describe("commands on a bucket", () => {
   });
 
   it("show all datasets of a prefix, also if there is one, and what keeps one from being read", async () => {
-    expect(await run(["inspect", "s3://cubes/runs/"])).toMatch(/^flow\.h5: generic, dataset name flow$/m);
+    expect(await run(["inspect", "s3://cubes/runs/"])).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     const failed = (await run(["inspect", "s3://cubes/bad"]).catch((error: unknown) => error)) as {
       stdout: string;
       stderr: string;
     };
-    expect(failed.stdout).toMatch(/^flow\.h5: generic, dataset name flow$/m);
+    expect(failed.stdout).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     expect(failed.stderr).toMatch(/^fieldprobe: [^\n]*cut\.h5[^\n]* \(exit code 1\)\n$/);
     const written = (await run(["inspect", "s3://cubes/bad", "--write", "x"]).catch((error: unknown) => error)) as {
       stderr: string;

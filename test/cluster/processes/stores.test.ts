@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, QUERY, randomPoints } from "./queries.js";
@@ -52,7 +52,7 @@ describe.skipIf(NO_NATS).each([
     const store = join(folder, "cube.zarr");
     rmSync(store, { recursive: true, force: true });
     const options = { name: "cube", chunk: 16, shard: 32, compression: "none" } as const;
-    await convertToZarr(openSource(near, 2 ** 26), objectTarget(store, STORE_DEFAULTS), options, () => {});
+    await convertToZarr(openConfirmed(near, 2 ** 26), objectTarget(store, STORE_DEFAULTS), options, () => {});
     const keys = readdirSync(store, { recursive: true, encoding: "utf8" }).filter((key) =>
       statSync(join(store, key)).isFile(),
     );

@@ -7,7 +7,7 @@ import { openEngine } from "../../../src/engine/main/engine.js";
 import { openPool } from "../../../src/engine/main/pool.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { writeZarr } from "../../support/zarr.js";
+import { writeKnownZarr } from "../../support/zarr.js";
 
 it("keeps the stores of its datasets, and those of former ones until the queries that read them have ended", async () => {
   const data = scratchFolder();
@@ -20,7 +20,7 @@ it("keeps the stores of its datasets, and those of former ones until the queries
   });
   const p = { dimensions: ["z", "y", "x"], shape: [8, 8, 8], chunks: [8, 8, 8], values: new Float64Array(512).fill(1) };
   const arrays = { p, x: axis("x"), y: axis("y"), z: axis("z") };
-  for (const store of [kept, gone]) writeZarr(store, { version: 3, arrays });
+  for (const store of [kept, gone]) writeKnownZarr(store, { version: 3, arrays });
   const config = loadConfig({ DATA: data, WORKERS: "1" }, {});
   const log = pino({ level: "silent" });
   const carrier = openPool(config, log);

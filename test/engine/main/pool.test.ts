@@ -15,6 +15,7 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
+import { confirmFile } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
@@ -142,10 +143,11 @@ describe("pool", () => {
         file.create_dataset({ name, data, shape: [data.length], ...storage });
       }
     });
+    confirmFile(join(bare, "bare.h5"));
     open(1);
     const scan: Task = { kind: "scan", folders: [folder, bare], known: new Map(), slow: false, index: null };
     const { candidates } = (await pool.run(scan)) as ScanChanges;
-    const [dataset, scanned] = candidates.map(({ outcome }) => outcome as { readonly dataset: Dataset });
+    const [scanned, dataset] = candidates.map(({ outcome }) => outcome as { readonly dataset: Dataset });
     // To scan coordinates is to read them.
     expect(scanned?.dataset.axes.map(({ nodes, spacing }) => [nodes, spacing])).toEqual(
       [NODES.x, NODES.y, NODES.z].map((nodes) => [nodes, 0.25]),

@@ -9,10 +9,10 @@ import type { Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { writeCube } from "../../../tools/generate/cube.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { generator, runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -62,7 +62,7 @@ describe("bytes read where data exceeds the cache", () => {
     }
     const form = { name: "stored", chunk: EDGE, shard: 2 * EDGE, compression: "none" } as const;
     const store = objectTarget(join(folder, "stored.zarr"), STORE_DEFAULTS);
-    await convertToZarr(openSource(join(folder, "cube"), 2 ** 28), store, form, () => {});
+    await convertToZarr(openConfirmed(join(folder, "cube"), 2 ** 28), store, form, () => {});
   });
 
   async function answer(query: Query, count: number, cacheMiB: number, workers: number): Promise<Answer> {

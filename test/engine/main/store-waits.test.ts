@@ -5,13 +5,13 @@ import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { array, SNAPSHOT } from "../../storage/zarr/numbered-cube.js";
 import { useObjectServer } from "../../support/object-server.js";
-import { zarrObjects } from "../../support/zarr.js";
+import { knownObjects } from "../../support/zarr.js";
 
 const server = useObjectServer();
 
 it("tells that a query waits for a store that is silent, and that it goes on at its end", async () => {
   const arrays = { p: array(["z", "y", "x"]), ...SNAPSHOT };
-  await server.put("far.zarr", zarrObjects({ version: 3, arrays, consolidated: true }));
+  await server.put("far.zarr", knownObjects({ version: 3, arrays, consolidated: true }));
   const config = loadConfig({ DATA: `${server.url}/far.zarr`, WORKERS: "1" }, {});
   const engine = await openEngine(config, pino({ level: "silent" }));
   try {

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, expect, it } from "vitest";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeHdf5 } from "../../support/cubes.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { writeComponents } from "../../support/questionable-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -28,7 +28,7 @@ async function withTable(x: (i: number) => number, periodic: string): Promise<Da
     file.create_attribute("axes", "zyx");
     file.create_attribute("periodic", periodic);
   });
-  return openSource(path, 2 ** 26);
+  return openConfirmed(path, 2 ** 26);
 }
 
 const rounded = (digits: number) => (i: number) => Number((i * STEP).toFixed(digits));

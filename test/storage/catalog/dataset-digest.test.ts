@@ -18,10 +18,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { digestBuild, digestProgram } from "../../../src/engine/contract/build-digest.js";
 import { keepCheck } from "../../../src/storage/catalog/check-record.js";
 import { DatasetDigests } from "../../../src/storage/catalog/dataset-digest.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { writeCube } from "../../../tools/generate/cube.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 describe("digests of datasets", () => {
@@ -29,7 +29,7 @@ describe("digests of datasets", () => {
   const first = join(folder, "first");
   const state = join(folder, "state");
   const digestOf = async (dataset: Dataset): Promise<string> => (await new DatasetDigests(state).of(dataset)).digest;
-  const digestAt = (path: string): Promise<string> => digestOf(openSource(path, 2 ** 26));
+  const digestAt = (path: string): Promise<string> => digestOf(openConfirmed(path, 2 ** 26));
   const copy = (name: string): string => {
     cpSync(first, join(folder, name), { recursive: true, preserveTimestamps: true });
     return join(folder, name);
@@ -61,7 +61,7 @@ describe("digests of datasets", () => {
   });
 
   it("differ by one byte anywhere in 200 MB, with the size and the times kept", async () => {
-    const dataset = openSource(first, 2 ** 26);
+    const dataset = openConfirmed(first, 2 ** 26);
     const digestWith = async (name: string, at: number | null): Promise<string> => {
       const path = join(folder, name);
       const file = openSync(path, "w");
@@ -82,7 +82,7 @@ describe("digests of datasets", () => {
   });
 
   it("of what lies at an address follow the version alone, whenever it was first seen", async () => {
-    const dataset = openSource(first, 2 ** 26);
+    const dataset = openConfirmed(first, 2 ** 26);
     const at = (newestMs: number, version: string): Promise<string> => {
       const files = [{ path: "https://host/cube.h5", bytes: 0, modifiedMs: 0, inode: 0, newestMs, version }];
       return digestOf({ ...dataset, files });
@@ -92,7 +92,7 @@ describe("digests of datasets", () => {
   });
 
   it("of more bytes than are read whole follow the checksums that a check has compared, or are unverified", async () => {
-    const dataset = openSource(first, 2 ** 26);
+    const dataset = openConfirmed(first, 2 ** 26);
     const path = join(folder, "huge");
     const file = openSync(path, "w");
     ftruncateSync(file, 2 ** 29 + 4096);

@@ -1,10 +1,12 @@
 /** A defect in what examines a file costs that file alone. */
+import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { File } from "h5wasm/node";
 import { beforeAll, expect, it, vi } from "vitest";
 import * as layouts from "../../../src/storage/catalog/layouts/recognise.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 vi.mock(import("../../../src/storage/catalog/layouts/recognise.js"), { spy: true });
@@ -14,11 +16,12 @@ const SCRATCH = scratchFolder();
 beforeAll(() => loadHdf5());
 
 it("serves the rest when examining a file ends in an error nobody reckoned with", async () => {
-  for (const name of ["a.h5", "b.h5"])
-    await writeHdf5(join(SCRATCH, name), (file) => {
-      stateGrid(file);
-      writeField(file, "/p", { dimensions: ["z", "y", "x"] });
-    });
+  const field = (file: File) => writeField(file, "/p", { dimensions: ["z", "y", "x"] });
+  mkdirSync(join(SCRATCH, "b"));
+  await writeHdf5(join(SCRATCH, "a.h5"), field);
+  await writeHdf5(join(SCRATCH, "b", "b.h5"), field);
+  const pressure = { file: "b.h5", path: "/p", dimensions: ["z", "y", "x"] };
+  writeDescriptor(join(SCRATCH, "b"), descriptor("b", { time: { count: 1 }, fields: { pressure } }));
   const { recogniseOpen } = await vi.importActual<typeof layouts>("../../../src/storage/catalog/layouts/recognise.js");
   vi.mocked(layouts.recogniseOpen).mockImplementation((file, ...rest) => {
     if (basename(file.path) === "a.h5") throw new TypeError("no such property");

@@ -13,6 +13,7 @@ import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
 import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { confirmFile } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -29,6 +30,7 @@ async function beside(): Promise<{ folder: string; bad: string }> {
     stateGrid(file);
     writeField(file, "/p", { dimensions: ["z", "y", "x"] });
   });
+  confirmFile(join(good, "p.h5"));
   return { folder, bad };
 }
 

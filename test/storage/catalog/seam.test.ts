@@ -14,7 +14,6 @@ const ANSWERS = {
   periodic: ["x", "y", "z"],
   spacing: [0.2, 0.2, 0.2],
   origin: [0, 0, 0],
-  anyName: true,
 } as const;
 
 beforeAll(() => loadHdf5());
@@ -28,7 +27,7 @@ async function asked(name: string, velocity: (x: number, y: number, z: number) =
   });
   const found = recognise(path, ANSWERS, name);
   if (found === null) throw new Error("not recognised");
-  return measured(found, SCRATCH, false)
+  return measured(found, SCRATCH, {})
     .written.questions?.filter(({ about }) => about === "spacing")
     .map(({ axes }) => axes);
 }

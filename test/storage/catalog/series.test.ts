@@ -37,12 +37,19 @@ const open = (questions: readonly { about: string; question: string }[] = []) =>
   questions.filter(({ about }) => about !== "faces").map(({ question }) => question);
 
 describe("a series of files", () => {
-  it("asks the question of a file that is not the first, by its name", async () => {
-    const paths = await filesOf("scaled", { "a_0.h5": at(0), "a_1.h5": at(1, 0.5), "a_2.h5": at(2, 0.5) });
+  it("has the line of a file that is not the first, by its name", async () => {
+    const scaled = (time: number) => (file: File) => {
+      at(time)(file);
+      (file.get("u") as H5Dataset).create_attribute("gain", 0.5, [], "<d");
+    };
+    const paths = await filesOf("scaled", { "a_0.h5": at(0), "a_1.h5": scaled(1), "a_2.h5": scaled(2) });
     const { written } = recogniseSeries(paths, {});
-    expect(open(written.questions)).toEqual([
-      expect.stringMatching(/^In a_1\.h5, a_2\.h5: .*scale_factor of \/ is 0\.5/),
-    ]);
+    expect(open(written.questions)).toEqual([expect.stringMatching(/^In a_1\.h5, a_2\.h5: .*gain = 0\.5 of \/u/)]);
+  });
+
+  it("lists what differs among its files and is not used", async () => {
+    const paths = await filesOf("differ", { "d_0.h5": at(0), "d_1.h5": at(1, 0.5), "d_2.h5": at(2, 0.5) });
+    expect(recogniseSeries(paths, {}).varies).toEqual(["@scale_factor", "@time"]);
   });
 
   it("stands in the order of the times that its files state, whatever their numbers are", async () => {
@@ -114,12 +121,12 @@ describe("groups of one time each", () => {
     expect(found?.descriptor.fields.velocity?.steps).toEqual(["2", "1", "0"]);
   });
 
-  it("are asked about a statement in any of them", async () => {
+  it("show a statement in any of them", async () => {
     const scale = (file: File, step: string) => {
       if (step === "2") parentOf(file, `/${step}/u`).group.create_attribute("scale_factor", 2, [], "<d");
     };
     const found = recognise(await writeHdf5(join(SCRATCH, "scaled.h5"), grouped([0, 1, 2], scale)));
-    expect(open(found?.written.questions)).toEqual([expect.stringMatching(/scale_factor of \/2 is 2/)]);
+    expect(found?.seen).toContain("/2@scale_factor = 2");
   });
 
   it("are asked about dimensions that scales name otherwise in one of them", async () => {

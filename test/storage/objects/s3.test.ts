@@ -12,7 +12,7 @@ import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { zarrObjects } from "../../support/zarr.js";
+import { knownObjects } from "../../support/zarr.js";
 import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
 
 const SCRATCH = scratchFolder();
@@ -143,7 +143,7 @@ describe("a store in a bucket", () => {
     const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
     await bucket.put(
       "runs/flow.zarr",
-      zarrObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true }),
+      knownObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true }),
     );
   });
 
@@ -162,7 +162,7 @@ describe("a store in a bucket", () => {
 
   it("is listed where its metadata are not consolidated", async () => {
     const velocity = array(["t", "z", "y", "x", "c"], { codec: "gzip" });
-    await bucket.put("plain.zarr", zarrObjects({ version: 3, arrays: { velocity, ...TABLES } }));
+    await bucket.put("plain.zarr", knownObjects({ version: 3, arrays: { velocity, ...TABLES } }));
     const { datasets, problems } = scan("s3://cubes/plain.zarr");
     expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "velocity", 3);

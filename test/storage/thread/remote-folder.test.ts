@@ -8,7 +8,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { completeFolder } from "../../../src/storage/catalog/manifest.js";
 import { type FolderScan, statesOf } from "../../../src/storage/catalog/scan.js";
 import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {
@@ -21,9 +20,10 @@ import {
   writeHdf5,
 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { writeZarr } from "../../support/zarr.js";
+import { writeKnownZarr } from "../../support/zarr.js";
 import { array, expectNodes, SNAPSHOT, TABLES } from "../zarr/numbered-cube.js";
 
 const SCRATCH = scratchFolder();
@@ -63,9 +63,9 @@ beforeAll(async () => {
   // The server of the bucket leaves out folders that hold nothing but folders.
   for (const name of ["", "1", "1/2", "1/2/3"]) writeFileSync(join(LOCAL, name, "notes.txt"), "a text");
   const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
-  writeZarr(join(LOCAL, "third.zarr"), { version: 3, arrays: { velocity, ...TABLES }, consolidated: true });
+  writeKnownZarr(join(LOCAL, "third.zarr"), { version: 3, arrays: { velocity, ...TABLES }, consolidated: true });
   const p = array(["z", "y", "x"], { codec: "zlib" });
-  writeZarr(join(LOCAL, "1", "second.zarr"), { version: 2, arrays: { p, ...SNAPSHOT }, consolidated: true });
+  writeKnownZarr(join(LOCAL, "1", "second.zarr"), { version: 2, arrays: { p, ...SNAPSHOT }, consolidated: true });
   mkdirSync(join(LOCAL, "half.zarr"));
   writeFileSync(join(LOCAL, "half.zarr", "conversion.json"), "{}");
   await bucket.put("runs", filesBelow(LOCAL));
@@ -165,12 +165,12 @@ describe("a dataset folder at an address", () => {
 
   it("is served where the host lists nothing, and is opened by its address", () => {
     expectNodes(scanFolders([`${server.url}/one`], OPTIONS).datasets[0] as Dataset, "pressure", 1);
-    expectNodes(openSource(`${server.url}/one`, 1 << 26), "pressure", 1);
-    expectNodes(openSource(`${server.url}/one/dataset.json`, 1 << 26), "pressure", 1);
+    expectNodes(openConfirmed(`${server.url}/one`, 1 << 26), "pressure", 1);
+    expectNodes(openConfirmed(`${server.url}/one/dataset.json`, 1 << 26), "pressure", 1);
   });
 
   it("has the digest of its copy on this machine", () => {
-    expect(openSource(`${server.url}/one`, 1 << 26).digest).toBe(openSource(folder, 1 << 26).digest);
+    expect(openConfirmed(`${server.url}/one`, 1 << 26).digest).toBe(openConfirmed(folder, 1 << 26).digest);
   });
 
   it("is refused where a file has another size than its manifest says", async () => {

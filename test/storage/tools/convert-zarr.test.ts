@@ -9,12 +9,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { get, open, root } from "zarrita";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr, type ZarrOptions } from "../../../src/storage/tools/convert-zarr.js";
 import { descriptor, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
+import { openConfirmed } from "../../support/open-confirmed.js";
 import { decodes, readArray, readDocument } from "../../support/read-zarr.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { writeZarr } from "../../support/zarr.js";
@@ -30,7 +30,7 @@ beforeAll(() => loadHdf5());
 /** The numbered cube, whose lengths are multiples of no chunk. */
 function numbered(): Dataset {
   const arrays = { velocity: array(["t", "z", "y", "x", "c"]), p: array(["t", "z", "y", "x"]), ...TABLES };
-  return openSource(writeZarr(join(SCRATCH, "numbered.zarr"), { version: 3, arrays }), MOST);
+  return openConfirmed(writeZarr(join(SCRATCH, "numbered.zarr"), { version: 3, arrays }), MOST);
 }
 
 const convertTo = (name: string, dataset: Dataset, options: ZarrOptions) =>
@@ -73,7 +73,7 @@ it.each([
 ])("keeps the aliases of a dataset under its own name alone: %s", async (name, aliases) => {
   const dataset = { ...numbered(), aliases: ["cube", "blocks"] };
   await convertTo(`aliases-${name}.zarr`, dataset, { ...PLAN, name });
-  expect(openSource(join(SCRATCH, `aliases-${name}.zarr`), MOST)).toMatchObject({ name, aliases });
+  expect(openConfirmed(join(SCRATCH, `aliases-${name}.zarr`), MOST)).toMatchObject({ name, aliases });
 });
 
 describe("a conversion into a store", () => {
@@ -85,16 +85,16 @@ describe("a conversion into a store", () => {
   ] as const)("keeps every value: shards of %d, %s", async (shard, compression) => {
     const name = `${shard}-${compression}.zarr`;
     await convertTo(name, numbered(), { ...PLAN, shard, compression });
-    const again = openSource(join(SCRATCH, name), MOST);
+    const again = openConfirmed(join(SCRATCH, name), MOST);
     expectNodes(again, "velocity", 3);
     expectNodes(again, "pressure", 1);
     if (decodes(compression)) expectSpecified(join(SCRATCH, name));
   });
 
   it("keeps everything else that is known of a dataset", async () => {
-    const source = openSource(DATA, MOST);
+    const source = openConfirmed(DATA, MOST);
     await convertTo("whole.zarr", source, { ...PLAN, chunk: 16, shard: 32 });
-    const { axes, time, forcing, units, dnsStep, frameVelocity, assumed } = openSource(
+    const { axes, time, forcing, units, dnsStep, frameVelocity, assumed } = openConfirmed(
       join(SCRATCH, "whole.zarr"),
       MOST,
     );
@@ -109,7 +109,7 @@ describe("a conversion into a store", () => {
       [true, true],
     ] as const;
     await convertTo("walls.zarr", { ...numbered(), walls, openFaces: "stop" }, PLAN);
-    expect(openSource(join(SCRATCH, "walls.zarr"), MOST)).toMatchObject({ walls, openFaces: "stop" });
+    expect(openConfirmed(join(SCRATCH, "walls.zarr"), MOST)).toMatchObject({ walls, openFaces: "stop" });
   });
 
   it("keeps the edges of cells", async () => {
@@ -117,12 +117,12 @@ describe("a conversion into a store", () => {
     const [x, y, z] = source.axes;
     const edges = Float64Array.from({ length: z.nodes + 1 }, (_, i) => z.origin + (i - 0.5) * z.spacing);
     await convertTo("edges.zarr", { ...source, axes: [x, y, { ...z, periodic: false, edges }] }, PLAN);
-    expect(openSource(join(SCRATCH, "edges.zarr"), MOST).axes[2].edges).toEqual(edges);
+    expect(openConfirmed(join(SCRATCH, "edges.zarr"), MOST).axes[2].edges).toEqual(edges);
   });
 
   it("is served under the name that it was given, also from a folder of another name", async () => {
     await convertTo("folder.zarr", numbered(), { ...PLAN, name: "given" });
-    expect(openSource(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
+    expect(openConfirmed(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
     const home = join(SCRATCH, "served");
     mkdirSync(home);
     renameSync(join(SCRATCH, "folder.zarr"), join(home, "folder.zarr"));
@@ -177,7 +177,7 @@ it.each(["other.h5", "s3://other/flow.h5"])("describes nothing outside of the st
   const pressure = { file, path: "/p", dimensions: ["z", "y", "x"] };
   const attributes = { fieldprobe_descriptor: JSON.stringify(descriptor("out", { fields: { pressure } })) };
   const store = writeZarr(join(SCRATCH, "out.zarr"), { version: 3, arrays: { p: array(["z", "y", "x"]) }, attributes });
-  expect(() => openSource(store, MOST)).toThrow(/names another file/);
+  expect(() => openConfirmed(store, MOST)).toThrow(/names another file/);
 });
 
 describe("an interrupted conversion", () => {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { digestFile } from "../../../src/storage/catalog/manifest.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import { type Dataset, fieldNames, type Triple } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
@@ -12,6 +11,7 @@ import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";
 import { convert, planBoxes } from "../../../src/storage/tools/convert.js";
 import { writeCutout } from "../../../src/storage/tools/cutout.js";
 import { descriptor, FRAMES, NODES, parentOf, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { openConfirmed, openProposed } from "../../support/open-confirmed.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -53,13 +53,13 @@ describe("convert", () => {
     ["VAR0", "fletcher32"],
     ["generic-scaled", "fletcher32"],
   ])("keeps every node, coordinate and time of %s, with filter %s", async (name, filter) => {
-    const source = openSource(await bareFile(name), CHUNK_BYTES);
+    const source = openConfirmed(await bareFile(name), CHUNK_BYTES);
     const folder = join(SCRATCH, `converted-${name}`);
     const fractions: number[] = [];
     const { files } = await convert(source, { folder, name: "converted", chunk: 5, filter }, (f) => fractions.push(f));
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
     expect(fractions.at(-1)).toBe(1);
-    const converted = openSource(folder, CHUNK_BYTES);
+    const converted = openConfirmed(folder, CHUNK_BYTES);
     expectSame(source, converted);
     expect(converted.name).toBe("converted");
     const { files: sums } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
@@ -89,10 +89,10 @@ describe("convert", () => {
       source: "a test",
     };
     writeDescriptor(folder, descriptor("full", members));
-    const source = openSource(folder, CHUNK_BYTES);
+    const source = openConfirmed(folder, CHUNK_BYTES);
     const target = join(SCRATCH, "full-converted");
     await convert(source, { folder: target, name: "full", chunk: 64, filter: "none" }, noProgress);
-    const converted = openSource(target, CHUNK_BYTES);
+    const converted = openConfirmed(target, CHUNK_BYTES);
     expectSame(source, converted);
     const { title, forcing, dnsStep, frameVelocity, units } = converted;
     expect({ title, forcing, dnsStep, frameVelocity, units }).toEqual({
@@ -105,7 +105,7 @@ describe("convert", () => {
   });
 
   it("resumes where it was interrupted, and ends with the same bytes", async () => {
-    const source = openSource(await bareFile("well"), CHUNK_BYTES);
+    const source = openConfirmed(await bareFile("well"), CHUNK_BYTES);
     const options = { name: "resumed", chunk: 6, filter: "gzip" } as const;
     const whole = join(SCRATCH, "whole");
     await convert(source, { ...options, folder: whole }, noProgress);
@@ -142,7 +142,7 @@ describe("convert", () => {
         writeField(file, name, { dimensions: ["z", "y", "x"], lengths: { x: 8, y: 8, z: 8 }, value: ({ x }) => c + x });
     });
     const answers = { spacing: [1, 1, 1], origin: [0, 0, 0], periodic: [], walls: [] };
-    const read = (dims: string[]) => openSource(path, CHUNK_BYTES, { ...answers, dims });
+    const read = (dims: string[]) => openConfirmed(path, CHUNK_BYTES, { ...answers, dims });
     const options = { folder: join(SCRATCH, "reordered"), name: "reordered", chunk: 8, filter: "none" } as const;
     const interruption = new Error("interrupted");
     const stop = () => {
@@ -159,17 +159,15 @@ describe("convert", () => {
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], chunks: [11, 10, 12, 3], filter: "gzip" });
     });
     const bound = 4 * 5 ** 3 * 3;
-    expect(() => openSource(path, bound, { assume: true })).toThrow(
-      /chunks of 15840 bytes.*fieldprobe convert rewrites it/,
-    );
+    expect(() => openProposed(path, bound)).toThrow(/chunks of 15840 bytes.*fieldprobe convert rewrites it/);
     const folder = join(SCRATCH, "large");
-    const source = openSource(path, CHUNK_BYTES, { assume: true });
+    const source = openProposed(path, CHUNK_BYTES);
     await convert(source, { folder, name: "small", chunk: 5, filter: "gzip" }, noProgress);
-    expectSame(source, openSource(folder, bound));
+    expectSame(source, openConfirmed(folder, bound));
   });
 
   it("never writes into a dataset or a folder of other things", async () => {
-    const source = openSource(await bareFile("well"), CHUNK_BYTES);
+    const source = openConfirmed(await bareFile("well"), CHUNK_BYTES);
     const folder = join(SCRATCH, "occupied");
     mkdirSync(folder);
     writeFileSync(join(folder, "thesis.tex"), "");
@@ -199,7 +197,7 @@ describe("convert", () => {
       readValues.call(this, bytes, address);
     });
     try {
-      const source = openSource(path, CHUNK_BYTES, { assume: true });
+      const source = openProposed(path, CHUNK_BYTES);
       expect(reads).toEqual([]);
       const folder = join(SCRATCH, "contiguous");
       const { bytesRead } = await convert(source, { folder, name: "c", chunk: 16, filter: "none" }, noProgress);
@@ -236,12 +234,12 @@ describe("convert", () => {
 
 describe("cutout", () => {
   it("has the layout of the 2019 service, and holds the nodes that were asked for", async () => {
-    const source = openSource(await bareFile("uchannel"), CHUNK_BYTES);
+    const source = openConfirmed(await bareFile("uchannel"), CHUNK_BYTES);
     const path = join(SCRATCH, "cut.h5");
     const box = { first: [2, 3, 4], count: [5, 4, 3] } as const;
     const selection = { fields: ["velocity"], frames: { first: 0, count: 1 }, box } as const;
     await writeCutout(source, selection, path, noProgress);
-    const cutout = openSource(path, CHUNK_BYTES);
+    const cutout = openConfirmed(path, CHUNK_BYTES);
     expect(cutout.axes.map(({ nodes }) => nodes)).toEqual([5, 4, 3]);
     expect(cutout.axes[0]).toMatchObject({ origin: 0.5, spacing: 0.25, periodic: false });
     expect(cutout.axes[1].coordinates).toEqual(source.axes[1].coordinates?.slice(3, 7));
@@ -264,11 +262,11 @@ describe("cutout", () => {
   });
 
   it("takes all nodes of the test grid from its own frames", async () => {
-    const source = openSource(await bareFile("well"), CHUNK_BYTES);
+    const source = openConfirmed(await bareFile("well"), CHUNK_BYTES);
     const path = join(SCRATCH, "late.h5");
     const box = { first: [0, 0, 0], count: [NODES.x, NODES.y, NODES.z] } as const;
     await writeCutout(source, { fields: ["pressure"], frames: { first: 1, count: 2 }, box }, path, noProgress);
-    const cutout = openSource(path, CHUNK_BYTES);
+    const cutout = openConfirmed(path, CHUNK_BYTES);
     expect(cutout.time).toMatchObject({ count: 2, origin: 1, step: 0.5 });
     const [a, b] = [openDataset(cutout), openDataset(source)];
     for (const frame of [0, 1])

@@ -3,10 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { frameStatistics } from "../../../src/storage/tools/frame-statistics.js";
 import { writeHdf5 } from "../../support/cubes.js";
+import { openProposed } from "../../support/open-confirmed.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
@@ -32,7 +32,7 @@ async function statisticsOf(name: string, velocity: (at: Point) => readonly [num
     file.create_dataset({ name: "y", data: y });
     file.create_dataset({ name: "z", data: even });
   });
-  const dataset = openSource(path, 2 ** 26, { assume: true });
+  const dataset = openProposed(path, 2 ** 26);
   const open = openDataset(dataset);
   const fractions: number[] = [];
   const found = await frameStatistics(dataset, open, "velocity", 0, async (fraction) => void fractions.push(fraction));

@@ -16,7 +16,19 @@ import { expectNodes } from "./numbered-cube.js";
 
 const SCRATCH = scratchFolder();
 const FIXTURES = fileURLToPath(new URL("fixtures", import.meta.url));
-const LIST = readFileSync(join(FIXTURES, "numbered.refs.json"), "utf8");
+const WRITTEN = readFileSync(join(FIXTURES, "numbered.refs.json"), "utf8");
+/** The descriptor of the store, in it: it is known without a confirmation. */
+const table = (path: string) => ({ coordinates: { file: "{store}", path } });
+const EMBEDDED = JSON.stringify({
+  schemaVersion: 1,
+  axes: { x: table("/x"), y: table("/y"), z: table("/z") },
+  time: { count: 1 },
+  fields: { pressure: { file: "{store}", path: "/p", dimensions: ["z", "y", "x"] } },
+});
+const LIST = WRITTEN.replace(
+  /"refs":\s*\{/,
+  (head) => `${head}".zattrs": ${JSON.stringify(JSON.stringify({ fieldprobe_descriptor: EMBEDDED }))},`,
+);
 const FILE = readFileSync(join(FIXTURES, "numbered.h5"));
 const server = useObjectServer();
 

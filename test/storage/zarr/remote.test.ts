@@ -14,7 +14,7 @@ import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, NODES, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { type StoreSpec, writeZarr, zarrObjects } from "../../support/zarr.js";
+import { knownObjects, type StoreSpec, writeKnownZarr } from "../../support/zarr.js";
 import { array, expectNodes, failureOf, firstBrick, SNAPSHOT, TABLES } from "./numbered-cube.js";
 
 const server = useObjectServer();
@@ -35,7 +35,7 @@ beforeAll(() => loadHdf5());
 let stores = 0;
 async function put(spec: StoreSpec): Promise<string> {
   const name = `store${++stores}.zarr`;
-  await server.put(name, zarrObjects(spec));
+  await server.put(name, knownObjects(spec));
   return `${server.url}/${name}`;
 }
 
@@ -98,7 +98,7 @@ describe("a store at an address", () => {
     "is read where an array is described %s outside of the consolidated metadata of Zarr %i",
     async (how, version, change) => {
       const spec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } } as const;
-      const objects = zarrObjects({ ...spec, consolidated: version === 2 });
+      const objects = knownObjects({ ...spec, consolidated: version === 2 });
       const second = JSON.parse(Buffer.from(objects.get("p/.zarray") as Uint8Array).toString());
       const third = {
         ...{ zarr_format: 3, node_type: "array", shape: second.shape, data_type: "float32", fill_value: 0 },
@@ -110,13 +110,14 @@ describe("a store at an address", () => {
       objects.set("p/zarr.json", Buffer.from(JSON.stringify(third)));
       if (version === 3) {
         // The tables are known to the consolidated metadata alone; their chunks have the keys of Zarr 3.
-        for (const [key, bytes] of zarrObjects({ version: 3, arrays: SNAPSHOT })) objects.set(key, bytes);
+        for (const [key, bytes] of knownObjects({ version: 3, arrays: SNAPSHOT })) objects.set(key, bytes);
         const documents = [...objects].filter(([key]) => /^\w+\/zarr\.json$/.test(key));
         const metadata = Object.fromEntries(
           documents.map(([key, bytes]) => [key.replace("/zarr.json", ""), JSON.parse(Buffer.from(bytes).toString())]),
         );
         const inline = { kind: "inline", must_understand: false, metadata };
-        const root = { zarr_format: 3, node_type: "group", attributes: {}, consolidated_metadata: inline };
+        const attributes = JSON.parse(Buffer.from(objects.get(".zattrs") as Uint8Array).toString());
+        const root = { zarr_format: 3, node_type: "group", attributes, consolidated_metadata: inline };
         objects.set("zarr.json", Buffer.from(JSON.stringify(root)));
         for (const key of objects.keys())
           if (/^(x|y|z|time|\.zgroup|\.zattrs)(\/\.z.*)?$/.test(key)) objects.delete(key);
@@ -176,7 +177,7 @@ describe("a host that fails", () => {
   it("delays no scan when it takes requests and never answers", async () => {
     const addresses = [await put(PRESSURE), await put(PRESSURE)];
     const folder = join(scratchFolder(), "near");
-    writeZarr(join(folder, "near.zarr"), PRESSURE);
+    writeKnownZarr(join(folder, "near.zarr"), PRESSURE);
     const places = [...addresses, folder];
     const first = scanFolders(places, OPTIONS);
     expect(first.datasets).toHaveLength(3);
@@ -203,7 +204,7 @@ describe("a store that changes", () => {
     const folder = new URL(address).pathname.slice(1);
     const pressure = array(["z", "y", "x"], { codec: "zlib" });
     const values = pressure.values.map((value) => value + 1);
-    const objects = zarrObjects({ ...PRESSURE, arrays: { p: { ...pressure, values } } });
+    const objects = knownObjects({ ...PRESSURE, arrays: { p: { ...pressure, values } } });
     await server.put(folder, new Map([...objects].filter(([key]) => key.startsWith("p/0"))), 5000);
     expect(failureOf(() => firstBrick(dataset)[0])).toBeInstanceOf(DataError);
     const again = only(address);
@@ -231,7 +232,7 @@ describe("a store that changes", () => {
     expect(value[0]).toBe(1);
     const changed = array(["z", "y", "x"], { codec: "zlib" });
     const values = changed.values.map((value) => value + 1);
-    const objects = zarrObjects({ ...PRESSURE, arrays: { p: { ...changed, values } } });
+    const objects = knownObjects({ ...PRESSURE, arrays: { p: { ...changed, values } } });
     const path = new URL(address).pathname.slice(1);
     const chunks = [...objects].filter(([key]) => /^p\/\d/.test(key));
     expect(chunks).toHaveLength(9);
@@ -249,7 +250,7 @@ describe("a store that changes", () => {
     const address = await put(PRESSURE);
     const dataset = only(address);
     const key = "p/0.0.0";
-    const chunk = zarrObjects(PRESSURE).get(key) as Uint8Array;
+    const chunk = knownObjects(PRESSURE).get(key) as Uint8Array;
     await server.remove(`${new URL(address).pathname}/${key}`);
     expect(String((failureOf(() => firstBrick(dataset)) as Error).cause)).toMatch(/chunk 0\.0\.0 of \/p is not there/);
     await server.put(new URL(address).pathname.slice(1), new Map([[key, chunk]]), -10_000);
@@ -267,7 +268,7 @@ describe("a store that changes", () => {
     const key = "p/c/0/0/0";
     await server.remove(`${new URL(address).pathname}/${key}`);
     expect(failureOf(() => firstBrick(dataset))).toBeInstanceOf(DataError);
-    const shard = zarrObjects(spec).get(key) as Uint8Array;
+    const shard = knownObjects(spec).get(key) as Uint8Array;
     await server.put(new URL(address).pathname.slice(1), new Map([[key, shard]]), -10_000);
     expect(firstBrick(dataset)[0]).toBe(1);
   });

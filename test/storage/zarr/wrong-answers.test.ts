@@ -10,7 +10,7 @@ import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { fill, NODES, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
-import { zarrObjects } from "../../support/zarr.js";
+import { knownObjects } from "../../support/zarr.js";
 import { array, SNAPSHOT } from "./numbered-cube.js";
 
 const server = useObjectServer();
@@ -29,13 +29,13 @@ beforeEach(() => server.set({ ranges: true, weak: false, times: true }));
 function nodes(shard: readonly number[] | null, more: number): Map<string, Uint8Array> {
   const p = array(AXES, shard === null ? {} : { shard: [...shard] });
   const values = fill(AXES, p.shape, (at) => nodeValue(at) + more);
-  return zarrObjects({ version: 3, arrays: { p: { ...p, values }, ...SNAPSHOT }, consolidated: true });
+  return knownObjects({ version: 3, arrays: { p: { ...p, values }, ...SNAPSHOT }, consolidated: true });
 }
 
 /** A list that names the chunks of the store of nodes in one file, and that file. */
 function listed(more: number): Map<string, Uint8Array> {
   const { shape, chunks } = array(AXES);
-  const store = zarrObjects({
+  const store = knownObjects({
     version: 2,
     arrays: { p: { ...array(AXES), values: fill(AXES, shape, (at) => nodeValue(at) + more) }, ...SNAPSHOT },
   });

@@ -1,5 +1,5 @@
 /** Types the facts about a file that the user states by flags. */
-import type { AxisName } from "../../file/dataset.js";
+import type { AxisName, Subject } from "../../file/dataset.js";
 import type { OtherField } from "./usual-names.js";
 
 /** Answers of the user; undefined members are left to the file. Triples are in the order x, y, z. */
@@ -21,8 +21,10 @@ export interface Answers {
   readonly pressure?: string;
   readonly fields?: readonly OtherField[];
   readonly trajectory?: number;
-  /** Whether datasets without a usual name may be taken for fields, with a question. */
-  readonly anyName?: boolean;
-  /** Whether all guesses that are left are accepted. */
-  readonly assume?: boolean;
+  /** Axes whose stated ends are the faces of their end cells; those left out have end nodes there. */
+  readonly cells?: readonly AxisName[];
+  /** Subjects of red lines that are overridden: the person knows better than the file. */
+  readonly despite?: readonly Subject[];
+  /** Whether the draft is confirmed for this call. */
+  readonly yes?: boolean;
 }

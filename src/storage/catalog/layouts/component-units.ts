@@ -25,7 +25,7 @@ export function unitAt(contents: Contents, path: string): string {
 function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
   return groupsAbove(parentOf(path)).flatMap((group) =>
     ABOVE.flatMap((name) => {
-      const value = contents.attribute(group, name);
+      const value = contents.attributes(group).get(name) ?? null;
       const units = typeof value === "object" && value?.length !== 1 ? "" : contents.words(group, name);
       return NO_UNIT.test(units) ? [] : [{ group, name, units }];
     }),
@@ -94,7 +94,7 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
 }
 
 function unitsOf(contents: Contents, path: string): string[] {
-  const value = contents.attribute(path, "units");
+  const value = contents.attributes(path).get("units") ?? null;
   return (typeof value === "object" && value !== null ? [...value] : value === null ? [] : [value]).map(String);
 }
 
@@ -106,7 +106,7 @@ function askList(contents: Contents, name: string, path: string, findings: Findi
 }
 
 function askUnit(claim: string, name: string, findings: Findings): void {
-  findings.ask(
+  findings.contradict(
     "scale",
     `${claim}; that the numbers of the ${name} are in one unit is a guess.`,
     "the same unit in the file, scale_factor included, or a descriptor without this question if they are in one",

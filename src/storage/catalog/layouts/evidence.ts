@@ -213,8 +213,9 @@ interface StatedOrder {
 
 function statedOrders(contents: Contents, place: string): StatedOrder[] {
   return [...contents.attributes(place).keys()].flatMap((name) => {
-    const order = ORDERS.test(name) ? orderIn(contents.attribute(place, name)) : null;
+    const order = ORDERS.test(name) ? orderIn(contents.attributes(place).get(name) ?? null) : null;
     if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) return [];
+    contents.use(place, name);
     return [{ order, where: `the attribute ${name} of ${place}` }];
   });
 }
@@ -257,12 +258,13 @@ export function componentNames(contents: Contents, path: string, dimension: numb
   }
   const stated = [path, ...groupsAbove(parentOf(path))].flatMap((place) =>
     [...contents.attributes(place).keys()].flatMap((name) => {
-      const value = COMPONENTS.test(name) ? contents.attribute(place, name) : null;
+      const value = COMPONENTS.test(name) ? contents.attributes(place).get(name) : null;
       const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
       const [only, second] = words ?? [];
       // Three letters in one word name three components as well.
       const names = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
       if (names.length !== 3) return [];
+      contents.use(place, name);
       return [{ names, where: `the attribute ${name} of ${place}`, isLoose: place !== path || LOOSE.test(name) }];
     }),
   );
@@ -388,7 +390,18 @@ export class StatedNumbers {
   }
 
   #read({ path, attribute }: Statement): AttributeValue | null {
-    return attribute === null ? this.#contents.numbers(path) : this.#contents.attribute(path, attribute);
+    if (attribute === null) return this.#contents.numbers(path);
+    return this.#contents.attributes(path).get(attribute) ?? null;
+  }
+
+  #use({ path, attribute }: Statement): void {
+    this.#contents.use(path, attribute);
+  }
+
+  /** A number that is only shown: the description does not rest on it. */
+  look(names: readonly string[]): StatedNumber | null {
+    const [found] = this.#lists(names, 1);
+    return found === undefined ? null : { ...found, value: found.value[0] };
   }
 
   number(names: readonly string[]): StatedNumber | null {
@@ -404,7 +417,9 @@ export class StatedNumbers {
     for (const name of names)
       for (const statement of this.#statements.get(name) ?? []) {
         const value = accept(this.#read(statement));
-        if (value !== null) return { value, where: placeText(statement) };
+        if (value === null) continue;
+        this.#use(statement);
+        return { value, where: placeText(statement) };
       }
     return null;
   }
@@ -492,8 +507,10 @@ export class StatedNumbers {
         const found = this.#read(statement);
         const where = placeText(statement);
         const value = found === null ? null : truth(found);
-        if (typeof value === "boolean") said.push({ value, where });
-        else if (value === undefined) unread.push(`${where} is "${found}", which is not understood`);
+        if (typeof value === "boolean") {
+          said.push({ value, where });
+          this.#use(statement);
+        } else if (value === undefined) unread.push(`${where} is "${found}", which is not understood`);
       }
     };
     read(own, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));

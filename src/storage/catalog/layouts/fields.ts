@@ -54,7 +54,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
     refuseFlat(contents, holders);
     if (pair !== null) throw new DataError(`${pairText(pair)}, without a third; ${THIRD}`);
     if (answers.fields !== undefined) return saidFields(contents);
-    return answers.anyName === true ? unnamedFields(contents, findings) : null;
+    return unnamedFields(contents, findings);
   }
   const series = seriesOf(candidates.map(({ holder }) => holder));
   const velocity = chosen.velocities[0] ?? [];

@@ -34,7 +34,7 @@ import {
   timesOf,
 } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
-import { doubtAbout } from "./statements.js";
+import { hasForeign } from "./statements.js";
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
@@ -84,6 +84,7 @@ const LISTED = 4;
 
 export const generic: Layout = {
   producer: "generic",
+  proposes: true,
   recognise(contents) {
     const findings = new Findings();
     const all = findFields(contents, findings);
@@ -217,11 +218,11 @@ function orderOf(
   if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, said !== null));
   const evidence = evidenceOfLengths(tables, facts);
   const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
+  const conflict = said === null ? contradictionText(path, shape, chosen, contradicted, labels) : null;
   const doubt =
-    (said === null ? contradictionText(path, shape, chosen, contradicted, labels) : null) ??
-    (contradicted === null || said !== null ? ambiguityText(path, shape, options, evidence) : null);
-  if (doubt !== null)
-    findings.ask("order", doubt, "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor");
+    conflict ?? (contradicted === null || said !== null ? ambiguityText(path, shape, options, evidence) : null);
+  const answer = "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor";
+  if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
   else {
     const stated = labels.where === "" ? evidence : labels.where;
     if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
@@ -295,7 +296,7 @@ function askComponents(contents: Contents, path: string, dimensions: readonly Di
   const inOrder = named === null ? true : areInOrder(named.names);
   const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
   if (named === null || isKnown || contents.answers.components !== undefined) return;
-  findings.ask(
+  findings.contradict(
     "order",
     `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
     "--components with their axes in stored order, as in z,y,x",
@@ -377,9 +378,11 @@ function namedOf(
     const isNamed = (path: string) => labelsOf(contents, path).tables.every((table) => table !== null);
     const isOff = (shape: readonly number[], i: number) => shape.join() !== grid.join() && !isNamed(paths[i] as string);
     if (!isWhole && shapes.some(isOff)) return [];
-    const doubt = paths.map((path) => doubtAbout(contents, path)).find((text) => text !== null);
-    if (doubt !== undefined) {
-      findings.addWarning(`The ${field} is left out: ${doubt}; fields.${field} in a descriptor serves it.`);
+    const doubtful = paths.find((path) => hasForeign(contents, path));
+    if (doubtful !== undefined) {
+      findings.addWarning(
+        `The ${field} is left out: ${doubtful} has numbers in attributes that nothing applies; --named ${field}=PATH takes it.`,
+      );
       return [];
     }
     return [{ field, datasets: otherOf(shared, { field, paths }, isWhole ? [] : like, false, isWhole) }];
@@ -419,12 +422,12 @@ function otherOf(
   }
   const [question] = own.questions;
   if (isFirst) return datasets;
-  if (question !== undefined && contents.answers.assume !== true) {
+  if (question !== undefined) {
     findings.addWarning(`The ${field} is left out: ${question.question} It needs ${question.answer}.`);
     return null;
   }
   findings.reasons.push(...own.reasons);
-  for (const { about, question: asked, answer = "" } of own.questions) findings.ask(about, asked, answer);
+  for (const line of own.questions) findings.add(line);
   return datasets;
 }
 
@@ -469,7 +472,7 @@ function askSteps(
     const stated = statedBy(new StatedNumbers(contents, [path, ...groupsAround(contents, parentOf(path))]));
     const axes = AXIS_NAMES.filter((_, at) => stated[at] !== first[at]);
     for (const axis of axes)
-      findings.ask(
+      findings.contradict(
         "spacing",
         `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`,
         "--spacing and --origin, the same statements at all times, or a descriptor without this question",
@@ -547,7 +550,7 @@ function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Fin
     fixed.set(axis, chosen);
     const different = others.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
     if (different !== undefined)
-      findings.ask(
+      findings.contradict(
         "spacing",
         `${chosen.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${chosen.path} is a guess.`,
         `axes.${axis} in a descriptor`,
@@ -569,7 +572,7 @@ function askEdges(
   if (longer === undefined) {
     const unfit = tables.filter(({ role }) => role === axis);
     if (unfit.length > 0)
-      findings.ask(
+      findings.contradict(
         "spacing",
         `${unfit.map(({ path, length }) => `${path} (${length} numbers)`).join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`,
         `--length or --spacing and --origin, or axes.${axis} in a descriptor`,
@@ -577,11 +580,12 @@ function askEdges(
     return;
   }
   fixed.set(axis, { ...longer, isEdges: true });
-  if (contents.answers.spacing === undefined && contents.answers.length === undefined)
+  const { spacing, length, cells } = contents.answers;
+  if (spacing === undefined && length === undefined && cells?.includes(axis) !== true)
     findings.ask(
       "spacing",
       `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`,
-      `axes.${axis} in a descriptor`,
+      "--cells AXES, or --spacing and --origin",
     );
 }
 
@@ -764,7 +768,7 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
 function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
   const units = contents.words(path, "units");
   if (DEGREES.test(units) && contents.answers.spacing === undefined)
-    findings.ask(
+    findings.contradict(
       "spacing",
       `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
       "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
@@ -805,7 +809,7 @@ function askEnds(
     fits: (value: number) => boolean,
   ) => {
     if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
-    findings.ask(
+    findings.contradict(
       about,
       `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
       `--spacing and --origin, or axes.${axis} in a descriptor`,
@@ -845,7 +849,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
   if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
   const other = said.find(({ units }) => isNoLength(units));
   if (other !== undefined)
-    findings.ask(
+    findings.contradict(
       "spacing",
       `${tables.get(other.axis)?.path} is in ${other.units}, which is no length; derivatives along ${other.axis} would be in another unit.`,
       "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
@@ -859,7 +863,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field} in ${unitOfField}; they are served as they are, so that particles move in another unit of length`;
-  findings.ask(
+  findings.contradict(
     "spacing",
     `The coordinates are in ${places}${effect}.`,
     "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
@@ -880,7 +884,7 @@ function timeOf(
 ): DescriptorInput["time"] {
   const { contents, tables, facts, findings } = shared;
   const { answers } = contents;
-  const step = facts.number(["dt", "time_step", "timestep", "delta_t"]);
+  const step = facts.look(["dt", "time_step", "timestep", "delta_t"]);
   if (fields.steps !== null && answers.times === undefined) {
     const stated = timesOfSteps(contents, fields, field.path) ?? tableOfTimes(shared, frames);
     if (stated !== null) return timesOf(frames, stated, step, answers, findings);
@@ -926,7 +930,7 @@ function askTimes(
     (other?.length === frames
       ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
-  findings.ask(
+  findings.contradict(
     "times",
     `${text}; that ${stated.where} holds is a guess.`,
     "--times FIRST:STEP or a list, or time in a descriptor",
@@ -951,6 +955,7 @@ function timesIn(
   const unit = since?.unit ?? units;
   const value = [...contents.numbers(path)];
   findings.timeTable = path;
+  contents.use(path);
   findings.dated = since;
   if (contents.answers.times !== undefined) return { value, where: path };
   const inSeconds = factorBetween(unit, "s");
@@ -965,7 +970,7 @@ function timesIn(
   // Beside a velocity in a known unit, any other text is no unit of its times.
   const isUnknown = second !== null && inSeconds === null && unit.trim() !== "";
   if (isUnknown || (factor === null && FOREIGN_TIMES.test(unit)))
-    findings.ask(
+    findings.contradict(
       "times",
       `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
       "--times FIRST:STEP or a list, or time in a descriptor",

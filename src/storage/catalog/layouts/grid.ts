@@ -100,7 +100,7 @@ const STEP_SLACK = 0.25;
  * The ends of a box as origin, length and spacing. The nodes are on both ends if the spacing says so; else they
  * may as well be the centres of cells, or one period.
  */
-function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings): AxisClues {
+function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
   if (coordinates !== null || lower === null || origin !== null) return clues;
@@ -109,6 +109,22 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findin
     return { ...clues, origin: lower };
   }
   const span = upper.value - lower.value;
+  if (cells?.includes(axis) === true) {
+    const step = span / nodes;
+    findings.addReason(
+      `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
+    );
+    return {
+      ...clues,
+      origin: { value: lower.value + step / 2, where: lower.where },
+      spacing: { value: step, where: `${lower.where} and ${upper.where}` },
+      edges: { value: [lower.value, upper.value], where: `${lower.where} and ${upper.where}` },
+    };
+  }
+  if (cells !== undefined) {
+    const spacing = { value: span / (nodes - 1), where: `${lower.where} and ${upper.where}` };
+    return { ...clues, origin: lower, spacing: clues.spacing ?? spacing };
+  }
   const spacing =
     clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
   const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
@@ -130,7 +146,7 @@ function askNodesOnEnds(
     "origin",
     `${said}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
       `the first node at ${first} is a guess.`,
-    "--origin x,y,z and --spacing x,y,z, or axes.* in a descriptor",
+    "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z",
     axis,
   );
 }
@@ -162,7 +178,7 @@ export function askBoxes(
       : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
   const other = boxes.find((box) => !fits(box));
   if (other === undefined) return;
-  findings.ask(
+  findings.contradict(
     "spacing",
     `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${other.value.join(", ")}; that the nodes are there is a guess.`,
     `--spacing and --origin, or axes.${axis} in a descriptor`,
@@ -173,7 +189,7 @@ export function askBoxes(
 function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   for (const text of contradictions)
-    findings.ask(
+    findings.contradict(
       "spacing",
       `${text}; that the first holds is a guess.`,
       `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
@@ -189,7 +205,7 @@ export function axisOf(
   answers: Answers,
   findings: Findings,
 ): AxisInput {
-  const clues = boxed(axis, nodes, withAnswers(axis, file, answers), findings);
+  const clues = boxed(axis, nodes, withAnswers(axis, file, answers), answers, findings);
   const { coordinates, periodic } = clues;
   askContradictions(axis, clues, answers, findings);
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
@@ -204,7 +220,7 @@ export function axisOf(
       ...edgesOf(axis, clues, isPeriodic, findings),
     };
   }
-  const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
+  const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
   const { origin } = clues;
   askLength(axis, nodes, clues, answers, findings);
   if (origin === null) askOrigin(axis, clues, findings);
@@ -320,7 +336,7 @@ function askLength(
   const steps = Math.abs(length.value / spacing.value);
   const fits = (count: number) => Math.abs(steps - count) < STEP_SLACK;
   if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
-  findings.ask(
+  findings.contradict(
     "spacing",
     `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes; that the spacing holds is a guess.`,
     `--spacing or --length, or axes.${axis} in a descriptor`,
@@ -335,7 +351,7 @@ function unorderedText(list: StatedNumber<readonly number[]> | null): string | n
     : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
 }
 
-function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings) {
+function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings) {
   const { spacing, length, periodic, unordered } = clues;
   const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
   if (spacing !== null) {
@@ -346,17 +362,19 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
   if (length !== null) {
     const isPeriodic = periodic?.value ?? true;
     const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
-    const found = isPeriodic ? whole : inner;
+    const found = isPeriodic || cells?.includes(axis) === true ? whole : inner;
     findings.addReason(
       `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
     );
     // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
-    if (periodic === null || (!isPeriodic && length.where !== USER))
+    if (periodic === null || (!isPeriodic && length.where !== USER && cells === undefined))
       findings.ask(
         "spacing",
         `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
           `${inner} from the first node to the last; ${found} is a guess.`,
-        periodic === null ? "--periodic AXES (none for none), or axes.* in a descriptor" : answer,
+        periodic === null
+          ? "--periodic AXES (none for none), or axes.* in a descriptor"
+          : "--cells AXES (none for none), or --spacing x,y,z",
         axis,
       );
     return { spacing: found, isPeriodic };
@@ -409,7 +427,7 @@ export function timesOf(
   const answer = "--times FIRST:STEP or a list, or time in a descriptor";
   const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
   if (frames === 1 && stated !== null) {
-    findings.ask(
+    findings.contradict(
       "times",
       `${stated.where} has ${stated.value.length} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`,
       answer,

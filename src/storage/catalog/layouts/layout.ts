@@ -45,10 +45,22 @@ export class Findings {
     this.reasons.push(text);
   }
 
+  /** Adds a line that stays open until a person answers it. */
   ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
-    const asked = this.questions.find((entry) => entry.about === about && entry.question === question);
-    if (asked !== undefined && axis !== undefined) asked.axes = [...(asked.axes ?? []), axis];
-    else this.questions.push({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
+    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
+  }
+
+  /** Adds a red line: a statement of the file contradicts what was chosen. */
+  contradict(about: Subject, question: string, answer: string, axis?: AxisName): void {
+    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
+  }
+
+  /** Adds a line; lines that differ in their axes only are one. */
+  add(line: Question): void {
+    const { about, question, axes } = line;
+    const known = this.questions.find((entry) => entry.about === about && entry.question === question);
+    if (known === undefined || axes === undefined) this.questions.push({ ...line });
+    else known.axes = [...new Set([...(known.axes ?? []), ...axes])];
   }
 }
 
@@ -70,6 +82,8 @@ export interface Recognition {
 
 export interface Layout {
   readonly producer: string;
+  /** Whether it proposes what its format does not state, so that a person confirms every file. */
+  readonly proposes?: true;
   /**
    * @returns null when the fingerprint is not there
    * @throws DataError when it is, but the file cannot be served
@@ -95,6 +109,8 @@ export class Contents {
   readonly #found = new Map<string, { readonly path: string; readonly kind: string } | null>();
   readonly #stored = new Map<string, Stored>();
   readonly #names = new Map<string, string[]>();
+  /** Attributes, as `path@name`, and datasets that the description rests on. */
+  readonly #used = new Set<string>();
 
   #lookUp(path: string): { readonly path: string; readonly kind: string } | null {
     try {
@@ -169,9 +185,25 @@ export class Contents {
    */
   attribute(path: string, name: string): AttributeValue | null {
     const value = this.attributes(path).get(name);
+    if (value !== undefined) this.use(path, name);
     if (value === null)
       throw new DataError(`the attribute ${name} of ${path} cannot be read: it is neither a number nor a text`);
     return value ?? null;
+  }
+
+  /** Records that the description rests on an attribute, or on a dataset. */
+  use(path: string, name: string | null = null): void {
+    this.#used.add(name === null ? path : `${path}@${name}`);
+    if (name !== null) this.#used.add(`=${name}=${this.attributes(path).get(name)}`);
+  }
+
+  /** Whether the description rests on an attribute of this name with the same value, here or elsewhere. */
+  isSaid(path: string, name: string): boolean {
+    return this.#used.has(`=${name}=${this.attributes(path).get(name)}`);
+  }
+
+  isUsed(path: string, name: string | null = null): boolean {
+    return this.#used.has(name === null ? path : `${path}@${name}`);
   }
 
   /** An attribute as a number; null if there is none. @throws DataError if it is anything else */
@@ -205,7 +237,7 @@ export class Contents {
 
   /** The words of an attribute, numbers spelled out; empty if there is none. */
   words(path: string, name: string): string {
-    const value = this.attribute(path, name);
+    const value = name === "units" ? this.attribute(path, name) : (this.attributes(path).get(name) ?? null);
     return (typeof value === "object" && value !== null ? [...value].join(" ") : `${value ?? ""}`).trim();
   }
 

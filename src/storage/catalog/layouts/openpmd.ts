@@ -124,7 +124,7 @@ function askDimension(
     const path = meshAt(mesh, step);
     const stated = contents.numberList(path, "unitDimension", 7)?.join(" ");
     if (stated === undefined || UNIT_DIMENSIONS[quantity].includes(stated)) continue;
-    findings.ask(
+    findings.contradict(
       "fields",
       `The attribute unitDimension of ${path} is ${stated}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
       "a file that states it, or a descriptor without this question",

@@ -12,6 +12,7 @@ import type { Answers } from "./answers.js";
 import { inOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
 import type { DatedUnit } from "./dated-unit.js";
+import { openLines, splitLines } from "./draft.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
 import { arranged, Contents, type Findings, type Layout, type Recognition } from "./layout.js";
@@ -20,7 +21,9 @@ import { OPEN_PMD } from "./openpmd.js";
 import { PENCIL } from "./pencil.js";
 import { layoutOf } from "./producer.js";
 import { ADAPTIVE, CHANNELFLOW, CHANNELFLOW_NETCDF, FLUIDSIM, PDEBENCH } from "./producers.js";
-import { askStatements } from "./statements.js";
+import { unusedIn } from "./seen.js";
+import { compareStatements } from "./statements.js";
+import { type Structure, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
 import { VTKHDF } from "./vtkhdf.js";
 
@@ -46,15 +49,30 @@ export interface Recognised {
   readonly units: string;
   /** The date and unit from which its times count; null if they name no date. */
   readonly dated: DatedUnit | null;
+  /** The table of the times; null if there is none. */
+  readonly timeTable: string | null;
+  /** Whether its format defines everything that it does not ask about. */
+  readonly isKnown: boolean;
+  /** Attributes and small datasets that the description does not use, a line each. */
+  readonly seen: readonly string[];
+  /** What a confirmation holds for; empty unless a person looks at it. */
+  readonly structure: Structure;
+  /** What differs among several files and is not used. */
+  readonly varies: readonly string[];
 }
 
-function withQuestions(plan: Recognition["plan"], findings: Findings, { assume }: Answers): Recognition["plan"] {
-  const { questions, conversions } = findings;
-  const assumed = [...conversions, ...(assume === true ? questions : [])];
+/** Whether a description may be served before a person has confirmed it: its format states everything. */
+export function isComplete({ isKnown, descriptor }: Recognised): boolean {
+  return isKnown && openLines(descriptor.questions).length === 0;
+}
+
+function withQuestions(plan: Recognition["plan"], findings: Findings, answers: Answers): Recognition["plan"] {
+  const { questions, overridden } = splitLines(findings.questions, answers);
+  const assumed = [...findings.conversions, ...overridden];
   return {
     ...plan,
     ...(assumed.length === 0 ? {} : { assumed }),
-    ...(assume === true || questions.length === 0 ? {} : { questions }),
+    ...(questions.length === 0 ? {} : { questions }),
   };
 }
 
@@ -73,14 +91,19 @@ export function recognise(
 ): Recognised | null {
   const file = openFile(path, { named: true });
   try {
-    return recogniseOpen(file, answers, name);
+    return recogniseOpen(file, answers, name, true);
   } finally {
     file.close();
   }
 }
 
-/** Recognises an open file. @throws DataError when it is recognised but cannot be served */
-export function recogniseOpen(file: StoredFile, answers: Answers, name: string): Recognised | null {
+/**
+ * Recognises an open file.
+ *
+ * @param isLook whether a person looks at it: what is not used is listed, and its structure is read
+ * @throws DataError when it is recognised but cannot be served
+ */
+export function recogniseOpen(file: StoredFile, answers: Answers, name: string, isLook = false): Recognised | null {
   const { path } = file;
   const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
   for (const layout of LAYOUTS) {
@@ -89,7 +112,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const { findings } = found;
     checkFields(contents, found);
     const isOwn = layout === convertedStore;
-    const units = isOwn ? "" : askStatements(contents, found, findings);
+    const units = isOwn ? "" : compareStatements(contents, found, findings);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
     const plan = withQuestions(arranged(inUnits, answers), findings, answers);
     requireFinite(plan);
@@ -106,6 +129,11 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
       warnings: findings.warnings,
       units,
       dated: findings.dated,
+      timeTable: findings.timeTable,
+      isKnown: layout.proposes !== true,
+      seen: isLook ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
+      structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable) : new Map(),
+      varies: [],
     };
   }
   return null;

@@ -24,22 +24,11 @@ const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
 ];
 /** Words of quantities that are not fields. */
 const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
-/** Words of what is computed from a quantity. Source: CF standard names, guidelines on transformations and modifiers. */
-const DERIVED =
-  /(^|[_ ])(squared|(co)?variance|standard[_ ]deviation|stddev|rms|root[_ ]mean[_ ]square|mean[_ ]square|(square|product|tendency|derivative|integral|log(10|arithm)?|ratio|correlation|magnitude|divergence|curl|convergence|difference|histogram|probability|change)s?[_ ]of)([_ ]|$)/i;
-/** Standard names of parts and of differences, and modifiers behind a standard name. */
-const DERIVED_STANDARD =
-  /_(anomaly|shear|due_to|minus|speed|(from|to)_direction)(_|$)| (standard_error|status_flag|number_of_observations|detection_minimum)$/i;
 /** Methods of cells by which values stay those of the quantity. Source: CF conventions 1.11, appendix E. */
 const PLAIN_METHODS = ["point", "mean", "instantaneous", "none"];
 
-/** Says what a dataset holds instead of a quantity, by its attributes; null if nothing says so. */
-function derivedBy(contents: Contents, path: string): string | null {
-  for (const attribute of NAMES) {
-    const text = contents.words(path, attribute);
-    const isDerived = DERIVED.test(text) || (attribute === "standard_name" && DERIVED_STANDARD.test(text));
-    if (isDerived) return `${attribute} of ${path} is "${text}"`;
-  }
+/** The methods of cells by which a dataset is a statistic of the quantity that it names; null if there are none. */
+function methodsOf(contents: Contents, path: string): string | null {
   const text = contents.words(path, "cell_methods");
   const said = text.replace(/\([^)]*\)/g, " ");
   const methods = [...said.matchAll(/:\s*(\w+)(?!\w*:)/g)].map(([, method = ""]) => method.toLowerCase());
@@ -61,9 +50,9 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
   // Whatever they say of a field under a name of its own, it is served as that.
   if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;
   for (const path of paths) {
-    const derived = derivedBy(contents, path);
+    const derived = methodsOf(contents, path);
     if (derived !== null)
-      findings.ask("fields", `The attribute ${derived}; that it holds the ${field} itself is a guess.`, ANSWER);
+      findings.contradict("fields", `The attribute ${derived}; that it holds the ${field} itself is a guess.`, ANSWER);
   }
   for (const [at, path] of paths.entries())
     for (const attribute of NAMES) {
@@ -76,7 +65,7 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
       const isDown = /downward/i.test(text);
       if (!isOtherAxis && !isOtherField && !isDown) continue;
       const taken = paths.length === 3 ? `the component along ${AXIS_NAMES[at]} of the ${field}` : `the ${field}`;
-      findings.ask(
+      findings.contradict(
         "fields",
         `The attribute ${attribute} of ${path} is "${text}"; that it is ${taken} is a guess.`,
         ANSWER,
@@ -90,7 +79,7 @@ export function askPlaces(contents: Contents, field: FieldName, paths: readonly 
   for (const path of paths)
     for (const name of ["positive", "direction"])
       if (/^down(wards?)?$/i.test(textAt(path, name)))
-        findings.ask(
+        findings.contradict(
           "fields",
           `${path} counts downwards by its attribute ${name}; that it does not is a guess.`,
           ANSWER,
@@ -98,7 +87,7 @@ export function askPlaces(contents: Contents, field: FieldName, paths: readonly 
   const other = paths.find((path) => textAt(path, "coordinates") !== textAt(paths[0] ?? path, "coordinates"));
   if (other === undefined) return;
   const said = [paths[0] ?? other, other].map((path) => `"${textAt(path, "coordinates")}" of ${path}`);
-  findings.ask(
+  findings.contradict(
     "spacing",
     `The attribute coordinates is ${said.join(" and ")}; that the components of the ${field} are on the same nodes is a guess.`,
     "components on common nodes, or a descriptor without this question",
@@ -111,7 +100,7 @@ export function askCoordinateNames(contents: Contents, axis: AxisName, path: str
     const text = contents.words(path, attribute);
     const named = AXIS_NAMES.find((one) => AXES[one].test(text));
     if (named !== undefined && named !== axis)
-      findings.ask(
+      findings.contradict(
         "order",
         `The attribute ${attribute} of ${path} is "${text}"; that it has the coordinates along ${axis} is a guess.`,
         `--coordinates ${axis}=PATH, or axes.${axis} in a descriptor`,
@@ -124,7 +113,7 @@ export function askCoordinateNames(contents: Contents, axis: AxisName, path: str
   const where = isDepth.some((text) => DEPTH.test(text)) ? "its name" : null;
   const downBy = positive === "down" ? "its attribute positive" : positive === "up" ? null : where;
   if (downBy !== null)
-    findings.ask(
+    findings.contradict(
       "spacing",
       `${path} counts downwards by ${downBy}; that the component along ${axis} does so too is a guess.`,
       `--spacing (negative along ${axis}) and --origin, or axes.${axis} in a descriptor without this question`,

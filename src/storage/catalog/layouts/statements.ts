@@ -1,76 +1,39 @@
 /**
- * Asks about every statement of a file that may change values, places, components or times but is not applied: in the
- * attributes of fields and coordinates, of the groups above them, and in small datasets next to them.
+ * Compares what a file says of its fields, coordinates and times with what they are taken for, and finds the numbers at
+ * them that nothing applies.
  */
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import { placeOf } from "../../file/files.js";
 import { isPackingName } from "../../file/packing.js";
 import type { AttributeValue } from "../../file/stored.js";
-import { componentNames, groupsAround, join, parentOf } from "./evidence.js";
+import { componentNames } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
-import {
-  HARMLESS_STATEMENTS,
-  NARRATIVE,
-  SHORT,
-  SUSPECTS,
-  type SuspectRow,
-  WORDED,
-  WORDINGS,
-} from "./statement-table.js";
-import { unitOf, unitText } from "./units.js";
+import { unitText } from "./units.js";
 
-/** Numbers of a list up to which they are read and shown. */
-const FEW = 3;
-/** Numbers of a list up to which they are read to see whether they change anything. */
-const READ = 4096;
-/** Objects that one question names. */
-const LISTED = 3;
-
-/** A stored object with attributes, and what it is to the dataset. */
-interface StatingObject {
-  readonly path: string;
-  readonly role: "values" | "group";
-}
-
-/** A statement that nothing applies. */
-interface Suspect {
-  readonly noun: "attribute" | "dataset";
-  readonly path: string;
-  readonly name: string;
-  readonly text: string;
-  readonly about: SuspectRow["about"];
-  readonly effect: string;
-}
+/** Statements that one line names. */
+const LISTED = 6;
 
 /**
- * Asks about the statements at the objects that a description reads, and above them.
+ * Adds a red line for each statement at fields, coordinates and times that contradicts what they are taken for, and
+ * one for numbers there that nothing applies.
  *
  * @returns units and labels of the fields and coordinates as text
  */
-export function askStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
+export function compareStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
   const tables = [...places.map(([, path]) => path), ...(findings.timeTable === null ? [] : [findings.timeTable])];
-  const groups = new Set<string>();
-  for (const home of new Set([...values, ...tables].map(parentOf)))
-    for (const group of groupsAround(contents, home)) groups.add(group);
-  const holders: StatingObject[] = [
-    ...[...values, ...tables].map((path) => ({ path, role: "values" as const })),
-    ...[...groups].map((path) => ({ path, role: "group" as const })),
-  ];
-  const known = new Set([...values, ...tables]);
-  const suspects =
-    defined === undefined
-      ? holders.flatMap((holder) => suspectsAt(contents, holder, known))
-      : [...known, ...defined.groups].flatMap((path) => foreignAt(contents, path, defined.attributes));
-  askSuspects(suspects, findings);
+  const holders = [...new Set([...values, ...tables, ...(defined?.groups ?? [])])];
+  const foreign = holders.flatMap((path) => foreignAt(contents, path, defined?.attributes ?? []));
+  addForeign(foreign, findings);
+  for (const path of new Set([...values, ...tables])) refuseScaledUnit(contents, path, findings);
   for (const [name, parts] of fields) {
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
   }
   if (findings.timeTable !== null && contents.attributes(findings.timeTable).has("climatology"))
-    findings.ask(
+    findings.contradict(
       "times",
       `${findings.timeTable} has the attribute climatology: each time is a statistic over several years; that the frames are those of one flow is a guess.`,
       "--times FIRST:STEP or a list",
@@ -79,6 +42,21 @@ export function askStatements(contents: Contents, { plan, defined }: Recognition
   for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
   const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);
   return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
+}
+
+/** A number before a unit, multiples of pi, and places that are counted. */
+const SCALED_UNIT =
+  /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
+
+/** Adds a red line for a unit with a factor, which nothing applies. */
+function refuseScaledUnit(contents: Contents, path: string, findings: Findings): void {
+  const names = ["units", "unit"].filter((name) => SCALED_UNIT.test(contents.words(path, name)));
+  for (const name of names)
+    findings.contradict(
+      "scale",
+      `The attribute ${name} of ${path} is "${contents.words(path, name)}", and nothing is multiplied.`,
+      "--despite scale if the stored numbers are the values; else scale_factor on the field",
+    );
 }
 
 function hasOwnNodes(field: FieldOfPlan | undefined): boolean {
@@ -100,10 +78,57 @@ function askOfFrames(
   }
 }
 
-/** Says what an attribute of a dataset may change about its values; null if nothing may. */
-export function doubtAbout(contents: Contents, path: string): string | null {
-  const [suspect] = suspectsAt(contents, { path, role: "values" }, new Set());
-  return suspect === undefined ? null : `the attribute ${suspect.name} of ${path} is ${suspect.text}`;
+/** Numbers at an object, by their name, that nothing applies. */
+interface Foreign {
+  readonly path: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Attributes by which HDF5 and netCDF keep dimensions and storage, in any file. */
+const OF_THE_LIBRARY =
+  /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|PALETTE|IMAGE_\w+|_Netcdf4Dimid|_Netcdf4Coordinates|_NCProperties|_nc3_strict|_ChunkSizes|_DeflateLevel|_Shuffle|_Endianness|_Storage|_NoFill|_ARRAY_DIMENSIONS)$/;
+
+/** Whether an attribute is one by which the libraries keep dimensions and storage. */
+export function isOfLibrary(name: string): boolean {
+  return OF_THE_LIBRARY.test(name);
+}
+
+function foreignAt(contents: Contents, path: string, defined: readonly string[]): Foreign[] {
+  return [...contents.attributes(path)].flatMap(([name, value]) => {
+    const isKnown = defined.includes(name) || isPackingName(name) || OF_THE_LIBRARY.test(name);
+    const isText = typeof value === "string" || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+    if (isKnown || isText || contents.isSaid(path, name)) return [];
+    return [{ path, name, text: textOf(value) }];
+  });
+}
+
+function addForeign(all: readonly Foreign[], findings: Findings): void {
+  if (all.length === 0) return;
+  const alike = new Map<string, string[]>();
+  for (const { path, name, text } of all) {
+    const key = `${name} = ${text}`;
+    alike.set(key, [...(alike.get(key) ?? []), path]);
+  }
+  const texts = [...alike].map(([text, [first, ...more]]) => {
+    return `${text} of ${first}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+  });
+  const rest = texts.length > LISTED ? `; and ${texts.length - LISTED} more` : "";
+  findings.contradict(
+    "values",
+    `Numbers that nothing applies: ${texts.slice(0, LISTED).join("; ")}${rest}.`,
+    "--despite values if the stored numbers are the values; else scale_factor and add_offset on the field",
+  );
+}
+
+/** Whether a dataset has numbers in attributes that nothing applies. */
+export function hasForeign(contents: Contents, path: string): boolean {
+  return foreignAt(contents, path, []).length > 0;
+}
+
+function textOf(value: AttributeValue | null): string {
+  if (value === null) return "(neither a number nor a text)";
+  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
 }
 
 /** Paths of the datasets of each field: by component, every frame. */
@@ -129,182 +154,6 @@ function coordinatePaths({ axes }: LayoutPlan): (readonly [AxisName, string])[] 
   });
 }
 
-/** The words of a name in lower case: `CGSConversionFactor` has three. */
-export function wordsOf(name: string): string[] {
-  const parted = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
-  return parted.toLowerCase().match(/[a-z]+\d*/g) ?? [];
-}
-
-/**
- * The row of a name that raises a question, or null.
- *
- * @param ofValues whether it is the name of an attribute of a field or of coordinates
- */
-export function suspectNamed(name: string, ofValues = false): SuspectRow | null {
-  const words = wordsOf(name);
-  const small = name.toLowerCase();
-  const isHarmless = HARMLESS_STATEMENTS.filter(({ areSettings }) => !ofValues || areSettings !== true).some(
-    (row) => row.names?.includes(small) || row.words?.some((word) => words.includes(word)),
-  );
-  if (isHarmless) return null;
-  const pairs = words.slice(1).map((word, at) => `${words[at]}${word}`);
-  const isOne = (row: SuspectRow) => {
-    const stems = ofValues ? [...row.stems, ...(row.ofValues ?? [])] : row.stems;
-    const isBegun = (word: string) => stems.some((stem) => word.startsWith(stem) && !word.startsWith("scalar"));
-    return words.some(isBegun) || [...words, ...pairs].some((word) => row.words?.includes(word));
-  };
-  const isToUnit = words.some(
-    (word, at) => word === "to" && [words[at - 1], words[at + 1]].every((unit) => unitOf(unit ?? "?") !== null),
-  );
-  return SUSPECTS.find(isOne) ?? (isToUnit ? (SUSPECTS[0] as SuspectRow) : null);
-}
-
-/** Whether a value says that nothing changes; what is neither number nor text may say anything. */
-function isPlain(name: string, value: AttributeValue | null, { neutral: number, plain }: SuspectRow): boolean {
-  // 1 is a factor, or says that something was done.
-  const neutral = number === 1 && /ed$/i.test(name) ? 0 : number;
-  if (typeof value === "string") return plain.includes(value.trim().toLowerCase());
-  if (value === null) return false;
-  const items = typeof value === "number" ? [value] : [...value];
-  if (items.every((item) => typeof item === "string"))
-    return items.every((item) => plain.includes((item as string).trim().toLowerCase()));
-  return neutral === null ? items.every((item) => Number.isNaN(item)) : items.every((item) => item === neutral);
-}
-
-/** An attribute; null if it cannot be read, which is asked about as well. */
-function valueAt(contents: Contents, path: string, name: string): AttributeValue | null {
-  return contents.attributes(path).get(name) ?? null;
-}
-
-function textOf(value: AttributeValue | null): string {
-  if (value === null) return "neither a number nor a text";
-  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
-}
-
-/**
- * The statements of an object that are not known to change nothing.
- *
- * @param known paths of fields, coordinates and times
- */
-function suspectsAt(contents: Contents, { path, role }: StatingObject, known: ReadonlySet<string>): Suspect[] {
-  const found: Suspect[] = [];
-  const unnamed = new Set<string>();
-  for (const name of contents.attributes(path).keys()) {
-    // What packs the values of a dataset is applied as they are read.
-    if (role === "values" && isPackingName(name)) continue;
-    const value = () => valueAt(contents, path, name);
-    const row = isPackingName(name) ? packingRow(name) : suspectNamed(name, role === "values");
-    // Orders of accuracy are numbers; orders of dimensions are read from texts that name them.
-    const isRead = row?.about === "order" && row.neutral === null && isOrderRead(value());
-    const asks = row !== null && !isRead && !isPlain(name, value(), row);
-    if (asks && !isUnitText(name, value()))
-      found.push({ noun: "attribute", path, name, text: textOf(value()), ...row });
-    else if (row === null && !NARRATIVE.test(name)) unnamed.add(name);
-  }
-  for (const [name, value] of contents.attributes(path))
-    if (unnamed.has(name)) found.push(...wordedAt(path, name, value));
-  if (role === "group") found.push(...suspectNumbers(contents, path, known));
-  return found;
-}
-
-/** Attributes by which HDF5 and netCDF keep dimensions, in any file. */
-const DIMENSION_ATTRIBUTES =
-  /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|_Netcdf4Dimid|_Netcdf4Coordinates)$/;
-
-function foreignAt(contents: Contents, path: string, defined: readonly string[]): Suspect[] {
-  return [...contents.attributes(path).keys()].flatMap((name) => {
-    if (defined.includes(name) || isPackingName(name) || DIMENSION_ATTRIBUTES.test(name)) return [];
-    const value = contents.attribute(path, name);
-    const isText = typeof value === "string" || Array.isArray(value);
-    return isText ? [] : [{ noun: "attribute", path, name, text: textOf(value), about: "scale", effect: "change" }];
-  });
-}
-
-/** Whether an order is known: a number is one of accuracy, and names of dimensions are read elsewhere. */
-function isOrderRead(value: AttributeValue | null): boolean {
-  return (
-    typeof value === "number" || value instanceof Float64Array || Array.isArray(value) || /[xyz]/i.test(`${value}`)
-  );
-}
-
-function isUnitText(name: string, value: AttributeValue | null): boolean {
-  return (
-    wordsOf(name).some((word) => word.startsWith("unit")) &&
-    typeof value === "string" &&
-    !/\d{2}|[*×]/.test(value) &&
-    !SCALED_UNIT.test(value)
-  );
-}
-
-function packingRow(name: string): SuspectRow {
-  const stem = /scale|unit/i.test(name) ? "scal" : /offset/i.test(name) ? "offset" : "fill";
-  return SUSPECTS.find(({ stems }) => stems.includes(stem)) as SuspectRow;
-}
-
-/** A number before a unit, multiples of pi, and places that are counted. */
-const SCALED_UNIT =
-  /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
-
-function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
-  if (typeof value !== "string") return [];
-  if (/^units?$/i.test(name))
-    return SCALED_UNIT.test(value)
-      ? [{ noun: "attribute", path, name, text: textOf(value), about: "scale", effect: "scale" }]
-      : [];
-  const row =
-    value.length > SHORT && !WORDED.test(name) ? undefined : WORDINGS.find(({ pattern }) => pattern.test(value));
-  if (row === undefined) return [];
-  return [{ noun: "attribute", path, name, text: textOf(value), about: row.about, effect: row.effect }];
-}
-
-/**
- * Datasets of numbers in a group whose names raise a question: numbers, lists and matrices, such as a factor for each
- * frame or node. Only those that scale are asked about if they are long: others are tables of places.
- */
-function suspectNumbers(contents: Contents, group: string, known: ReadonlySet<string>): Suspect[] {
-  return contents.datasets(group).flatMap((name) => {
-    const row = suspectNamed(name);
-    const path = join(group, name);
-    const stored = contents.dataset(path);
-    const shape = stored?.shape ?? [];
-    const count = stored === null ? 0 : shape.reduce((product, length) => product * length, 1);
-    const isNumber = stored?.element === "float" || stored?.element === "integer";
-    if (row === null || row.about === "order" || !isNumber || count === 0 || known.has(path)) return [];
-    if (count > FEW && (row.about !== "scale" || shape.filter((length) => length > 1).length > 2)) return [];
-    if (contents.isUnwritten(path)) return [];
-    const value = count > READ ? null : contents.numbers(path);
-    if (value !== null && isPlain(name, value, row)) return [];
-    const text = count > FEW ? `${shape.join(" x ")} numbers` : textOf(value);
-    return [{ noun: "dataset", path: group, name, text, ...row }];
-  });
-}
-
-/** One question for statements of one name and value, wherever they are. */
-function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
-  const alike = new Map<string, Suspect[]>();
-  for (const suspect of suspects) {
-    const key = `${suspect.noun}\n${suspect.name}\n${suspect.text}\n${suspect.effect}`;
-    alike.set(key, [...(alike.get(key) ?? []), suspect]);
-  }
-  for (const [first, ...others] of alike.values() as Iterable<[Suspect, ...Suspect[]]>) {
-    const { noun, name, text, about, effect } = first;
-    const paths = [...new Set([first, ...others].map(({ path }) => path))];
-    const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
-    findings.ask(
-      about,
-      `The ${noun} ${name} of ${paths.slice(0, LISTED).join(", ")}${more} is ${text}, and no convention says whether it ` +
-        `is to ${effect} the stored numbers; that they are values as they are is a guess.`,
-      ANSWERS[about as keyof typeof ANSWERS] ?? ANSWERS.scale,
-    );
-  }
-}
-
-const ANSWERS = {
-  scale: "--assume, or a descriptor without this question, if they are; else scale_factor and add_offset on the field",
-  spacing: "--spacing and --origin with --assume or a descriptor without this question, or axes.* in a descriptor",
-  order: "--dims with the dimensions in stored order, and --assume or a descriptor without this question",
-};
-
 /** Attributes that name dimensions or components, or a unit. */
 const LABELS =
   /^(units?|axes|axis_?order|axis_?labels|labels?|components?\w*|dims?|dimensions|dim_?order|standard_?name)$/i;
@@ -316,7 +165,7 @@ function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>
       const texts = frames.map((path) => labelsAt(contents, path));
       const at = texts.findIndex((text) => text !== texts[0]);
       if (at > 0)
-        findings.ask(
+        findings.contradict(
           "order",
           `${frames[0]} and ${frames[at]} are of the ${name} and say ${texts[0]} and ${texts[at]}; that both are stored alike is a guess.`,
           "the same attributes in all frames, or a descriptor without this question",
@@ -338,7 +187,7 @@ function labelsAt(contents: Contents, path: string): string {
   const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
   const dimensions = labels.filter((label) => label !== null);
   const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
-  const said = (name: string) => textOf(valueAt(contents, path, name));
+  const said = (name: string) => textOf(contents.attributes(path).get(name) ?? null);
   const labelled = names.map((name) => `${name} ${/^units?$/i.test(name) ? spelled(said(name)) : said(name)}`);
   const all = [...labelled, ...new Set(along)];
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
@@ -349,6 +198,6 @@ function addPacking(contents: Contents, path: string, findings: Findings): void 
   const names = [...contents.attributes(path).keys()].filter(
     (name) => isPackingName(name) && !/fill|missing/i.test(name),
   );
-  const said = names.map((name) => `${name} ${textOf(valueAt(contents, path, name))}`);
+  const said = names.map((name) => `${name} ${textOf(contents.attributes(path).get(name) ?? null)}`);
   if (said.length > 0) findings.addReason(`${path}: values by ${said.join(", ")}.`);
 }

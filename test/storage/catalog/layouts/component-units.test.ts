@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
-import { openSource } from "../../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../../../support/cubes.js";
+import { openConfirmed } from "../../../support/open-confirmed.js";
 import { writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -30,7 +30,7 @@ const made = (name: string, fill: (file: File) => void) => writeHdf5(join(SCRATC
 
 describe("components in different units", () => {
   it("are converted to the unit of the first; every answer tells it", async () => {
-    const dataset = openSource(await made("known", inUnits("m/s", "m s-1", "km/h")), 2 ** 26);
+    const dataset = openConfirmed(await made("known", inUnits("m/s", "m s-1", "km/h")), 2 ** 26);
     const open = openDataset(dataset);
     const [u, v, w] = readNodes(dataset, open, "velocity", 0).subarray(0, 3) as unknown as [number, number, number];
     open.close();
@@ -54,7 +54,7 @@ describe("components in different units", () => {
     ["not known of the first", ["", "m/s", "cm/s"], /\/v is in "m\/s" and \/w in "cm\/s"/],
   ] as const)("are asked about if they are %s", async (name, units, asks) => {
     const path = await made(name.replaceAll(" ", "-"), inUnits(...units));
-    expect(() => openSource(path, 2 ** 26)).toThrow(asks);
+    expect(() => openConfirmed(path, 2 ** 26)).toThrow(asks);
   });
 
   it("are converted in all files of a series, whose questions stay questions", async () => {
@@ -65,11 +65,11 @@ describe("components in different units", () => {
         await made(`series/s_${at}`, (file) => {
           inUnits("m/s", "m/s", "km/h")(file);
           file.create_attribute("time", at, [], "<d");
-          if (at === 1) file.create_attribute("gain", 2, [], "<d");
+          if (at === 1) (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
         }),
       );
     const { written } = recogniseSeries(paths, {});
     expect(written.assumed).toEqual([{ about: "units", question: TOLD }]);
-    expect(written.questions?.map(({ about }) => about)).toContain("scale");
+    expect(written.questions?.map(({ about }) => about)).toContain("values");
   });
 });

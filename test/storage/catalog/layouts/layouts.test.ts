@@ -8,6 +8,7 @@ import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import { type Dataset, fieldNames } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
+import { confirmIfAsked } from "../../../support/open-confirmed.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../../support/producers.js";
 import { firstDifference, readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -37,6 +38,7 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
     path = await placeProducer(folder, entry);
     await writeHdf5(join(twinFolder, "twin.h5"), (file) => writeTwin(file, entry));
     writeDescriptor(twinFolder, twinDescriptor(entry, `${entry.name}-twin`));
+    confirmIfAsked(path);
     bare = scanOne(folder);
     twin = scanOne(twinFolder);
   });

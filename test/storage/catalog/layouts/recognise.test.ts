@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { findPattern, recogniseSeries } from "../../../../src/storage/catalog/series.js";
-import { openSource } from "../../../../src/storage/catalog/source.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../../src/storage/tools/survey.js";
 import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { openConfirmed, openProposed } from "../../../support/open-confirmed.js";
 import { PRODUCERS } from "../../../support/producers.js";
 import { firstDifference, readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -44,7 +44,7 @@ describe("what a file says twice, or by no convention", () => {
   const refused = async (more: (file: File, velocity: H5Dataset) => void): Promise<string[]> => {
     const { descriptor } = await recognised(stated(more));
     return descriptor.questions
-      .filter(({ about }) => about === "spacing" || about === "scale")
+      .filter(({ about }) => ["spacing", "scale", "values"].includes(about))
       .map(({ about, question }) => `${about}: ${question}`);
   };
 
@@ -52,8 +52,6 @@ describe("what a file says twice, or by no convention", () => {
     ["dx", 0.25],
     ["dx", 0.2501],
     ["spacing", 0.25],
-    ["scale", 1],
-    ["offset", 0],
     ["scale_factor", 2],
   ])("asks nothing about %s = %d, which agrees or is a convention", async (name, value) => {
     expect(await refused((_, velocity) => velocity.create_attribute(name, value, [], "<d"))).toEqual([]);
@@ -73,7 +71,7 @@ describe("what a file says twice, or by no convention", () => {
   ])("asks whether %s = %d has been applied", async (name, value) => {
     const questions = await refused((_, velocity) => velocity.create_attribute(name, value, [], "<d"));
     expect(questions).toEqual([
-      expect.stringMatching(new RegExp(`^scale: The attribute ${name} of /velocity is ${value}, and no convention`)),
+      expect.stringMatching(`^values: Numbers that nothing applies: ${name} = ${value} of /velocity`),
     ]);
   });
 });
@@ -174,7 +172,7 @@ describe("The Well", () => {
       (file.get("t1_fields/velocity") as H5Dataset).write_slice([], Float32Array.from(values));
     };
     const path = await writeHdf5(join(SCRATCH, "well.h5"), write);
-    const dataset = openSource(path, 2 ** 26, { trajectory: 1 });
+    const dataset = openConfirmed(path, 2 ** 26, { trajectory: 1 });
     const open = openDataset(dataset);
     const expected = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) =>
       nodeValue({ ...index, t: 2 }),
@@ -207,8 +205,8 @@ describe("The Well", () => {
       for (const [name, nodes] of Object.entries(NODES))
         group.create_dataset({ name, data: Float64Array.from({ length: nodes }, (_, i) => i / 4) });
     });
-    expect(() => openSource(path, 2 ** 26)).toThrow(/The axes of \/t1_fields\/velocity are in the order z, y, x/);
-    const dataset = openSource(path, 2 ** 26, { components: ["z", "y", "x"] });
+    expect(() => openConfirmed(path, 2 ** 26)).toThrow(/The axes of \/t1_fields\/velocity are in the order z, y, x/);
+    const dataset = openConfirmed(path, 2 ** 26, { components: ["z", "y", "x"] });
     const open = openDataset(dataset);
     expect([...readNodes(dataset, open, "velocity", 0).subarray(0, 3)]).toEqual([2, 1, 0]);
     open.close();
@@ -282,7 +280,7 @@ describe("generic files", () => {
       for (const axis of ["x", "y", "z"])
         file.create_dataset({ name: axis, data: Float32Array.of(6.1, 6.2, 6.3, 6.4) });
     });
-    const { axes } = openSource(path, 2 ** 26, { assume: true });
+    const { axes } = openProposed(path, 2 ** 26);
     for (const axis of axes) expect(axis.coordinates).toBeNull();
   });
 });
@@ -299,7 +297,7 @@ describe("flows in a plane", () => {
     const planes = (file: File) => ["u", "v"].forEach((name) => void zeros(file, name, shape));
     await expect(recognised(planes)).rejects.toThrow(message);
     const path = await writeHdf5(join(SCRATCH, `plane${shape.length}.h5`), planes);
-    expect(() => recognise(path, { anyName: true })).toThrow(message);
+    expect(() => recognise(path)).toThrow(message);
     expect(() => recognise(path, { velocity: ["/u", "/v"] })).toThrow(/names 2 datasets, .* a third of zeros/);
   });
 

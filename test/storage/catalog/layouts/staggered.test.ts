@@ -2,17 +2,17 @@
 import { join } from "node:path";
 import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openSource } from "../../../../src/storage/catalog/source.js";
 import { axesOfField, type Dataset } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeField, writeHdf5 } from "../../../support/cubes.js";
+import { openConfirmed } from "../../../support/open-confirmed.js";
 import { staggered } from "../../../support/questionable-files.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 beforeAll(() => loadHdf5());
 
-const read = (path: string): Dataset => openSource(path, 2 ** 26);
+const read = (path: string): Dataset => openConfirmed(path, 2 ** 26);
 const originsOf = (dataset: Dataset, part: string) => axesOfField(dataset, part).map(({ origin }) => origin);
 
 describe("components on nodes of their own", () => {

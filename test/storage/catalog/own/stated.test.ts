@@ -1,4 +1,4 @@
-/** Complete files with one statement more are read right or asked about, and asked only if it is in doubt. */
+/** Drafts of complete files with one statement more: right, with a line about it, or showing it; never wrong. */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -14,12 +14,12 @@ let made = 0;
 
 beforeAll(() => loadHdf5());
 
-it("is read right or asked about, never wrong", { timeout: 120_000 }, async () => {
+it("is drafted right, with a line, or with the statement shown", { timeout: 120_000 }, async () => {
   const counts = { complete: 0, askedWithoutNeed: 0, doubtful: 0 };
   await fc.assert(
     fc.asyncProperty(statedWays.filter(isPossible), async (way) => {
       const path = join(SCRATCH, `file${made++}.h5`);
-      const verdict = await verdictOf(path, way);
+      const { verdict } = await verdictOf(path, way);
       unlinkSync(path);
       expect(verdict).not.toBe("wrong");
       if (!isComplete(way)) counts.doubtful++;

@@ -1,0 +1,56 @@
+/** Asks a person at the terminal for the open and red lines of a draft, one after another. */
+import { createInterface } from "node:readline/promises";
+import { Command, CommanderError } from "commander";
+import { flagOf, openLines } from "../../storage/catalog/layouts/draft.js";
+import type { Recognised } from "../../storage/catalog/layouts/recognise.js";
+import { claimText } from "../../storage/file/dataset.js";
+import { withAnswers } from "./answer-flags.js";
+
+/**
+ * @param draw shows the draft that the flags so far make
+ * @returns the flags, or null if the person does not confirm the draft
+ */
+export async function answerAtTerminal<Flags extends object>(
+  draft: Recognised,
+  flags: Flags,
+  draw: (flags: Flags) => Recognised,
+): Promise<Flags | null> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  let [found, said] = [draft, flags];
+  try {
+    for (;;) {
+      const [line] = openLines(found.descriptor.questions);
+      if (line === undefined) {
+        const right = await terminal.question("Is everything right as it is shown? [y/N] ");
+        return /^y(es)?$/i.test(right.trim()) ? said : null;
+      }
+      const flag = flagOf(line);
+      const override = line.red === true ? `, or --despite ${line.about}` : "";
+      process.stdout.write(`\n${claimText(line)}\n`);
+      const text = (await terminal.question(`${flag} (empty to stop${override}): `)).trim();
+      if (text === "") return null;
+      const next = parsed(text.startsWith("--") ? text.split(/\s+/) : [flag, text], said);
+      if (typeof next === "string") process.stdout.write(`${next}\n`);
+      else {
+        said = next;
+        found = draw(said);
+      }
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The flags with one more, or why it is not understood. */
+function parsed<Flags extends object>(words: readonly string[], before: Flags): Flags | string {
+  const command = withAnswers(new Command("answer"))
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  try {
+    command.parse([...words], { from: "user" });
+    return { ...before, ...command.opts() };
+  } catch (error) {
+    if (error instanceof CommanderError) return error.message;
+    throw error;
+  }
+}

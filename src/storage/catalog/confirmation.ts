@@ -1,0 +1,140 @@
+/**
+ * Confirmed descriptions of bare files: `NAME.dataset.json` beside the file, or `NAME.json` in the folder of
+ * descriptors. Each claims its own files and holds for files of one structure.
+ */
+import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { realPath } from "../file/files.js";
+import { openFile } from "../open-file.js";
+import { claimedBy, descriptorsIn } from "./apart.js";
+import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
+import { openLines } from "./layouts/draft.js";
+import type { Recognised } from "./layouts/recognise.js";
+import { differences, structureOf, variesIn } from "./layouts/structure.js";
+import { everyFile } from "./places.js";
+import type { Description } from "./verify.js";
+
+const ENDING = ".dataset.json";
+/** Differences that a message names. */
+const NAMED = 3;
+
+/** Whether a file is a confirmed description of others beside it. */
+export function isConfirmation(name: string): boolean {
+  return name.endsWith(ENDING) && name !== ENDING;
+}
+
+/** The line about something that no person has confirmed. */
+export function needsLook(location: string, why: string | null = null): string {
+  const shown = /[^\w./:@%+=,-]/.test(location) ? `"${location}"` : location;
+  return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shown}`;
+}
+
+/**
+ * Compares the files of a confirmed description with the structure that was confirmed.
+ *
+ * @returns a line for the first file that differs; null if none does
+ */
+export function changedSince({ descriptor, folder }: Description): string | null {
+  const { confirmed } = descriptor;
+  if (confirmed === undefined) return null;
+  for (const name of everyFile(descriptor)) {
+    const path = isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name);
+    const file = openFile(path, { named: true });
+    try {
+      const found = structureOf(file, descriptor, confirmed.timeTable ?? null);
+      const all = differences(confirmed.structure, confirmed.varies, found);
+      if (all.length === 0) continue;
+      const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
+      return `${needsLook(path, `not as it was confirmed: ${all.slice(0, NAMED).join("; ")}${more}`)} --same`;
+    } finally {
+      file.close();
+    }
+  }
+  return null;
+}
+
+/** Where a confirmation is kept: beside the file, or apart from it where nothing can be written there. */
+export interface ConfirmationPlace {
+  readonly path: string;
+  readonly isApart: boolean;
+}
+
+/**
+ * @param home   folder of the files, or their address
+ * @param apart  the folder of descriptors
+ */
+export function placeOfConfirmation(name: string, home: string, apart: string): ConfirmationPlace {
+  const beside = isAddress(home) ? null : join(home, `${name}${ENDING}`);
+  return beside !== null && isWritable(home)
+    ? { path: beside, isApart: false }
+    : { path: join(apart, `${name}.json`), isApart: true };
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The text of a confirmation.
+ *
+ * @param isApart whether it lies elsewhere than the files, which then have absolute paths
+ * @throws DataError while a line is open
+ */
+export function confirmationOf(found: Recognised, varies: readonly string[], home: string, isApart: boolean): string {
+  const [open] = openLines(found.written.questions ?? []);
+  if (open !== undefined) throw new DataError(`${found.written.name} has a line that is open: ${open.question}`);
+  const { questions: _, ...members } = found.written;
+  const left = new Set(varies);
+  const structure = Object.fromEntries([...found.structure].filter(([key]) => !left.has(key)));
+  const confirmed = {
+    structure,
+    varies: [...varies],
+    ...(found.timeTable === null ? {} : { timeTable: found.timeTable }),
+  };
+  const moved = isApart && !isAddress(home) ? withPaths(members, realpathSync(home)) : members;
+  return `${JSON.stringify({ ...moved, confirmed }, null, 2)}\n`;
+}
+
+function withPaths(written: DescriptorInput, from: string): DescriptorInput {
+  return JSON.parse(JSON.stringify(written), (key, value) =>
+    key === "file" && typeof value === "string" && !isAddress(value) ? join(from, value) : value,
+  );
+}
+
+/** The confirmation that claims a file: one beside it, or one in the folder of descriptors; null if there is none. */
+export function confirmationFor(location: string, apart: string | null): string | null {
+  const real = isAddress(location) ? location : (realPath(location) ?? location);
+  const beside = isAddress(location)
+    ? []
+    : descriptorsIn(dirname(real)).filter((path) => isConfirmation(basename(path)));
+  const others = apart === null || !existsSync(apart) ? [] : descriptorsIn(apart);
+  return [...beside, ...others].find((path) => claimedBy([path]).has(real)) ?? null;
+}
+
+/** The text of a confirmation for the structure that its files have now. @throws DataError if it is not readable */
+export function renewed(location: string): string {
+  const written: DescriptorInput = JSON.parse(readFileSync(location, "utf8"));
+  const parsed = parseDescriptor(JSON.stringify(written));
+  if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
+  const { descriptor } = parsed;
+  const timeTable = descriptor.confirmed?.timeTable;
+  const all = everyFile(descriptor).map((name) => {
+    const file = openFile(resolve(dirname(location), name), { named: true });
+    try {
+      return structureOf(file, descriptor, timeTable ?? null);
+    } finally {
+      file.close();
+    }
+  });
+  const varies = variesIn(all);
+  const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));
+  const confirmed = { structure, varies, ...(timeTable === undefined ? {} : { timeTable }) };
+  return `${JSON.stringify({ ...written, confirmed }, null, 2)}\n`;
+}

@@ -1,0 +1,21 @@
+/** Lists the files that a descriptor names. */
+import { placeOf } from "../file/files.js";
+import { type Descriptor, frameCount } from "./descriptor.js";
+
+/** Every file of the fields, at each time, and of tables, once each. */
+export function everyFile(descriptor: Descriptor): string[] {
+  const files = new Set<string>();
+  const frames = frameCount(descriptor);
+  for (const field of Object.values(descriptor.fields)) {
+    if (field === undefined) continue;
+    const { firstStep, stepIncrement, steps = null } = field;
+    for (const { file } of "components" in field ? field.components : [field])
+      for (let frame = 0; frame < (file.includes("{step") ? frames : 1); frame++)
+        files.add(placeOf(file, { firstStep, stepIncrement, steps }, frame));
+  }
+  JSON.stringify([descriptor.axes, descriptor.fields, descriptor.forcing], (key, value) => {
+    if (key === "file" && typeof value === "string" && !value.includes("{step")) files.add(value);
+    return value;
+  });
+  return [...files];
+}

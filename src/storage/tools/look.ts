@@ -1,0 +1,192 @@
+/**
+ * What a person looks at before confirming: extremes, three values, divergence beside that of shuffled axes, the ends of
+ * each axis, and a small picture.
+ */
+import { DataError } from "../../shared/errors.js";
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
+import { seamRatio } from "../catalog/seam.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
+
+/** Nodes of a field that are read for its extremes: whole planes, evenly apart if there are more. */
+const MOST_NODES = 2 ** 22;
+/** Edge of the block in which the divergence is taken. */
+const BLOCK = 64;
+const PICTURE = { columns: 48, rows: 16, shades: " .:-=+*#%@" };
+
+const short = (value: number): string => String(Number(value.toPrecision(4)));
+
+/** Lines about the values of the first frame; one line with the reason if they cannot be read. */
+export function lookAt(dataset: Dataset): string[] {
+  const open = openDataset(dataset);
+  try {
+    const fields = fieldNames(dataset);
+    return [
+      ...fields.flatMap((field) => extremes(dataset, field, open)),
+      ...divergence(dataset, open),
+      ...ends(dataset, open),
+      ...picture(dataset, fields[0] as FieldName, open),
+    ];
+  } catch (error) {
+    if (error instanceof DataError) return [`The values cannot be read: ${error.message}`];
+    throw error;
+  } finally {
+    open.close();
+  }
+}
+
+function nodesOf({ axes }: Dataset): Triple {
+  return axes.map(({ nodes }) => nodes) as unknown as Triple;
+}
+
+function componentsOf(dataset: Dataset, field: FieldName): number {
+  return dataset.fields[field]?.components ?? 1;
+}
+
+function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: Triple, count: Triple): Float32Array {
+  const out = new Float32Array(count[0] * count[1] * count[2] * componentsOf(dataset, field));
+  open.readNodes(field, 0, { first, count }, out);
+  return out;
+}
+
+/** Minimum, maximum, root mean square and three values of each component. */
+function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
+  const nodes = nodesOf(dataset);
+  const components = componentsOf(dataset, field);
+  const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MOST_NODES));
+  const found = Array.from({ length: components }, () => ({
+    least: Infinity,
+    most: -Infinity,
+    squares: 0,
+    count: 0,
+    missing: 0,
+  }));
+  for (let k = 0; k < nodes[2]; k += every) {
+    const plane = readBox(dataset, field, open, [0, 0, k], [nodes[0], nodes[1], 1]);
+    for (const [at, value] of plane.entries()) {
+      const one = found[at % components] as (typeof found)[0];
+      if (Number.isNaN(value)) one.missing++;
+      else {
+        one.least = Math.min(one.least, value);
+        one.most = Math.max(one.most, value);
+        one.squares += value * value;
+        one.count++;
+      }
+    }
+  }
+  const places = [0, 0.5, 1].map((part) => nodes.map((count) => Math.round(part * (count - 1))) as unknown as Triple);
+  const values = places.map((place) => readBox(dataset, field, open, place, [1, 1, 1]));
+  const read = every === 1 ? "" : `, one plane in ${every}`;
+  return found.map(({ least, most, squares, count, missing }, c) => {
+    const name = components === 1 ? field : `${field} ${AXIS_NAMES[c]}`;
+    const at = places.map((place, i) => `${short(values[i]?.[c] as number)} at (${place.join(" ")})`).join(", ");
+    const holes = missing === 0 ? "" : `, ${missing} missing`;
+    const range =
+      count === 0 ? "no values" : `${short(least)} to ${short(most)}, rms ${short(Math.sqrt(squares / count))}`;
+    return `${name}: ${range}${holes}${read}; ${at}`;
+  });
+}
+
+/** The coordinates of a node along an axis. */
+function placeAlong({ axes }: Dataset, axis: number, node: number): number {
+  const { origin, spacing, coordinates } = axes[axis as 0 | 1 | 2];
+  return coordinates?.[node] ?? origin + node * spacing;
+}
+
+/** Orders of the axes other than x y z. */
+const SHUFFLED: readonly Triple[] = [
+  [0, 2, 1],
+  [1, 0, 2],
+  [2, 1, 0],
+  [1, 2, 0],
+  [2, 0, 1],
+];
+
+/** The divergence of the velocity over its gradient, as read and with the components along other axes. */
+function divergence(dataset: Dataset, open: StoredBricks): string[] {
+  const nodes = nodesOf(dataset);
+  if (
+    componentsOf(dataset, "velocity") !== 3 ||
+    dataset.fields.velocity === undefined ||
+    nodes.some((count) => count < 3)
+  )
+    return [];
+  const count = nodes.map((length) => Math.min(length, BLOCK)) as unknown as Triple;
+  const first = nodes.map((length, at) => Math.floor((length - count[at as 0]) / 2)) as unknown as Triple;
+  const block = readBox(dataset, "velocity", open, first, count);
+  const strides = [3, 3 * count[0], 3 * count[0] * count[1]];
+  const sums = [[0, 1, 2] as Triple, ...SHUFFLED].map(() => 0);
+  let [gradient, number] = [0, 0];
+  for (let k = 1; k < count[2] - 1; k++)
+    for (let j = 1; j < count[1] - 1; j++)
+      for (let i = 1; i < count[0] - 1; i++) {
+        const at = i * (strides[0] as number) + j * (strides[1] as number) + k * (strides[2] as number);
+        const node = [i, j, k];
+        // slopes[c][a]: the derivative of component c along axis a.
+        const slopes = [0, 1, 2].map((c) =>
+          [0, 1, 2].map((a) => {
+            const here = (first[a as 0] as number) + (node[a] as number);
+            const step = placeAlong(dataset, a, here + 1) - placeAlong(dataset, a, here - 1);
+            const stride = strides[a] as number;
+            return ((block[at + stride + c] as number) - (block[at - stride + c] as number)) / step;
+          }),
+        );
+        const all = slopes.flat();
+        if (all.some(Number.isNaN)) continue;
+        number++;
+        gradient += all.reduce((sum, slope) => sum + slope * slope, 0);
+        for (const [order, axes] of [[0, 1, 2] as Triple, ...SHUFFLED].entries())
+          sums[order] = (sums[order] as number) + axes.reduce((sum, a, c) => sum + (slopes[c]?.[a] as number), 0) ** 2;
+      }
+  if (number === 0 || gradient === 0) return [];
+  const [own = 0, ...others] = sums.map((sum) => Math.sqrt(sum / gradient));
+  return [
+    `divergence / gradient: ${short(own)}; with shuffled axes ${short(Math.min(...others))} to ${short(Math.max(...others))} (says nothing for compressible flow)`,
+  ];
+}
+
+/** The step from the last node back to the first over the usual step, for each axis. */
+function ends(dataset: Dataset, open: StoredBricks): string[] {
+  const figures = AXIS_NAMES.flatMap((name, at) => {
+    if ((dataset.axes[at]?.nodes ?? 0) < 2) return [];
+    const ratio = seamRatio(dataset, at, open);
+    return Number.isFinite(ratio) ? [`${name} ${ratio.toPrecision(2)}`] : [];
+  });
+  if (figures.length === 0) return [];
+  return [
+    `step from the last plane to the first over the usual step: ${figures.join(", ")} (near 1: periodic; near 0: the end is stored twice)`,
+  ];
+}
+
+/** A slice through the middle in shades, y upwards. */
+function picture(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
+  const nodes = nodesOf(dataset);
+  const components = componentsOf(dataset, field);
+  if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MOST_NODES) return [];
+  const middle = Math.floor(nodes[2] / 2);
+  const plane = readBox(dataset, field, open, [0, 0, middle], [nodes[0], nodes[1], 1]);
+  const { columns, rows, shades } = PICTURE;
+  const [width, height] = [Math.min(columns, nodes[0]), Math.min(rows, nodes[1])];
+  const shown = Array.from({ length: width * height }, (_, at) => {
+    const i = Math.floor(((at % width) * nodes[0]) / width);
+    const j = Math.floor(((height - 1 - Math.floor(at / width)) * nodes[1]) / height);
+    return plane[(j * nodes[0] + i) * components] as number;
+  });
+  const finite = shown.filter(Number.isFinite);
+  const [least, most] = [Math.min(...finite), Math.max(...finite)];
+  const shade = (value: number) => {
+    if (!Number.isFinite(value)) return "?";
+    const part = most === least ? 0 : (value - least) / (most - least);
+    return shades[Math.min(shades.length - 1, Math.floor(part * shades.length))] as string;
+  };
+  const lines = Array.from({ length: height }, (_, row) =>
+    shown
+      .slice(row * width, (row + 1) * width)
+      .map(shade)
+      .join(""),
+  );
+  const name = components === 1 ? field : `${field} x`;
+  return [
+    `${name} at z = ${short(placeAlong(dataset, 2, middle))}, x to the right, y upwards:`,
+    ...lines.map((row) => `  |${row}|`),
+  ];
+}

@@ -1,0 +1,151 @@
+/** Confirmed descriptions claim their own files, hold for one structure, and take new files of a series. */
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { confirmationOf, placeOfConfirmation, renewed } from "../../../src/storage/catalog/confirmation.js";
+import { type Recognised, recognise } from "../../../src/storage/catalog/layouts/recognise.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { recogniseSeries } from "../../../src/storage/catalog/series.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { writeHdf5 } from "../../support/cubes.js";
+import { writeComponents, writeTables } from "../../support/questionable-files.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+const CHUNK_BYTES = 2 ** 26;
+const ANSWERS = { walls: [] } as const;
+
+beforeAll(() => loadHdf5());
+
+function folder(name: string): string {
+  mkdirSync(join(SCRATCH, name));
+  return join(SCRATCH, name);
+}
+
+const field =
+  (time: number, more: (file: File) => void = () => {}) =>
+  (file: File) => {
+    writeComponents(file);
+    writeTables(file);
+    file.create_attribute("time", time, [], "<d");
+    more(file);
+  };
+const dt = (value: number) => (file: File) => file.create_attribute("dt", value, [], "<d");
+const mask = (value: number) => (file: File) => file.create_dataset({ name: "mask", data: Float64Array.of(1, value) });
+
+/** Confirms files of a folder, one or a series. */
+function confirm(home: string, ...names: readonly string[]): string {
+  const paths = names.map((name) => join(home, name));
+  const [first] = paths as [string];
+  const found = paths.length > 1 ? recogniseSeries(paths, ANSWERS) : recognise(first, ANSWERS);
+  const { path } = placeOfConfirmation((found as Recognised).written.name, home, join(SCRATCH, "apart"));
+  writeFileSync(path, confirmationOf(found as Recognised, (found as Recognised).varies, home, false));
+  return path;
+}
+
+const scan = (home: string, descriptors: string | null = null) =>
+  scanFolders([home], { chunkBytes: CHUNK_BYTES, descriptors });
+
+describe("a confirmation", () => {
+  it("claims its own file alone, and its neighbours wait", async () => {
+    const home = folder("own");
+    await writeHdf5(join(home, "u.h5"), field(0));
+    await writeHdf5(join(home, "v.h5"), field(0));
+    expect(scan(home).problems.map(({ waits }) => waits)).toEqual([true, true]);
+    confirm(home, "u.h5");
+    const { datasets, problems } = scan(home);
+    expect(datasets.map(({ name }) => name)).toEqual(["u"]);
+    expect(problems).toEqual([
+      {
+        location: join(home, "v.h5"),
+        message: `needs a look: fieldprobe inspect ${join(home, "v.h5")}`,
+        names: ["v"],
+        waits: true,
+      },
+    ]);
+    expect(openSource(join(home, "u.h5"), CHUNK_BYTES).name).toBe("u");
+    expect(() => openSource(join(home, "v.h5"), CHUNK_BYTES)).toThrow(/open question about faces/);
+  });
+
+  it("holds until a small dataset differs, names it, and is renewed", async () => {
+    const home = folder("changed");
+    await writeHdf5(join(home, "u.h5"), field(0, mask(1)));
+    const location = confirm(home, "u.h5");
+    expect(scan(home).datasets).toHaveLength(1);
+    await writeHdf5(join(home, "u.h5"), field(0, mask(2)));
+    const { datasets, problems } = scan(home);
+    expect(datasets).toEqual([]);
+    expect(problems.map(({ message, waits }) => [message, waits])).toEqual([
+      [expect.stringContaining("(not as it was confirmed: /mask is float64 2 = 1, 2, and was float64 2 = 1, 1)"), true],
+    ]);
+    writeFileSync(location, renewed(location));
+    expect(scan(home).datasets).toHaveLength(1);
+  });
+
+  it("holds although the values of a field differ", async () => {
+    const home = folder("values");
+    await writeHdf5(join(home, "u.h5"), field(0));
+    confirm(home, "u.h5");
+    await writeHdf5(join(home, "u.h5"), (file) => {
+      field(0)(file);
+      const u = file.get("u") as H5Dataset;
+      u.write_slice([[0, 1]], new Float32Array((u.shape?.[1] ?? 0) * (u.shape?.[2] ?? 0)).fill(7));
+    });
+    expect(scan(home).datasets).toHaveLength(1);
+  });
+
+  it("lies in the folder of descriptors if its files' folder is read-only", async () => {
+    const home = folder("read-only");
+    const path = await writeHdf5(join(home, "u.h5"), field(0));
+    const apart = folder("apart-of-it");
+    chmodSync(home, 0o555);
+    const place = placeOfConfirmation("u", home, apart);
+    // Root may write anywhere.
+    if (process.getuid?.() !== 0) expect(place).toEqual({ path: join(apart, "u.json"), isApart: true });
+    writeFileSync(join(apart, "u.json"), confirmationOf(recognise(path, ANSWERS) as Recognised, [], home, true));
+    expect(scan(home, apart).datasets.map(({ name }) => name)).toEqual(["u"]);
+    expect(openSource(path, CHUNK_BYTES, {}, apart).name).toBe("u");
+    // The same folder of descriptors says nothing of other data folders.
+    expect(scan(folder("elsewhere"), apart)).toMatchObject({ datasets: [], problems: [] });
+    chmodSync(home, 0o755);
+  });
+
+  it("is taken for a single file that is served alone", async () => {
+    const home = folder("single");
+    for (const name of ["u.h5", "v.h5"]) await writeHdf5(join(home, name), field(0));
+    for (const name of ["u.h5", "v.h5"]) confirm(home, name);
+    expect(scan(join(home, "u.h5")).datasets.map(({ name }) => name)).toEqual(["u"]);
+  });
+});
+
+describe("a confirmed series", () => {
+  it("is one yes for files whose steps and dates differ", async () => {
+    const home = folder("series");
+    const names = Array.from({ length: 12 }, (_, step) => `s_${String(step).padStart(3, "0")}.h5`);
+    for (const [step, name] of names.entries()) await writeHdf5(join(home, name), field(step, dt(0.1 + 0.01 * step)));
+    confirm(home, ...names);
+    const { datasets, problems } = scan(home);
+    expect(problems).toEqual([]);
+    expect(datasets.map(({ name, time }) => [name, time.count])).toEqual([["s", 12]]);
+  });
+
+  it("takes a new file, and names those that wait", async () => {
+    const home = folder("growing");
+    for (const step of [0, 1]) await writeHdf5(join(home, `s_${step}.h5`), field(step, dt(step)));
+    confirm(home, "s_0.h5", "s_1.h5");
+    await writeHdf5(join(home, "s_2.h5"), field(3, dt(2)));
+    await writeHdf5(join(home, "s_3.h5"), field(2.5, dt(2)));
+    await writeHdf5(join(home, "s_4.h5"), field(4, mask(1)));
+    const { datasets, problems } = scan(home);
+    expect(problems).toEqual([]);
+    const [series] = datasets;
+    expect([series?.time.count, [...(series?.time.values ?? [])]]).toEqual([3, [0, 1, 3]]);
+    expect(series?.warnings).toEqual([
+      "Files of the series wait: s_3.h5: its time 2.5 is not after the last; s_4.h5: /mask is new (float64 2 = 1, 1).",
+    ]);
+    copyFileSync(join(home, "s_2.h5"), join(home, "s_9.h5"));
+    expect(scan(home).datasets[0]?.warnings.join()).toContain("s_9.h5: its time 3 is not after the last");
+  });
+});
