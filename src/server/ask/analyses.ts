@@ -143,6 +143,15 @@ function quantitiesIn(row: Asked): readonly string[] {
   return named.flatMap(([, value]) => [value].flat().filter((one) => typeof one === "string"));
 }
 
+/** The member in which a text of `statistics` stands. */
+function memberOf(text: string, { reduce, where }: MemberValues): string {
+  if (text === where) return "where";
+  if (reduce === undefined) return "what";
+  const row = reduce.findIndex((one) => quantitiesIn(one).includes(text));
+  const kind = QUANTITIES_OF.find((name) => [reduce[row]?.[name]].flat().includes(text));
+  return kind === undefined ? "reduce" : `reduce[${row}].${kind}`;
+}
+
 /** Answers `statistics`: with `where`, what does not hold is left out and counted. */
 export async function statistics(context: Context, asked: MemberValues): Promise<Tabled> {
   const { dataset, life, service } = context;
@@ -166,7 +175,9 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const texts = [...reduce.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
   const known = isDrawn
     ? { members: {}, about: {} }
-    : await meansIn(texts, nodesOf(asked, dataset, frames), asked, dataset, means, common.over, "what");
+    : await meansIn(texts, nodesOf(asked, dataset, frames), asked, dataset, means, common.over, "what", (text) =>
+        memberOf(text, asked),
+      );
   const members = isDrawn
     ? await pointMembers(context, asked, frames)
     : { ...nodeMembers(asked, dataset, frames), ...known.members };

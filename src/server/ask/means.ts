@@ -28,7 +28,8 @@ export interface KnownMeans {
 /**
  * Computes the means that expressions read, innermost first.
  *
- * @param over the directions averaged over; along the others all nodes have means, whatever the region
+ * @param over     the directions averaged over; along the others all nodes have means, whatever the region
+ * @param memberOf the member that a text stands in, for refusals
  */
 export async function meansFor(
   texts: readonly string[],
@@ -38,9 +39,10 @@ export async function meansFor(
   { reduce, most }: Pick<Means, "reduce" | "most">,
   over: readonly Direction[],
   member = "what",
+  memberOf: (text: string) => string = () => member,
 ): Promise<KnownMeans> {
   const found = new Map<string, MeanTable>();
-  const wanted = new Set(texts.flatMap((text) => meansIn(text, places, member)));
+  const wanted = new Set(texts.flatMap((text) => meansIn(text, places, memberOf(text))));
   const base = meanNodes(places, mean_time, dataset, over);
   let passes = 0;
   for (; wanted.size > found.size; passes++) {
