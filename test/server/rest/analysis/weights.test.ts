@@ -185,11 +185,11 @@ describe("the shipped channel, whose y is stretched", () => {
   ] as const)("has line spectra and structure functions weighted by %s", async (weights, weigh) => {
     const common = { frames: [1], weights };
     for (const axis of ["x", "z"]) {
-      const line = await ask<{ weights: string; E: number[] }>("turbulent-channel", "spectrum", {
-        ...{ ...common, of: "ux", kind: "line", axis },
+      const line = await ask<{ weights: string; results: { E: number[] }[] }>("turbulent-channel", "spectrum", {
+        ...{ ...common, of: "ux", kind: "line", axis, over: ["x", "y", "z", "t"], remove: "none" },
       });
       expect(line.weights).toBe(weights);
-      expect(sum(line.E) / mean((k, j, i) => at(k, j, i) ** 2, weigh)).toBeCloseTo(1, 10);
+      expect(sum(line.results[0]?.E ?? []) / mean((k, j, i) => at(k, j, i) ** 2, weigh)).toBeCloseTo(1, 10);
     }
     const increments = await ask<{ weights: string; separations: { scalar: Record<string, number> }[] }>(
       "turbulent-channel",
