@@ -48,6 +48,8 @@ export function requestOf(command: string): ExampleRequest | null {
   let url: string | null = null;
   let method: string | null = null;
   let body: string | null = null;
+  let isQuery = false;
+  const encoded: string[] = [];
   for (let at = 1; at < words.length; at++) {
     const word = words[at] as string;
     if (word === "-H" || word === "--header") {
@@ -57,6 +59,12 @@ export function requestOf(command: string): ExampleRequest | null {
     } else if (word === "-d" || word === "--data") {
       body = words[++at] ?? null;
       if (body === null || body.startsWith("@")) return null;
+    } else if (word === "--data-urlencode") {
+      const [, name, value] = /^([\w.]+)=([\s\S]*)$/.exec(words[++at] ?? "") ?? [];
+      if (name === undefined || value === undefined) return null;
+      encoded.push(`${name}=${encodeURIComponent(value)}`);
+    } else if (word === "-G" || word === "-sG" || word === "--get") {
+      isQuery = true;
     } else if (word === "-X" || word === "--request") {
       method = words[++at] ?? null;
     } else if (EXAMPLE.test(word) && url === null) {
@@ -65,7 +73,8 @@ export function requestOf(command: string): ExampleRequest | null {
       return null;
     }
   }
-  if (url === null) return null;
+  if (url === null || (encoded.length > 0 && (!isQuery || url.includes("?")))) return null;
+  if (encoded.length > 0) url += `?${encoded.join("&")}`;
   if (body !== null) headers["content-type"] ??= "application/x-www-form-urlencoded";
   return { url: url === "" ? "/" : url, method: method ?? (body === null ? "GET" : "POST"), headers, body };
 }

@@ -34,8 +34,11 @@ describe("examples", () => {
       body: '\n{"a": 1}',
     });
     expect(requestOf("curl 'http://localhost:8080/b?c=1'")?.method).toBe("GET");
+    const query = "curl -sG http://127.0.0.1:8080/api/x --data-urlencode 'what=a+b, c' --data-urlencode time=0.5";
+    expect(requestOf(query)).toMatchObject({ url: "/api/x?what=a%2Bb%2C%20c&time=0.5", method: "GET", body: null });
     for (const other of [
       "npm start",
+      "curl http://127.0.0.1:8080/ --data-urlencode a=1",
       "curl https://example.com/",
       "curl -o f http://127.0.0.1:8080/",
       "curl -d @f http://127.0.0.1:8080/",
