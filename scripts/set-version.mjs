@@ -12,9 +12,8 @@ export const PLACES = [
   ["deploy/compose.yaml", "image: fieldprobe:", "\n"],
   ["deploy/kustomization.yaml", 'newTag: "', '"\n'],
   ["docs/client.md", "fieldprobe-", ".tgz"],
-  ["docs/clients.md", '{"version":"', '"'],
+  ["docs/clients.md", '"version":"', '"'],
   ["docs/cluster.md", "registry.example.org/fieldprobe:", " "],
-  ["docs/tracking.md", '{"version":"', '"'],
 ];
 const VERSION = "\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?";
 const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
