@@ -27,7 +27,7 @@ import {
   VERSIONS,
   type Version,
 } from "../support/soap-service.js";
-import { type StoreSpec, writeZarr, zarrObjects } from "../support/zarr.js";
+import { knownObjects, type StoreSpec, writeKnownZarr } from "../support/zarr.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const folder = scratchFolder();
@@ -122,8 +122,8 @@ describe("ending", { timeout: 60_000 }, () => {
   it("SIGTERM ends the service though a chunk is a pipe that nobody fills, and its host takes requests without an answer", async () => {
     const data = join(folder, "hostile-data");
     const spec: StoreSpec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } };
-    writeZarr(join(data, "piped.zarr"), spec);
-    await server.put("hung.zarr", zarrObjects({ ...spec, consolidated: true }));
+    writeKnownZarr(join(data, "piped.zarr"), spec);
+    await server.put("hung.zarr", knownObjects({ ...spec, consolidated: true }));
     const settings = { DATA: [DATA, data, `${server.url}/hung.zarr`].join(delimiter), SHUTDOWN_GRACE_MS: "300" };
     const program = await start({ ...settings, ...NO_EVENTS });
     const chunks = readdirSync(join(data, "piped.zarr", "p")).filter((name) => !name.startsWith("."));
@@ -180,7 +180,7 @@ describe("ending", { timeout: 60_000 }, () => {
   });
 
   it("SIGTERM ends a service that starts and waits for a store", async () => {
-    await server.put("silent.zarr", zarrObjects({ version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } }));
+    await server.put("silent.zarr", knownObjects({ version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } }));
     await server.set({ silent: true });
     const before = server.requests;
     const settings = {
@@ -225,7 +225,7 @@ async function exists(path: string): Promise<boolean> {
 describe("workers", { timeout: 60_000 }, () => {
   it("a thread of the stores that dies fails at most the queries that wait for it, and is said in one line", async () => {
     const spec: StoreSpec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT }, consolidated: true };
-    for (const name of ["mortal.zarr", "second.zarr"]) await server.put(name, zarrObjects(spec));
+    for (const name of ["mortal.zarr", "second.zarr"]) await server.put(name, knownObjects(spec));
     const trigger = join(folder, "stores-die");
     const dies = `
       import { existsSync, unlinkSync } from "node:fs";
