@@ -59,5 +59,5 @@ it("says how flags are given to npm start", () => {
   expect(started(["/runs", "80"], { npm_config_data: "true", npm_config_port: "true" })).toMatch(
     /npm start -- --port VALUE --data VALUE\n$/,
   );
-  expect(started(["/runs"], {})).toBe("fieldprobe: serve takes no arguments but flags: /runs\n");
+  expect(started(["/runs"], {})).toBe("fieldprobe: /runs: there is no such file\n");
 });
