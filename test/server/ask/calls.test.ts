@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
-import { referenceText } from "../../../src/server/ask/document.js";
 import {
   CALL_NAMES,
   type CallName,
@@ -12,6 +11,7 @@ import {
   MEMBERS,
   type MemberName,
 } from "../../../src/shared/calls.js";
+import { referenceText } from "../../support/asking-page.js";
 import { serveTestData } from "../../support/service.js";
 import { ROOT } from "../../support/source-graph.js";
 import { ask, get, jsonOf } from "./ask.js";
