@@ -11,7 +11,7 @@ import { Worker } from "node:worker_threads";
 import type { Query } from "../dist/engine/contract/query.js";
 import { STORE_DEFAULTS } from "../dist/shared/store-settings.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
-import { objectTarget } from "../dist/storage/objects/object-target.js";
+import { objectTarget } from "../dist/storage/remote/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { openConfirmed } from "../test/support/open-confirmed.js";

@@ -19,7 +19,7 @@ const ENTRIES = new Map([
   ["cli/index.js", "cli"],
   ["engine/worker/worker.js", "engine-worker"],
   ["events/worker.js", "events-worker"],
-  ["storage/thread/store-worker.js", "store-worker"],
+  ["storage/remote/store-worker.js", "store-worker"],
   ["engine/cutouts/cutout-worker.js", "cutout-worker"],
 ]);
 

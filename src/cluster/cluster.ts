@@ -32,7 +32,7 @@ import type { Config } from "../shared/config.js";
 import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../shared/errors.js";
 import { NatsLink } from "../shared/nats.js";
 import { natsOptions } from "../shared/nats-options.js";
-import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/file/dataset.js";
+import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/dataset/dataset.js";
 import { Exchange } from "./exchange.js";
 import { Members, type Peer, PeerError, type Report } from "./members.js";
 import { boxesOf, runsOf } from "./owned-boxes.js";

@@ -12,7 +12,7 @@ import type { ReducedParts } from "../engine/contract/reduced-parts.js";
 import type { Failure } from "../engine/contract/task.js";
 import { BusyError, FieldprobeError, RequestError, WorkerError } from "../shared/errors.js";
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
-import type { Dataset } from "../storage/file/dataset.js";
+import type { Dataset } from "../storage/dataset/dataset.js";
 import type { Exchange, Received } from "./exchange.js";
 import { generationOfAll } from "./members.js";
 

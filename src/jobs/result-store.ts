@@ -8,7 +8,7 @@ import { isBucket } from "../shared/addresses.js";
 import { DataError } from "../shared/errors.js";
 import { ReadMemory } from "../shared/read-memory.js";
 import type { StoreSettings } from "../shared/store-settings.js";
-import { BucketTarget } from "../storage/objects/object-target.js";
+import { BucketTarget } from "../storage/remote/objects/object-target.js";
 import type { JobResult } from "./job.js";
 import { besides, isId, removeOld } from "./job-files.js";
 

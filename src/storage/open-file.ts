@@ -1,10 +1,10 @@
 /** Opens a file or store by what it is. */
 import { isAddress } from "../shared/addresses.js";
-import { statusOf } from "./file/files.js";
-import type { StoredFile } from "./file/stored-file.js";
+import { statusOf } from "./dataset/files.js";
+import type { StoredFile } from "./dataset/stored-file.js";
 import { openHdf5 } from "./hdf5/file.js";
-import { RemoteFile } from "./thread/ranged-file.js";
-import { ZarrFile } from "./thread/zarr-file.js";
+import { RemoteFile } from "./remote/ranged-file.js";
+import { ZarrFile } from "./remote/zarr-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
 
 /** Facts known about a file before it is opened. */

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { ALL_SETTINGS } from "../../src/shared/config.js";
 import { STORE_BOUNDS, STORE_DEFAULTS } from "../../src/shared/store-settings.js";
 import { MAX_TEXT_BYTES } from "../../src/storage/catalog/remote-text.js";
-import { FOLDER_DEPTH } from "../../src/storage/file/folder-names.js";
+import { FOLDER_DEPTH } from "../../src/storage/dataset/folder-names.js";
 import { MOST_MEMBERS } from "../../src/storage/hdf5-bytes/groups.js";
 import { MOST_ATTRIBUTES } from "../../src/storage/hdf5-bytes/structure.js";
 

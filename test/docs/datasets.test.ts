@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { parseDescriptor } from "../../src/storage/catalog/descriptor.js";
-import { openLines } from "../../src/storage/catalog/layouts/draft.js";
-import { LAYOUTS, type Recognised, recognise } from "../../src/storage/catalog/layouts/recognise.js";
 import { measured } from "../../src/storage/catalog/raised-questions.js";
-import { AXIS_NAMES } from "../../src/storage/file/dataset.js";
+import { AXIS_NAMES } from "../../src/storage/dataset/dataset.js";
+import { parseDescriptor } from "../../src/storage/dataset/descriptor.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { openLines } from "../../src/storage/recognise/draft.js";
+import { LAYOUTS, type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
 import { explain } from "../../src/storage/tools/report.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { answersOf, withAnswers } from "../../src/cli/input/answer-flags.js";
-import { type Descriptor, openQuestions } from "../../src/storage/catalog/descriptor.js";
-import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { type Descriptor, openQuestions } from "../../src/storage/dataset/descriptor.js";
+import { recognise } from "../../src/storage/recognise/recognise.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 

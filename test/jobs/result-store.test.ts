@@ -9,7 +9,7 @@ import { resultStore } from "../../src/jobs/result-store.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { STORE_DEFAULTS } from "../../src/shared/store-settings.js";
-import { BucketTarget } from "../../src/storage/objects/object-target.js";
+import { BucketTarget } from "../../src/storage/remote/objects/object-target.js";
 import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 

@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifiedManifestOf } from "../../src/storage/catalog/check-record.js";
-import type { Dataset } from "../../src/storage/file/dataset.js";
-import { DiskCache } from "../../src/storage/objects/disk-cache.js";
+import type { Dataset } from "../../src/storage/dataset/dataset.js";
+import { DiskCache } from "../../src/storage/remote/objects/disk-cache.js";
 import { type Program, startProgram } from "../support/program.js";
 import { scratchFolder } from "../support/scratch.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../src/storage/file/dataset.js";
+import type { Dataset } from "../../src/storage/dataset/dataset.js";
 import { descriptor, writeDescriptor } from "./cubes.js";
 
 const FIXTURES = fileURLToPath(new URL("../storage/hdf5-bytes/chunks/fixtures", import.meta.url));

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, type Group, h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";
-import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../src/storage/catalog/layouts/converted-store.js";
-import { type Recognised, recognise } from "../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../src/storage/recognise/converted-store.js";
+import { type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
 
 /** Nodes along x, y, z: all different, so that no mix-up of axes goes unseen, and enough for every stencil. */
 export const NODES = { x: 12, y: 10, z: 11 } as const;

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
+import type { Answers } from "../../src/storage/recognise/answers.js";
 
-const FIXTURES = fileURLToPath(new URL("../storage/catalog/own/fixtures/", import.meta.url));
+const FIXTURES = fileURLToPath(new URL("../storage/recognise/own/fixtures/", import.meta.url));
 
 /** A case of make.py. */
 export interface Case {

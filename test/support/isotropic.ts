@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Axes, BrickField, BrickReader } from "../../src/kernels/types.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../src/storage/file/dataset.js";
+import type { Dataset } from "../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { readNodes } from "./read-nodes.js";
 

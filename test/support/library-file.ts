@@ -1,8 +1,8 @@
 /** Reads the structure of HDF5 files by the HDF5 library alone: what the byte reader is held to. */
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";
-import { packingOf, unpack } from "../../src/storage/file/packing.js";
-import type { AttributeValue, Stored } from "../../src/storage/file/stored.js";
+import { packingOf, unpack } from "../../src/storage/dataset/packing.js";
+import type { AttributeValue, Stored } from "../../src/storage/dataset/stored.js";
 import { FILTER_NAMES } from "../../src/storage/hdf5-bytes/filters.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([

@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { confirmationOf } from "../../src/storage/catalog/confirmation.js";
-import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
-import { isComplete, recognise } from "../../src/storage/catalog/layouts/recognise.js";
 import { openSource } from "../../src/storage/catalog/source.js";
-import { type Dataset, SUBJECTS } from "../../src/storage/file/dataset.js";
+import { type Dataset, SUBJECTS } from "../../src/storage/dataset/dataset.js";
+import type { Answers } from "../../src/storage/recognise/answers.js";
+import { isComplete, recognise } from "../../src/storage/recognise/recognise.js";
 
 /**
  * Opens a source whose draft has no open line, or none that `answers` leave, but for the ends of its axes: of these

@@ -1,9 +1,9 @@
 /** One file of every producer's layout, and what a descriptor of the same nodes in canonical form says. */
 import { join } from "node:path";
 import type { Dataset, File } from "h5wasm/node";
-import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
-import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import type { Answers } from "../../src/storage/recognise/answers.js";
+import { recognise } from "../../src/storage/recognise/recognise.js";
 import { makeBigEndian } from "./big-endian.js";
 import {
   type Dimension,

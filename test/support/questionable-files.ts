@@ -1,6 +1,6 @@
 /** Files in which one statement leaves open what the stored numbers mean: every door refuses them with a question. */
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import type { Answers } from "../../src/storage/catalog/layouts/answers.js";
+import type { Answers } from "../../src/storage/recognise/answers.js";
 import { type Dimension, NODES, parentOf, writeField } from "./cubes.js";
 
 export interface QuestionableFile {

@@ -1,7 +1,7 @@
 /** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
 
 import type { StoredBricks } from "../../src/storage/bricks/brick-reader.js";
-import type { Dataset, FieldName } from "../../src/storage/file/dataset.js";
+import type { Dataset, FieldName } from "../../src/storage/dataset/dataset.js";
 
 /** All nodes of a frame in order [z][y][x][c]; surplus nodes of bricks at the far faces must be NaN. */
 export function readNodes(dataset: Dataset, open: StoredBricks, field: FieldName, frame: number): Float32Array {

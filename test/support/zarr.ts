@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
-import { DESCRIPTOR_ATTRIBUTE } from "../../src/storage/catalog/layouts/converted-store.js";
+import { DESCRIPTOR_ATTRIBUTE } from "../../src/storage/recognise/converted-store.js";
 import { embeddedDescriptor } from "./cubes.js";
 
 export type ZarrType = "float32" | "float64" | "int16" | "int64";

@@ -5,7 +5,7 @@ import ops from "ndarray-ops";
 import { FIELDS, type KnownField } from "#src/shared/operations.js";
 import { makeFolder } from "#src/shared/system.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
-import type { Triple } from "#src/storage/file/dataset.js";
+import type { Triple } from "#src/storage/dataset/dataset.js";
 import { type Filter, Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import {
   abcFlow,

@@ -14,18 +14,18 @@ import {
   placeOfConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
-import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/catalog/descriptor.js";
-import type { Answers } from "../../storage/catalog/layouts/answers.js";
-import { flagOf, openLines } from "../../storage/catalog/layouts/draft.js";
-import { isComplete, type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { measured } from "../../storage/catalog/raised-questions.js";
 import { nameOf, scanFolders } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
-import { realPath } from "../../storage/file/files.js";
-import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/file/folder-names.js";
+import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/dataset/descriptor.js";
+import { realPath } from "../../storage/dataset/files.js";
+import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { openFile } from "../../storage/open-file.js";
+import type { Answers } from "../../storage/recognise/answers.js";
+import { flagOf, openLines } from "../../storage/recognise/draft.js";
+import { isComplete, type Recognised, recognise } from "../../storage/recognise/recognise.js";
 import { explain } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";

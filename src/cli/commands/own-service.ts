@@ -7,7 +7,7 @@ import { startService } from "../../main.js";
 import { isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { loadConfig } from "../../shared/config.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
-import { isStore } from "../../storage/file/folder-names.js";
+import { isStore } from "../../storage/dataset/folder-names.js";
 import { MisuseError } from "../input/arguments.js";
 
 /** Settings of a public service or a cluster, which do not apply to a service of this process. */

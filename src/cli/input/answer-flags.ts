@@ -1,9 +1,9 @@
 /** Adds the flags by which the user answers what a file does not say; the commands that read bare files share them. */
 import { type Command, InvalidArgumentError } from "commander";
 import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
-import type { Answers } from "../../storage/catalog/layouts/answers.js";
-import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
-import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../../storage/file/dataset.js";
+import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../../storage/dataset/dataset.js";
+import type { Answers } from "../../storage/recognise/answers.js";
+import { OTHERS, type OtherField } from "../../storage/recognise/usual-names.js";
 import { NUMBER, wholeNumber } from "./arguments.js";
 
 const LETTERS = ["t", "z", "y", "x", "c"];

@@ -1,9 +1,9 @@
 /** Asks a person at the terminal for the open and red lines of a draft, one after another. */
 import { createInterface } from "node:readline/promises";
 import { Command, CommanderError } from "commander";
-import { flagOf, openLines } from "../../storage/catalog/layouts/draft.js";
-import type { Recognised } from "../../storage/catalog/layouts/recognise.js";
-import { claimText } from "../../storage/file/dataset.js";
+import { claimText } from "../../storage/dataset/dataset.js";
+import { flagOf, openLines } from "../../storage/recognise/draft.js";
+import type { Recognised } from "../../storage/recognise/recognise.js";
 import { withAnswers } from "./answer-flags.js";
 
 /**

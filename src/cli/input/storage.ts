@@ -1,8 +1,8 @@
 /** Prepares the reading of files and stores for commands that read data in their own process. */
 import { readConfig } from "../../shared/config.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
-import { StoreClient } from "../../storage/thread/store-client.js";
-import { StoreThread } from "../../storage/thread/store-thread.js";
+import { StoreClient } from "../../storage/remote/store-client.js";
+import { StoreThread } from "../../storage/remote/store-thread.js";
 import { MisuseError } from "./arguments.js";
 
 /**

@@ -1,7 +1,7 @@
 /** `checkAvailable` refuses an operation on a dataset that lacks what it reads. */
 import { RequestError } from "../../shared/errors.js";
 import { lackOf, type Operation, unavailable } from "../../shared/operations.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
 
 /** @throws RequestError (Unsupported) that says what the dataset lacks */
 export function checkAvailable(operation: Operation, dataset: Dataset): void {

@@ -3,7 +3,7 @@
  * cost milliseconds per batch, so it is serialised once, and read once per thread.
  */
 import { deserialize, serialize } from "node:v8";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
 import type {
   AheadTask,
   BatchTask,

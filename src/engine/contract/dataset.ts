@@ -22,4 +22,4 @@ export {
   storeOf,
   type TimeAxis,
   type Walls,
-} from "../../storage/file/dataset.js";
+} from "../../storage/dataset/dataset.js";

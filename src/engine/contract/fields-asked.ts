@@ -1,7 +1,7 @@
 /** Finds the fields that a request names by a text, as the public service reads it. */
 import { RequestError } from "../../shared/errors.js";
 import { FIELDS, type FieldName, type KnownField, type Operation } from "../../shared/operations.js";
-import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
+import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/dataset/dataset.js";
 
 /** Letters and words of known fields, in the order of trial. Texts begin with a word: not "soiltemperature". */
 const WORDS: readonly { readonly field: KnownField; readonly letter: string; readonly words: RegExp }[] = [

@@ -1,7 +1,7 @@
 /** Layout of the memory that all threads share: WebAssembly constants, worker seats, arenas, brick cache. */
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
-import { MAX_BRICKS, MAX_NODES } from "../../storage/file/dataset.js";
+import { MAX_BRICKS, MAX_NODES } from "../../storage/dataset/dataset.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;

@@ -5,7 +5,7 @@ import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import type { FieldName, Operation } from "../../shared/operations.js";
-import { axesOfField, componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/dataset/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
 import { requireNodes, requireNodesOf } from "./require-nodes.js";

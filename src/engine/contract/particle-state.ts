@@ -5,7 +5,7 @@
 import { DOPRI5_STATE } from "../../kernels/dopri5.js";
 import { isOpen } from "../../kernels/exits.js";
 import { FLOW_MAP_STATE } from "../../kernels/flow-map.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { Query } from "./query.js";
 
 /** Numbers a particle of each part of the state. */

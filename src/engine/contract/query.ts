@@ -12,11 +12,11 @@ import type {
   SpatialInterpolation,
   TemporalInterpolation,
 } from "../../shared/operations.js";
-import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
+import type { Dataset, OpenFaces, Triple } from "../../storage/dataset/dataset.js";
 import type { LevelQuantity, LevelSet } from "../../storage/levels/level-files.js";
 import type { Histogram, LevelExtrema } from "../../storage/levels/level-sums.js";
-import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
-import type { StorePort } from "../../storage/thread/store-port.js";
+import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store-status.js";
+import type { StorePort } from "../../storage/remote/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";

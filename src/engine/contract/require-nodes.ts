@@ -2,7 +2,7 @@
 import { compileExpression } from "../../analysis/expression.js";
 import { isOfExpression, type Names } from "../../analysis/names.js";
 import { RequestError } from "../../shared/errors.js";
-import { type Dataset, type FieldName, isStaggered } from "../../storage/file/dataset.js";
+import { type Dataset, type FieldName, isStaggered } from "../../storage/dataset/dataset.js";
 
 /** @throws RequestError (Unsupported) that names the first of some fields with nodes of its own */
 export function requireNodes(dataset: Dataset, fields: readonly FieldName[], what: string): void {

@@ -5,7 +5,7 @@ import type { SpectrumPlan, TransformPlan } from "../../analysis/spectrum.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { FrameWeights } from "../../kernels/types.js";
 import type { ErrorCode, ErrorContext } from "../../shared/errors.js";
-import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
+import type { Bricking, Dataset, FieldName, Triple } from "../../storage/dataset/dataset.js";
 import type { CompressTask, JsonTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";

@@ -2,8 +2,8 @@
 import { builtFile } from "../../shared/build.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";
-import type { Dataset } from "../../storage/file/dataset.js";
-import type { StorePort } from "../../storage/thread/store-port.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
+import type { StorePort } from "../../storage/remote/store-port.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";
 import { type Selection, selectionProblem } from "../../storage/tools/selection.js";
 import type { NumberTable, TableColumn } from "../../storage/tools/table-file.js";

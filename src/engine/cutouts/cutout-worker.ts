@@ -3,7 +3,7 @@
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isFullDisk, reasonOf } from "../../shared/system.js";
-import { shareStoresOf } from "../../storage/thread/store-connection.js";
+import { shareStoresOf } from "../../storage/remote/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";
 import { writeTableFile } from "../../storage/tools/table-file.js";

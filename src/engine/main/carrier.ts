@@ -1,8 +1,8 @@
 /** Interface of a thread pool: runs tasks on worker threads, and small batches on the caller's thread. */
 import { WorkerError } from "../../shared/errors.js";
 import type { CacheStatus } from "../../storage/bricks/directory.js";
-import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
-import type { StorePort } from "../../storage/thread/store-port.js";
+import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store-status.js";
+import type { StorePort } from "../../storage/remote/store-port.js";
 import type { BatchTask, Task } from "../contract/task.js";
 import type { QueryShare } from "./fair-queue.js";
 

@@ -4,6 +4,9 @@ import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
 import { findingsOf } from "../../storage/catalog/check-record.js";
+import { seriesHints } from "../../storage/catalog/series-hint.js";
+import { FolderWatch } from "../../storage/catalog/watch.js";
+import { type Dataset, SOURCES_PER_DATASET } from "../../storage/dataset/dataset.js";
 import {
   BY_CONTENT,
   completeScan,
@@ -11,10 +14,7 @@ import {
   linesAbout,
   type ScanChanges,
   statesOf,
-} from "../../storage/catalog/scan.js";
-import { seriesHints } from "../../storage/catalog/series-hint.js";
-import { FolderWatch } from "../../storage/catalog/watch.js";
-import { type Dataset, SOURCES_PER_DATASET } from "../../storage/file/dataset.js";
+} from "../../storage/dataset/scan.js";
 import type { Carrier } from "./carrier.js";
 import { FoundLevels } from "./levels.js";
 

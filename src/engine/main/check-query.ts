@@ -16,7 +16,13 @@ import {
   plainSpatialOf,
   spatialOf,
 } from "../../shared/operations.js";
-import { axesOfField, type Dataset, type FieldName, partsOfField, type TimeAxis } from "../../storage/file/dataset.js";
+import {
+  axesOfField,
+  type Dataset,
+  type FieldName,
+  partsOfField,
+  type TimeAxis,
+} from "../../storage/dataset/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
 import { cutoutText, fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";

@@ -2,9 +2,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
-import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
+import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/dataset/dataset.js";
 import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-files.js";
-import type { StorePort } from "../../storage/thread/store-port.js";
+import type { StorePort } from "../../storage/remote/store-port.js";
 import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
 import type {

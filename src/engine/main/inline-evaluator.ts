@@ -4,7 +4,7 @@ import { compileModule, instantiateSimd, type WasmMemory } from "../../kernels/s
 import { builtFile } from "../../shared/build.js";
 import { NotCached } from "../../storage/bricks/cache.js";
 import { CachedBricks } from "../../storage/bricks/cached-bricks.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { MemoryLayout } from "../contract/memory.js";
 import type { BatchTask } from "../contract/task.js";
 import { evaluateBatch } from "../worker/batch.js";

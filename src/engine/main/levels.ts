@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import { CancelledError } from "../../shared/errors.js";
-import type { Dataset, Triple } from "../../storage/file/dataset.js";
-import { statusOf } from "../../storage/file/files.js";
+import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
+import { statusOf } from "../../storage/dataset/files.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,

@@ -6,7 +6,7 @@ import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../shared/errors.js";
 import { RECORDS } from "../../shared/operations.js";
-import { componentsOf, type Dataset } from "../../storage/file/dataset.js";
+import { componentsOf, type Dataset } from "../../storage/dataset/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { DerivedQuery, Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";

@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../shared/config.js";
 import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../shared/errors.js";
-import { type Dataset, storeOf } from "../../storage/file/dataset.js";
+import { type Dataset, storeOf } from "../../storage/dataset/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";
 import type { Task } from "../contract/task.js";

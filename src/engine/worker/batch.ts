@@ -7,7 +7,7 @@ import { firstOutside } from "../../kernels/stencil.js";
 import type { BrickReader } from "../../kernels/types.js";
 import { CancelledError, RequestError } from "../../shared/errors.js";
 import { type Family, operationOf, RECORDS } from "../../shared/operations.js";
-import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/file/dataset.js";
+import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/dataset/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
 import { rowFor } from "../contract/fields-asked.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";

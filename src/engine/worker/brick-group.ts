@@ -7,7 +7,7 @@
 import type { BrickField, Bricking, FrameWeights, Scheme } from "../../kernels/types.js";
 import { DataError } from "../../shared/errors.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
-import { MAX_BRICKS } from "../../storage/file/dataset.js";
+import { MAX_BRICKS } from "../../storage/dataset/dataset.js";
 import { type Arena, MAX_FRAMES, PINNED_PART } from "../contract/memory.js";
 import type { BrickSource } from "./brick-source.js";
 import type { SortedPoints } from "./sorted-points.js";

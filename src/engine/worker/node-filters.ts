@@ -11,7 +11,7 @@ import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { RequestError } from "../../shared/errors.js";
 import { RECORDS } from "../../shared/operations.js";
-import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../storage/dataset/dataset.js";
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";
 

@@ -16,7 +16,7 @@ import {
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
 import { CancelledError, DataError, RequestError } from "../../shared/errors.js";
-import { axesOfField, componentsOf, type FieldName } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type FieldName } from "../../storage/dataset/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { QuantityQuery } from "../contract/query.js";

@@ -13,7 +13,7 @@ import {
   fieldOf,
   isInStore,
   sourceNumber,
-} from "../../storage/file/dataset.js";
+} from "../../storage/dataset/dataset.js";
 import type { BrickSource } from "./brick-source.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */

@@ -1,6 +1,6 @@
 /** Sampling of fields on staggered grids: each part on its own grid, gathered into the records of the kernel. */
 import { POINT_KERNELS, type PointQuantity, RESULTS } from "../../kernels/table.js";
-import { axesOfField, type FieldName, isStaggered, partsOfField } from "../../storage/file/dataset.js";
+import { axesOfField, type FieldName, isStaggered, partsOfField } from "../../storage/dataset/dataset.js";
 import type { BatchContext } from "./batch-context.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Sampling } from "./sampler.js";

@@ -4,7 +4,7 @@ import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.
 import { firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Bricking } from "../../kernels/types.js";
 import { CancelledError } from "../../shared/errors.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { SortMessage } from "../contract/dataset-copy.js";
 import { fillPositions, outsideError } from "../contract/positions.js";
 import { referenceNode, STENCIL_REACH, type SweepShape } from "../contract/sweep-shape.js";

@@ -4,7 +4,7 @@ import { readTimedNpy } from "../../float32/npy.js";
 import type { CallName } from "../../shared/calls.js";
 import { callOf } from "../../shared/calls.js";
 import { RequestError } from "../../shared/errors.js";
-import { hasDoubledMember } from "../../storage/zarr/documents.js";
+import { hasDoubledMember } from "../../storage/dataset/documents.js";
 import type { RequestLife } from "../http/request-life.js";
 import { readWhole } from "../rest/body/read-body.js";
 import { wrong } from "./faults.js";

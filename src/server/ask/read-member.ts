@@ -4,7 +4,7 @@ import { nearestName } from "../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
 import { SPLINES } from "../../shared/operations.js";
-import { hasDoubledMember } from "../../storage/zarr/documents.js";
+import { hasDoubledMember } from "../../storage/dataset/documents.js";
 import { wrong } from "./faults.js";
 
 /** A quantity of a question: its expression, and the name of its column. */

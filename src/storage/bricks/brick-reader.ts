@@ -12,12 +12,12 @@ import {
   type FileStamp,
   fieldOf,
   type Triple,
-} from "../file/dataset.js";
-import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
-import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../file/packing.js";
-import { ReadBuffer } from "../file/read-buffer.js";
-import type { ChunkIndex, Stored } from "../file/stored.js";
-import type { StoredFile, StoredHyperslab } from "../file/stored-file.js";
+} from "../dataset/dataset.js";
+import { isSeries, isUnchanged, placeOf, realPath } from "../dataset/files.js";
+import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../dataset/packing.js";
+import { ReadBuffer } from "../dataset/read-buffer.js";
+import type { ChunkIndex, Stored } from "../dataset/stored.js";
+import type { StoredFile, StoredHyperslab } from "../dataset/stored-file.js";
 import { openFile } from "../open-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 

@@ -1,8 +1,8 @@
 /** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { AXIS_NAMES, type Bricking, type FieldPart, MAX_BRICKS, type Triple } from "../file/dataset.js";
-import type { Stored } from "../file/stored.js";
+import { AXIS_NAMES, type Bricking, type FieldPart, MAX_BRICKS, type Triple } from "../dataset/dataset.js";
+import type { Stored } from "../dataset/stored.js";
 
 const MIB = 1024 * 1024;
 /** A brick thinner than a stencil and its neighbours makes every point touch many. */

@@ -4,11 +4,11 @@
 
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { AXIS_NAMES, type FieldPart, type Triple } from "../file/dataset.js";
-import { type Packing, unpack } from "../file/packing.js";
-import type { ReadBuffer } from "../file/read-buffer.js";
-import type { Hyperslab, Stored } from "../file/stored.js";
-import type { StoredFile } from "../file/stored-file.js";
+import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset/dataset.js";
+import { type Packing, unpack } from "../dataset/packing.js";
+import type { ReadBuffer } from "../dataset/read-buffer.js";
+import type { Hyperslab, Stored } from "../dataset/stored.js";
+import type { StoredFile } from "../dataset/stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {

@@ -8,10 +8,10 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
-import { realPath, statusOf } from "../file/files.js";
-import { type Descriptor, parseDescriptor } from "./descriptor.js";
+import { type Descriptor, parseDescriptor } from "../dataset/descriptor.js";
+import { realPath, statusOf } from "../dataset/files.js";
+import type { Refused } from "../dataset/scan.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
-import type { Refused } from "./scan.js";
 import type { Description } from "./verify.js";
 
 /**

@@ -1,7 +1,7 @@
 /** Reads the axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
 import { DataError } from "../../shared/errors.js";
-import { type Axis, MAX_NODES } from "../file/dataset.js";
-import type { AxisDescription } from "./descriptor.js";
+import { type Axis, MAX_NODES } from "../dataset/dataset.js";
+import type { AxisDescription } from "../dataset/descriptor.js";
 import type { Verification } from "./verification.js";
 
 const UNIFORM = 1e-6;

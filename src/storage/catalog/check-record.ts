@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../shared/system.js";
-import type { Dataset } from "../file/dataset.js";
+import type { Dataset } from "../dataset/dataset.js";
 
 const FOLDER = "checks";
 /** Findings that a log repeats. */

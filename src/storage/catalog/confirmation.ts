@@ -6,13 +6,13 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync } from "n
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { realPath } from "../file/files.js";
+import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
+import { realPath } from "../dataset/files.js";
 import { openFile } from "../open-file.js";
+import { openLines } from "../recognise/draft.js";
+import type { Recognised } from "../recognise/recognise.js";
+import { differences, structureOf, variesIn } from "../recognise/structure.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
-import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
-import { openLines } from "./layouts/draft.js";
-import type { Recognised } from "./layouts/recognise.js";
-import { differences, structureOf, variesIn } from "./layouts/structure.js";
 import { everyFile } from "./places.js";
 import type { Description } from "./verify.js";
 

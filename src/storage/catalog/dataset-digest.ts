@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Dataset, FileStamp } from "../file/dataset.js";
-import { digestFile } from "../file/file-digest.js";
+import type { Dataset, FileStamp } from "../dataset/dataset.js";
+import { digestFile } from "../dataset/file-digest.js";
 import { verifiedManifestOf } from "./check-record.js";
 import { MANIFEST_NAME } from "./manifest.js";
 

@@ -3,14 +3,14 @@
  * SOAP and peers serve what a scan has admitted.
  */
 import { basename } from "node:path";
-import { claimText, type Dataset } from "../file/dataset.js";
-import { DESCRIPTOR_NAME } from "../file/folder-names.js";
+import { claimText, type Dataset } from "../dataset/dataset.js";
+import { openQuestions, questionText } from "../dataset/descriptor.js";
+import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
+import type { Refused } from "../dataset/scan.js";
+import { splitLines } from "../recognise/draft.js";
 import { changedSince } from "./confirmation.js";
-import { openQuestions, questionText } from "./descriptor.js";
 import { grown } from "./growth.js";
-import { splitLines } from "./layouts/draft.js";
 import { raisedQuestions, warningsOfTimes } from "./raised-questions.js";
-import type { Refused } from "./scan.js";
 import { type Description, verify } from "./verify.js";
 
 /**

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { DESCRIPTOR_NAME } from "../file/folder-names.js";
-import { countValues } from "../zarr/documents.js";
+import { countValues } from "../dataset/documents.js";
+import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";

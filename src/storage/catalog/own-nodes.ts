@@ -1,8 +1,8 @@
 /** Reads nodes that a field or a component has of its own, and the domain that all nodes of a dataset span. */
 import { DataError } from "../../shared/errors.js";
-import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../file/dataset.js";
+import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../dataset/dataset.js";
+import type { Descriptor, FieldDescription } from "../dataset/descriptor.js";
 import { type ReadAxis, readAxis } from "./axis.js";
-import type { Descriptor, FieldDescription } from "./descriptor.js";
 import type { Verification } from "./verification.js";
 
 /** How far apart the nodes of fields may end, in spacings there: staggered ones are half a cell apart. */

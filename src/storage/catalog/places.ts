@@ -1,6 +1,7 @@
 /** Lists the files that a descriptor names. */
-import { placeOf } from "../file/files.js";
-import { type Descriptor, frameCount } from "./descriptor.js";
+
+import { type Descriptor, frameCount } from "../dataset/descriptor.js";
+import { placeOf } from "../dataset/files.js";
 
 /** Every file of the fields, at each time, and of tables, once each. */
 export function everyFile(descriptor: Descriptor): string[] {

@@ -1,10 +1,10 @@
 /** Raises what only the values and times of a verified dataset show: repeated ends, and times that float32 rounds. */
 import { DataError } from "../../shared/errors.js";
-import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
-import type { Answers } from "./layouts/answers.js";
-import { splitLines } from "./layouts/draft.js";
-import type { Recognised } from "./layouts/recognise.js";
-import { repeatedEnds, repeatedQuestion, withFigures } from "./seam.js";
+import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
+import type { Answers } from "../recognise/answers.js";
+import { splitLines } from "../recognise/draft.js";
+import type { Recognised } from "../recognise/recognise.js";
+import { repeatedEnds, repeatedQuestion, withFigures } from "../recognise/seam.js";
 import { verify } from "./verify.js";
 
 /** Relative spacing of float32 numbers, in which SOAP sends times. */

@@ -1,7 +1,7 @@
 /** Reads the forcing of a descriptor: a table of modes is loaded and compared with the stored frames. */
 import { DataError } from "../../shared/errors.js";
-import type { Forcing } from "../file/dataset.js";
-import { type Descriptor, frameCount } from "./descriptor.js";
+import type { Forcing } from "../dataset/dataset.js";
+import { type Descriptor, frameCount } from "../dataset/descriptor.js";
 import type { Verification } from "./verification.js";
 
 /** @throws DataError when the table is missing or its shapes disagree */

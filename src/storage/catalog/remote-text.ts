@@ -1,7 +1,7 @@
 /** Reads files of a dataset folder at an address: texts, sizes and sums. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
-import { RemoteFile } from "../thread/ranged-file.js";
+import { RemoteFile } from "../remote/ranged-file.js";
 
 /** Bytes of a text: descriptors and manifests are shorter. */
 export const MAX_TEXT_BYTES = 16 * 1024 * 1024;

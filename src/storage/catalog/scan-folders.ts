@@ -6,22 +6,9 @@ import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
-import { RealPaths, realPath, statusOf } from "../file/files.js";
-import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../file/folder-names.js";
-import type { StoredFile } from "../file/stored-file.js";
-import { isHdf5 } from "../hdf5-bytes/bytes.js";
-import { LibraryNeeded } from "../hdf5-bytes/filters.js";
-import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
-import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
-import { openFile } from "../open-file.js";
-import { StoreStates } from "../thread/store-states.js";
-import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
-import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
-import { confirmationFor, isConfirmation, needsLook } from "./confirmation.js";
-import { type Descriptor, NAME_PATTERN, parseDescriptor } from "./descriptor.js";
-import { admit } from "./gate.js";
-import { isComplete, type Recognised, recogniseOpen } from "./layouts/recognise.js";
-import { readManifest } from "./manifest.js";
+import { type Descriptor, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
+import { RealPaths, realPath, statusOf } from "../dataset/files.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../dataset/folder-names.js";
 import {
   type CandidateOutcome,
   completeScan,
@@ -30,7 +17,20 @@ import {
   type Refused,
   type ScanChanges,
   statesOf,
-} from "./scan.js";
+} from "../dataset/scan.js";
+import type { StoredFile } from "../dataset/stored-file.js";
+import { isHdf5 } from "../hdf5-bytes/bytes.js";
+import { LibraryNeeded } from "../hdf5-bytes/filters.js";
+import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
+import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
+import { openFile } from "../open-file.js";
+import { isComplete, type Recognised, recogniseOpen } from "../recognise/recognise.js";
+import { StoreStates } from "../remote/store-states.js";
+import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
+import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
+import { confirmationFor, isConfirmation, needsLook } from "./confirmation.js";
+import { admit } from "./gate.js";
+import { readManifest } from "./manifest.js";
 import { ScanIndex } from "./scan-index.js";
 import { unclaimedWarning } from "./unclaimed.js";
 import type { Description } from "./verify.js";

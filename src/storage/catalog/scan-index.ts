@@ -7,7 +7,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { makeFolder } from "../../shared/system.js";
-import type { CandidateOutcome } from "./scan.js";
+import type { CandidateOutcome } from "../dataset/scan.js";
 
 /** A larger index is neither read nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;

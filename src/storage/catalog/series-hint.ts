@@ -1,7 +1,7 @@
 /** Finds single-time files that look like one series, so that a service can log a hint. */
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
-import type { Dataset } from "../file/dataset.js";
+import type { Dataset } from "../dataset/dataset.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
 
 /** Files from which on they are taken for a series. */

@@ -3,15 +3,15 @@
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { AXIS_NAMES, type Question } from "../file/dataset.js";
+import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
+import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { openFile } from "../open-file.js";
-import { type Descriptor, type DescriptorInput, parseDescriptor } from "./descriptor.js";
-import type { Answers } from "./layouts/answers.js";
-import { requireDistinct } from "./layouts/fields.js";
-import { timesOf } from "./layouts/grid.js";
-import { Findings } from "./layouts/layout.js";
-import { type Recognised, recognise } from "./layouts/recognise.js";
-import { variesIn } from "./layouts/structure.js";
+import type { Answers } from "../recognise/answers.js";
+import { requireDistinct } from "../recognise/fields.js";
+import { timesOf } from "../recognise/grid.js";
+import { Findings } from "../recognise/layout.js";
+import { type Recognised, recognise } from "../recognise/recognise.js";
+import { variesIn } from "../recognise/structure.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };

@@ -7,14 +7,14 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import type { FileStamp } from "../file/dataset.js";
-import { fileStamp, RealPaths, realPath, statusOf } from "../file/files.js";
-import type { StoredFile } from "../file/stored-file.js";
+import type { FileStamp } from "../dataset/dataset.js";
+import { fileStamp, RealPaths, realPath, statusOf } from "../dataset/files.js";
+import type { StoredFile } from "../dataset/stored-file.js";
 import { headerText } from "../hdf5-bytes/header-text.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { Structure } from "../hdf5-bytes/structure.js";
 import { openFile } from "../open-file.js";
-import { StoreClient } from "../thread/store-client.js";
+import { StoreClient } from "../remote/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
 import { addressIn } from "./remote-text.js";
 

@@ -12,14 +12,7 @@ import {
   type Subject,
   type TimeAxis,
   type Walls,
-} from "../file/dataset.js";
-import { placeOf, STEP_PLACE } from "../file/files.js";
-import { isField, type Packing, packingOf } from "../file/packing.js";
-import { ReadBuffer } from "../file/read-buffer.js";
-import type { Stored } from "../file/stored.js";
-import type { StoredFile } from "../file/stored-file.js";
-import { whyNotUndone } from "../hdf5-bytes/filters.js";
-import { type ReadAxis, readAxis } from "./axis.js";
+} from "../dataset/dataset.js";
 import {
   type AxisDescription,
   componentsIn,
@@ -27,7 +20,14 @@ import {
   type FieldDescription,
   frameCount,
   guessesOf,
-} from "./descriptor.js";
+} from "../dataset/descriptor.js";
+import { placeOf, STEP_PLACE } from "../dataset/files.js";
+import { isField, type Packing, packingOf } from "../dataset/packing.js";
+import { ReadBuffer } from "../dataset/read-buffer.js";
+import type { Stored } from "../dataset/stored.js";
+import type { StoredFile } from "../dataset/stored-file.js";
+import { whyNotUndone } from "../hdf5-bytes/filters.js";
+import { type ReadAxis, readAxis } from "./axis.js";
 import { axesAt, inOneDomain, triple } from "./own-nodes.js";
 import { readForcing } from "./read-forcing.js";
 import { type GivenFile, Verification } from "./verification.js";

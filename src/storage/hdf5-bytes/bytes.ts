@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isOutOfFiles, reasonOf } from "../../shared/system.js";
-import type { FileStamp } from "../file/dataset.js";
+import type { FileStamp } from "../dataset/dataset.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 const UNDEFINED = 2 ** 64;

@@ -1,6 +1,6 @@
 /** Finds the values of a stored dataset in its file: in one range, or chunk by chunk. */
 import { DataError } from "../../shared/errors.js";
-import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
+import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../dataset/stored.js";
 import { addressAt, type ReadBytes, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";

@@ -1,6 +1,6 @@
 /** Reads boxes of elements from the chunks of a dataset, and reports chunks that decode to another number of bytes. */
 import { DataError } from "../../shared/errors.js";
-import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
+import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../dataset/stored.js";
 import { swapped } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";

@@ -1,7 +1,7 @@
 /** Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand. */
 import { inflateSync } from "node:zlib";
 import { DataError } from "../../shared/errors.js";
-import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../file/byte-filters.js";
+import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../dataset/byte-filters.js";
 
 /**
  * Names of the filters that are read, by their registered numbers. Source: the list of registered filters of The HDF

@@ -3,9 +3,9 @@
  * that undoes the filters that this room does not know.
  */
 import { DataError } from "../../shared/errors.js";
-import type { FileStamp } from "../file/dataset.js";
-import { packingOf, unpack } from "../file/packing.js";
-import type { ReadBuffer } from "../file/read-buffer.js";
+import type { FileStamp } from "../dataset/dataset.js";
+import { packingOf, unpack } from "../dataset/packing.js";
+import type { ReadBuffer } from "../dataset/read-buffer.js";
 import type {
   Attributes,
   AttributeValue,
@@ -14,14 +14,14 @@ import type {
   NumberType,
   RawValues,
   Stored,
-} from "../file/stored.js";
+} from "../dataset/stored.js";
 import {
   countElements,
   MAX_TABLE_BYTES,
   MAX_TEXTS,
   type StoredFile,
   type StoredHyperslab,
-} from "../file/stored-file.js";
+} from "../dataset/stored-file.js";
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";

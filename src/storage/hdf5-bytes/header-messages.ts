@@ -4,7 +4,7 @@
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
 import { DataError } from "../../shared/errors.js";
-import type { AttributeValue, Stored } from "../file/stored.js";
+import type { AttributeValue, Stored } from "../dataset/stored.js";
 import { bufferOf, type ReadBytes, unsigned } from "./bytes.js";
 import type { StoredFilter } from "./filters.js";
 import { globalObject } from "./heaps.js";

@@ -5,7 +5,7 @@
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
 import { DataError } from "../../shared/errors.js";
-import { isPackingName } from "../file/packing.js";
+import { isPackingName } from "../dataset/packing.js";
 import { addressAt, bufferOf } from "./bytes.js";
 import { type HeaderMessage, MESSAGE, SHARED } from "./object-header.js";
 import type { Structure } from "./structure.js";

@@ -4,7 +4,7 @@
  * Source: netCDF-C 4.9, netcdf.h (NC_FILL_BYTE to NC_FILL_UINT64) and nc_def_var_fill(3); netCDF4-python masks the same
  * numbers, also of variables that are not filled, unless they are bytes.
  */
-import type { Stored } from "../file/stored.js";
+import type { Stored } from "../dataset/stored.js";
 
 /** Fill values by kind and bytes; those of 8 bytes rounded to float64, as the stored numbers are. */
 const DEFAULTS: ReadonlyMap<string, number> = new Map([

@@ -5,7 +5,7 @@
  * Source: HDF5 file format specification 4.0, section II (superblock).
  */
 import { DataError } from "../../shared/errors.js";
-import type { FileStamp } from "../file/dataset.js";
+import type { FileStamp } from "../dataset/dataset.js";
 import { addressAt, dataStart, type FilePlace, type OpenPlace, openPlace, type ReadBytes, unsigned } from "./bytes.js";
 import { checkSum } from "./checksum.js";
 

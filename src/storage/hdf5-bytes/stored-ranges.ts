@@ -1,5 +1,5 @@
 /** Finds and reads the ranges of a file that hold a box of a dataset: its chunks, or rows of values in one range. */
-import type { Hyperslab, Stored } from "../file/stored.js";
+import type { Hyperslab, Stored } from "../dataset/stored.js";
 import { type ByteRange, swapped } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";

@@ -1,5 +1,5 @@
 /** Axes of levels: cube j of level k holds the nodes 2^k j to min(2^k (j + 1), N) - 1 of an axis. */
-import type { Axis, Triple } from "../file/dataset.js";
+import type { Axis, Triple } from "../dataset/dataset.js";
 
 /** Cubes along the longest axis of the coarsest level. */
 const LEAST_CUBES = 8;

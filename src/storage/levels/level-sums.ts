@@ -2,7 +2,7 @@
  * Levels of one frame of a quantity, from boxes of its nodes that come in Morton order: means of all levels, extrema
  * of cubes of 8^3 nodes and more, and a histogram. It holds one shard a level, the extrema of 8^3, and sums of 64^3.
  */
-import type { Triple } from "../file/dataset.js";
+import type { Triple } from "../dataset/dataset.js";
 import { cubesOf, shapeOf, sumsOver } from "./level-axes.js";
 
 /** Nodes of a box along each axis: a cube of this level. */

@@ -6,11 +6,11 @@ import { DataError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder } from "../catalog/manifest.js";
-import { type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
-import { placeOf } from "../file/files.js";
-import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../file/folder-names.js";
+import { type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import { placeOf } from "../dataset/files.js";
+import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
 import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 

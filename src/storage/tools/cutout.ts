@@ -15,7 +15,7 @@ import {
   type Dataset,
   type FieldName,
   type KnownField,
-} from "../file/dataset.js";
+} from "../dataset/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 

@@ -2,7 +2,7 @@
  * Finds places of a frame that do not look like a flow: constant cells in a varying field, cells and planes that repeat
  * others, values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them become boxes.
  */
-import type { Axis, Triple } from "../file/dataset.js";
+import type { Axis, Triple } from "../dataset/dataset.js";
 
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
 const LEAST_EDGE = 8;

@@ -3,7 +3,7 @@
  */
 
 import type { StoredBricks } from "../bricks/brick-reader.js";
-import type { Axis, Dataset, FieldName, Triple } from "../file/dataset.js";
+import type { Axis, Dataset, FieldName, Triple } from "../dataset/dataset.js";
 import { type FramePlaces, PlacesOfFrame } from "./frame-places.js";
 
 export interface FrameStatistics {

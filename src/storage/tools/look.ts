@@ -4,8 +4,8 @@
  */
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
-import { seamRatio } from "../catalog/seam.js";
-import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
+import { seamRatio } from "../recognise/seam.js";
 
 /** Nodes of a field that are read for its extremes: whole planes, evenly apart if there are more. */
 const MOST_NODES = 2 ** 22;

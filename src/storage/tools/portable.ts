@@ -1,8 +1,8 @@
 /** Writes a self-contained descriptor of a dataset, with coordinates and times in it. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
-import type { DescriptorInput } from "../catalog/descriptor.js";
-import { type Dataset, isStaggered } from "../file/dataset.js";
+import { type Dataset, isStaggered } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
 
 type Fields = DescriptorInput["fields"];
 

@@ -1,7 +1,5 @@
 /** Describes a dataset in lines of text for `fieldprobe inspect`: fields, storage, axes, times. */
 
-import { flagOf, openLines } from "../catalog/layouts/draft.js";
-import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
 import {
   type Axis,
@@ -10,9 +8,11 @@ import {
   type FieldPart,
   type FieldSource,
   type Question,
-} from "../file/dataset.js";
-import { placeOf } from "../file/files.js";
+} from "../dataset/dataset.js";
+import { placeOf } from "../dataset/files.js";
 import { openFile } from "../open-file.js";
+import { flagOf, openLines } from "../recognise/draft.js";
+import type { Recognised } from "../recognise/recognise.js";
 import { lookAt } from "./look.js";
 import { describeStorage } from "./survey.js";
 

@@ -1,6 +1,6 @@
 /** Declares what a cutout selects, and holds it against its dataset without loading the HDF5 library. */
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, axesOfField, type Dataset, type FieldName, fieldOf } from "../file/dataset.js";
+import { AXIS_NAMES, axesOfField, type Dataset, type FieldName, fieldOf } from "../dataset/dataset.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */
 export interface Selection {

@@ -1,7 +1,7 @@
 /** Lists the content of an HDF5 file as lines of text. */
 import { DataError } from "../../shared/errors.js";
-import type { AttributeValue, Stored } from "../file/stored.js";
-import type { StoredFile } from "../file/stored-file.js";
+import type { AttributeValue, Stored } from "../dataset/stored.js";
+import type { StoredFile } from "../dataset/stored-file.js";
 
 /** Members listed before the rest is only counted, and members of one group. */
 const MAX_LINES = 400;

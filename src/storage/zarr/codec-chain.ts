@@ -1,5 +1,5 @@
 /** Checks that the codecs and the fill value of an array can be applied, before it is listed. */
-import { type Json, objectOf } from "./documents.js";
+import { type Json, objectOf } from "../dataset/documents.js";
 import { type NamedCodec, worksOnElements } from "./filters.js";
 
 /** Codecs that turn an array into bytes. */

@@ -5,10 +5,10 @@
 import { promisify } from "node:util";
 import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
-import { checkFletcher, expandLzf } from "../file/byte-filters.js";
+import { checkFletcher, expandLzf } from "../dataset/byte-filters.js";
+import type { Json } from "../dataset/documents.js";
 import { type UndoFilter, zfpBytes } from "../hdf5-bytes/filters.js";
 import { crc32c } from "./crc32c.js";
-import type { Json } from "./documents.js";
 import { sizeOf } from "./element-size.js";
 import { arrayFilter, unshuffle } from "./filters.js";
 

@@ -1,5 +1,5 @@
 /** Undoes the filters of numcodecs that state a type or an element size, and says which are not read. */
-import type { Json } from "./documents.js";
+import type { Json } from "../dataset/documents.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
 const ARRAYS = {

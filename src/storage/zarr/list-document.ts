@@ -3,7 +3,7 @@
  * million would take ten times its size.
  */
 import { DataError } from "../../shared/errors.js";
-import { type DocumentReader, type Json, objectOf, parsed } from "./documents.js";
+import { type DocumentReader, type Json, objectOf, parsed } from "../dataset/documents.js";
 
 /** Entries that are parsed together. */
 const TOGETHER = 1024;

@@ -4,7 +4,7 @@
  */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
-import { type Json, objectOf } from "./documents.js";
+import { type Json, objectOf } from "../dataset/documents.js";
 import type { ListDocument, ReferenceValue } from "./list-document.js";
 
 /** The version of a target when its list was written, as far as it was known. */

@@ -18,7 +18,7 @@ import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findingsOf } from "../../../src/storage/catalog/check-record.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";

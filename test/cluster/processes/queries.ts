@@ -1,7 +1,7 @@
 /** Queries of every operation of the table, by family: what a cluster divides, and in which ways. */
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } from "../../../src/shared/operations.js";
-import type { Dataset, Triple } from "../../../src/storage/file/dataset.js";
+import type { Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
 /** The query of tests about other things than operations. */

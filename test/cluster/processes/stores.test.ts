@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { objectTarget } from "../../../src/storage/objects/object-target.js";
+import { objectTarget } from "../../../src/storage/remote/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";

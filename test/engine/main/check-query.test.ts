@@ -4,7 +4,7 @@ import type { Query } from "../../../src/engine/contract/query.js";
 import { checkQuery } from "../../../src/engine/main/check-query.js";
 import { FieldprobeError, NotFoundError } from "../../../src/shared/errors.js";
 import { OPERATIONS, type Operation, SPATIAL_INTERPOLATION } from "../../../src/shared/operations.js";
-import type { Axis, Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
+import type { Axis, Dataset, FieldSource } from "../../../src/storage/dataset/dataset.js";
 
 const axis: Axis = { nodes: 32, origin: 0, spacing: 0.25, periodic: true, coordinates: null };
 const field = (components: 1 | 3): FieldSource => ({

@@ -18,7 +18,7 @@ import {
   WorkerError,
 } from "../../../src/shared/errors.js";
 import { OPERATIONS, operationOf } from "../../../src/shared/operations.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 
 /** A carrier whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
 function manualCarrier(workers: number) {

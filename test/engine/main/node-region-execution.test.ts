@@ -17,7 +17,7 @@ import { recordsByValue } from "../../../src/kernels/threshold.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { CancelledError, DataError, WorkerError } from "../../../src/shared/errors.js";
 import { operationOf } from "../../../src/shared/operations.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 
 const REGION: NodeRegion = {
   field: "pressure",

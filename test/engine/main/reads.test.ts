@@ -9,7 +9,7 @@ import type { Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
-import { objectTarget } from "../../../src/storage/objects/object-target.js";
+import { objectTarget } from "../../../src/storage/remote/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { openConfirmed } from "../../support/open-confirmed.js";

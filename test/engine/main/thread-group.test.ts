@@ -5,7 +5,7 @@ import type { WorkerSetup } from "../../../src/engine/contract/memory.js";
 import { ThreadGroup } from "../../../src/engine/main/thread-group.js";
 import { ThreadStarts } from "../../../src/engine/main/thread-starts.js";
 import type { BrickCache } from "../../../src/storage/bricks/cache.js";
-import type { StoreThread } from "../../../src/storage/thread/store-thread.js";
+import type { StoreThread } from "../../../src/storage/remote/store-thread.js";
 
 /** The library as far as a group uses it: it starts the fewest threads at once, and one for each task. */
 const library = vi.hoisted(() => ({ threads: [] as (EventEmitter & { threadId: number })[], started: 0 }));

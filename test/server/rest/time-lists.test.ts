@@ -2,7 +2,7 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Engine, Query, StartControl } from "../../../src/engine/contract/query.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { serveApi } from "./serve-api.js";
 

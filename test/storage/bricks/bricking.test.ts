@@ -1,8 +1,8 @@
 /** Bricks follow the chunks of the storage, within their bounds. */
 import { describe, expect, it } from "vitest";
 import { chooseBricking } from "../../../src/storage/bricks/bricking.js";
-import { type FieldPart, MAX_NODES, type Triple } from "../../../src/storage/file/dataset.js";
-import type { Stored } from "../../../src/storage/file/stored.js";
+import { type FieldPart, MAX_NODES, type Triple } from "../../../src/storage/dataset/dataset.js";
+import type { Stored } from "../../../src/storage/dataset/stored.js";
 
 const MIB = 1024 * 1024;
 const ZYXC = ["z", "y", "x", "c"];

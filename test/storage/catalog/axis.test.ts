@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, expect, it } from "vitest";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { NODES, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";

@@ -18,7 +18,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { digestBuild, digestProgram } from "../../../src/engine/contract/build-digest.js";
 import { keepCheck } from "../../../src/storage/catalog/check-record.js";
 import { DatasetDigests } from "../../../src/storage/catalog/dataset-digest.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { openConfirmed } from "../../support/open-confirmed.js";

@@ -3,13 +3,13 @@ import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, expect, it, vi } from "vitest";
-import * as layouts from "../../../src/storage/catalog/layouts/recognise.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import * as layouts from "../../../src/storage/recognise/recognise.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
-vi.mock(import("../../../src/storage/catalog/layouts/recognise.js"), { spy: true });
+vi.mock(import("../../../src/storage/recognise/recognise.js"), { spy: true });
 
 const SCRATCH = scratchFolder();
 
@@ -22,7 +22,7 @@ it("serves the rest when examining a file ends in an error nobody reckoned with"
   await writeHdf5(join(SCRATCH, "b", "b.h5"), field);
   const pressure = { file: "b.h5", path: "/p", dimensions: ["z", "y", "x"] };
   writeDescriptor(join(SCRATCH, "b"), descriptor("b", { time: { count: 1 }, fields: { pressure } }));
-  const { recogniseOpen } = await vi.importActual<typeof layouts>("../../../src/storage/catalog/layouts/recognise.js");
+  const { recogniseOpen } = await vi.importActual<typeof layouts>("../../../src/storage/recognise/recognise.js");
   vi.mocked(layouts.recogniseOpen).mockImplementation((file, ...rest) => {
     if (basename(file.path) === "a.h5") throw new TypeError("no such property");
     return recogniseOpen(file, ...rest);

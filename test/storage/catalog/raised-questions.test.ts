@@ -1,7 +1,7 @@
 /** Times that float32 rounds noticeably, or does not tell apart, are warned about; others pass. */
 import { expect, it } from "vitest";
 import { raisedQuestions, warningsOfTimes } from "../../../src/storage/catalog/raised-questions.js";
-import type { Dataset, TimeAxis } from "../../../src/storage/file/dataset.js";
+import type { Dataset, TimeAxis } from "../../../src/storage/dataset/dataset.js";
 
 function datasetAt(time: Partial<TimeAxis>): Dataset {
   const axis = { nodes: 8, origin: 0, spacing: 1, periodic: false, coordinates: null };

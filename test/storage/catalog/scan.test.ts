@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { completeScan, type FolderScan, statesOf } from "../../../src/storage/catalog/scan.js";
 import { scanChanges, scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { ScanIndex } from "../../../src/storage/catalog/scan-index.js";
+import { completeScan, type FolderScan, statesOf } from "../../../src/storage/dataset/scan.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { recognise } from "../../../src/storage/catalog/layouts/recognise.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { unpackFixture } from "../../support/fixture-file.js";
 import { lookup3 } from "../../support/hostile-files.js";
 import { scratchFolder } from "../../support/scratch.js";

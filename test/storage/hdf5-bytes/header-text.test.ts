@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs
 import { basename, join } from "node:path";
 import { type Group, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { packingOf } from "../../../src/storage/file/packing.js";
+import { packingOf } from "../../../src/storage/dataset/packing.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";

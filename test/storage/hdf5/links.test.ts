@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import {
   type Dimension,

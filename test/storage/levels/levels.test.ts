@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import type { Axis, Dataset, Triple } from "../../../src/storage/file/dataset.js";
+import type { Axis, Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,

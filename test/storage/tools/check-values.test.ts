@@ -1,6 +1,6 @@
 /** Damage inside a field is found with its frame and place; what a flow may have by nature is left alone. */
 import { describe, expect, it } from "vitest";
-import type { Axis, Triple } from "../../../src/storage/file/dataset.js";
+import type { Axis, Triple } from "../../../src/storage/dataset/dataset.js";
 import { PlacesOfFrame } from "../../../src/storage/tools/frame-places.js";
 import type { FrameStatistics } from "../../../src/storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../../src/storage/tools/outliers.js";

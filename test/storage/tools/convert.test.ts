@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { digestFile } from "../../../src/storage/catalog/manifest.js";
-import { type Dataset, fieldNames, type Triple } from "../../../src/storage/file/dataset.js";
+import { type Dataset, fieldNames, type Triple } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
 import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
-import { Stores } from "../../../src/storage/thread/stores.js";
+import { Stores } from "../../../src/storage/remote/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
 import { codecRefusals } from "../../../src/storage/zarr/filters.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -1,6 +1,6 @@
 /** Lists of references, read a few entries at a time, against lists that JavaScript parses as a whole. */
 import { expect, it } from "vitest";
-import { DocumentReader } from "../../../src/storage/zarr/documents.js";
+import { DocumentReader } from "../../../src/storage/dataset/documents.js";
 import { readList } from "../../../src/storage/zarr/list-document.js";
 
 const read = (text: string) => {

@@ -1,7 +1,7 @@
 /** The cube of numbered nodes as arrays of Zarr stores, and the comparison of what is read with it. */
 import { expect } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
-import type { Dataset, FieldName } from "../../../src/storage/file/dataset.js";
+import type { Dataset, FieldName } from "../../../src/storage/dataset/dataset.js";
 import { type Dimension, FRAMES, fill, NODES, nodeValue } from "../../support/cubes.js";
 import { firstDifference, readNodes } from "../../support/read-nodes.js";
 import type { ArraySpec } from "../../support/zarr.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { STORE_DEFAULTS } from "../../../src/shared/store-settings.js";
-import { Stores } from "../../../src/storage/thread/stores.js";
+import { Stores } from "../../../src/storage/remote/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
 import { ShardCodec } from "../../../src/storage/zarr/shard.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -6,7 +6,7 @@
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
-import { type Bricking, type FieldSource, isStaggered, MAX_BRICKS } from "../../../storage/file/dataset.js";
+import { type Bricking, type FieldSource, isStaggered, MAX_BRICKS } from "../../../storage/dataset/dataset.js";
 import {
   type CombinedSweep,
   chooseCombinedShape,

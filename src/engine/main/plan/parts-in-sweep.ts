@@ -5,7 +5,7 @@
 import type { Parts } from "../../../analysis/parts.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
-import type { Bricking, Dataset } from "../../../storage/file/dataset.js";
+import type { Bricking, Dataset } from "../../../storage/dataset/dataset.js";
 import type { NodeRegion } from "../../contract/node-region.js";
 import { fieldsOf } from "../../contract/require-nodes.js";
 import { leastReads, STENCIL_REACH, type SweepShape } from "../../contract/sweep-shape.js";

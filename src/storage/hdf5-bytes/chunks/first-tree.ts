@@ -1,6 +1,6 @@
 /** Reads the B-tree of version 1, the chunk index of all formats before 1.10. */
 import { DataError } from "../../../shared/errors.js";
-import type { StoredChunk } from "../../file/stored.js";
+import type { StoredChunk } from "../../dataset/stored.js";
 import { addressAt, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";
 

@@ -3,7 +3,7 @@
  * the last reads.
  */
 
-import type { Hyperslab, StoredChunk } from "../../file/stored.js";
+import type { Hyperslab, StoredChunk } from "../../dataset/stored.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM, checkSum } from "../checksum.js";
 

@@ -5,7 +5,7 @@ import { BufferPool } from "../../../../src/engine/main/buffers.js";
 import { checkQuery } from "../../../../src/engine/main/check-query.js";
 import type { Plan, PlanContext } from "../../../../src/engine/main/plan/by-arrival.js";
 import { exceedsCache, planBySweep } from "../../../../src/engine/main/plan/by-sweep.js";
-import type { Dataset } from "../../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 
 const MIB = 1024 * 1024;
 const axis = { nodes: 64, origin: 0, spacing: 1, periodic: true, coordinates: null };

@@ -4,7 +4,7 @@ import { partsOf } from "../../../../src/analysis/parts.js";
 import type { ReductionPlan } from "../../../../src/analysis/plan.js";
 import type { NodeRegion } from "../../../../src/engine/contract/node-region.js";
 import { placesInSweep } from "../../../../src/engine/main/plan/parts-in-sweep.js";
-import type { Dataset } from "../../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 
 type Three = readonly [number, number, number];
 const cube = (n: number): Three => [n, n, n];

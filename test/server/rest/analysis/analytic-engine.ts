@@ -5,7 +5,7 @@ import { rowFor } from "../../../../src/engine/contract/fields-asked.js";
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../../src/engine/contract/query.js";
 import { type FieldprobeError, NotFoundError } from "../../../../src/shared/errors.js";
 import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../../src/shared/operations.js";
-import type { Axis, Dataset } from "../../../../src/storage/file/dataset.js";
+import type { Axis, Dataset } from "../../../../src/storage/dataset/dataset.js";
 import { readMembers } from "../../../../src/text/json-members.js";
 
 const axis = (nodes: number, origin: number, length: number, periodic: boolean): Axis => ({

@@ -7,7 +7,7 @@ import type { Query } from "../../../../src/engine/contract/query.js";
 import type { RunningService } from "../../../../src/main.js";
 import { gridOf } from "../../../../src/server/rest/grids/cutout-forms.js";
 import { BusyError } from "../../../../src/shared/errors.js";
-import type { FieldSource } from "../../../../src/storage/file/dataset.js";
+import type { FieldSource } from "../../../../src/storage/dataset/dataset.js";
 import { descriptor, nodeValue, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { FakeEngine } from "../../../support/fake-engine.js";
 import { scratchFolder } from "../../../support/scratch.js";

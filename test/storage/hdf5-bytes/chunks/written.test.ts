@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/shared/errors.js";
 import { openDataset, type StoredBricks } from "../../../../src/storage/bricks/brick-reader.js";
-import type { ChunkIndex } from "../../../../src/storage/file/stored.js";
+import type { ChunkIndex } from "../../../../src/storage/dataset/stored.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import {

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DataError } from "../../../../src/shared/errors.js";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../../src/storage/file/dataset.js";
+import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { decode, type StoredFilter } from "../../../../src/storage/hdf5-bytes/filters.js";

@@ -1,0 +1,131 @@
+/**
+ * Defines the records of a scan of data folders: what it looked at, what has changed since the last one, and the
+ * resulting datasets.
+ */
+import { isAddress } from "../../shared/addresses.js";
+import type { Dataset } from "./dataset.js";
+
+/** Something in the data folders that is not served, and the reason. */
+export interface Refusal {
+  readonly location: string;
+  readonly message: string;
+  /** Names and aliases of the dataset that it would be, if they are known. */
+  readonly names?: readonly string[];
+  /** Whether a person has to confirm what it is taken for. */
+  readonly waits?: true;
+}
+
+/** Beginnings of refusals by what a file states, which callers are told: an open question, or what is not served. */
+export const BY_CONTENT = /^(open question about|recognised as) /;
+
+/** The problems of a file or folder that is refused. */
+export interface Refused {
+  readonly problems: readonly string[];
+  readonly names?: readonly string[];
+  /** Whether a person has to confirm what it is taken for. */
+  readonly waits?: true;
+}
+
+/** The outcome of examining a file or folder. */
+export type CandidateOutcome = { readonly dataset: Dataset } | Refused;
+
+/** Something that may be a dataset, with the state of its files and what came of it. */
+export interface Candidate {
+  readonly location: string;
+  /**
+   * Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan.
+   */
+  readonly state: string;
+  readonly outcome: CandidateOutcome;
+}
+
+/** Observations of a scan. A candidate whose state has not changed since has no outcome: the last one holds. */
+export interface ScanChanges {
+  readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
+  readonly unreadable: readonly Refusal[];
+  readonly folders: readonly string[];
+}
+
+/** Result of a scan, a plain record. */
+export interface FolderScan {
+  readonly datasets: readonly Dataset[];
+  readonly problems: readonly Refusal[];
+  readonly candidates: readonly Candidate[];
+  /** Problems of folders, among the problems. */
+  readonly unreadable: readonly Refusal[];
+}
+
+/** The states by location that the next scan compares with. */
+export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, string> {
+  return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
+}
+
+function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): boolean {
+  return (
+    candidates.length === previous.candidates.length &&
+    candidates.every(({ location, outcome }, i) => outcome === null && location === previous.candidates[i]?.location) &&
+    JSON.stringify(unreadable) === JSON.stringify(previous.unreadable)
+  );
+}
+
+/**
+ * Completes a scan with unchanged outcomes; it is the previous scan if nothing has changed.
+ * @param previous the scan whose states it was given
+ */
+export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {
+  const { candidates, unreadable } = changes;
+  if (previous !== undefined && isSame(changes, previous)) return previous;
+  const known = new Map(previous?.candidates.map((candidate) => [candidate.location, candidate]));
+  const whole = candidates.map(({ location, state, outcome }): Candidate => {
+    return outcome === null ? (known.get(location) as Candidate) : { location, state, outcome };
+  });
+  const found = whole.flatMap(({ outcome }) => ("dataset" in outcome ? [outcome.dataset] : []));
+  const refused = whole.flatMap(({ location, outcome }) => {
+    if ("dataset" in outcome) return [];
+    const { problems, ...named } = outcome;
+    return problems.map((message) => ({ location, message, ...named }));
+  });
+  const { datasets, clashes } = withoutClashes(found);
+  return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
+}
+
+/** Files that wait for a person and are named in a log. */
+const MOST_WAITING = 20;
+
+/** Lines of a log about what a scan has refused, and about the first files that wait for a person. */
+export function linesAbout(problems: readonly Refusal[], folders: readonly string[]): string[] {
+  const line = ({ location, message }: Refusal) => `${location}: ${message}`;
+  const waiting = problems.filter(({ waits }) => waits === true);
+  const more = waiting.length - MOST_WAITING;
+  const local = folders.filter((place) => !isAddress(place)).join(" ");
+  return [
+    ...problems.filter(({ waits }) => waits !== true).map(line),
+    ...waiting.slice(0, MOST_WAITING).map(line),
+    ...(more > 0 ? [`${more} more files need a look: fieldprobe inspect --all ${local} --yes`] : []),
+  ];
+}
+
+/** If several datasets claim a name or alias, none of them is served. Letter case does not distinguish names. */
+function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
+  const claims = new Map<string, Dataset[]>();
+  for (const dataset of found) {
+    for (const name of new Set([dataset.name, ...dataset.aliases].map((claim) => claim.toLowerCase())))
+      claims.set(name, [...(claims.get(name) ?? []), dataset]);
+  }
+  const refused = new Set<Dataset>();
+  const clashes: Refusal[] = [];
+  for (const [name, claimants] of claims) {
+    if (claimants.length < 2) continue;
+    for (const dataset of claimants) {
+      refused.add(dataset);
+      const others = claimants.filter((other) => other !== dataset).map((other) => other.location);
+      clashes.push({
+        location: dataset.location,
+        names: [dataset.name, ...dataset.aliases],
+        message: `the name "${name}" is also claimed by ${others.join(", ")}; none of them is served`,
+      });
+    }
+  }
+  const datasets = found.filter((dataset) => !refused.has(dataset));
+  return { datasets: datasets.sort((a, b) => (a.name < b.name ? -1 : 1)), clashes };
+}

@@ -1,0 +1,30 @@
+/** Types the facts about a file that the user states by flags. */
+import type { AxisName, Subject } from "../dataset/dataset.js";
+import type { OtherField } from "./usual-names.js";
+
+/** Answers of the user; undefined members are left to the file. Triples are in the order x, y, z. */
+export interface Answers {
+  /** Roles of the stored dimensions in order, all of them or only the axes: `t z y x c`. */
+  readonly dims?: readonly string[];
+  readonly fieldDims?: ReadonlyMap<string, readonly string[]>;
+  readonly components?: readonly AxisName[];
+  readonly coordinates?: ReadonlyMap<AxisName, string>;
+  readonly periodic?: readonly AxisName[];
+  readonly walls?: readonly AxisName[];
+  /** Period of a periodic axis, distance of the end nodes of another. */
+  readonly length?: readonly number[];
+  readonly spacing?: readonly number[];
+  readonly origin?: readonly number[];
+  readonly times?: readonly number[] | { readonly origin: number; readonly step: number };
+  /** Paths of one vector or three components. */
+  readonly velocity?: readonly string[];
+  readonly pressure?: string;
+  readonly fields?: readonly OtherField[];
+  readonly trajectory?: number;
+  /** Axes whose stated ends are the faces of their end cells; those left out have end nodes there. */
+  readonly cells?: readonly AxisName[];
+  /** Subjects of red lines that are overridden: the person knows better than the file. */
+  readonly despite?: readonly Subject[];
+  /** Whether the draft is confirmed for this call. */
+  readonly yes?: boolean;
+}

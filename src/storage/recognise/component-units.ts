@@ -1,0 +1,119 @@
+/** Brings the components of a vector into one unit: known ones are converted, others are asked about. */
+import { placeOf } from "../dataset/files.js";
+import { groupsAbove, parentOf } from "./evidence.js";
+import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
+import { contradictionOf, factorBetween, unitOf } from "./units.js";
+
+/** Attributes of groups that name the unit of what is in them, or the system of their units. */
+const ABOVE = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];
+/** Systems of units, and the factor of their unit of speed in m/s. */
+const SYSTEMS: readonly (readonly [name: RegExp, speed: number])[] = [
+  [/^(si|mks)$/i, 1],
+  [/^cgs$/i, 0.01],
+];
+/** Texts that name no unit. */
+const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
+
+/** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */
+export function unitAt(contents: Contents, path: string): string {
+  const own = contents.words(path, "units");
+  if (own !== "") return own;
+  const above = unitsAbove(contents, path).find(({ units }) => unitOf(units) !== null);
+  return above?.units ?? "";
+}
+
+function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
+  return groupsAbove(parentOf(path)).flatMap((group) =>
+    ABOVE.flatMap((name) => {
+      const value = contents.attributes(group).get(name) ?? null;
+      const units = typeof value === "object" && value?.length !== 1 ? "" : contents.words(group, name);
+      return NO_UNIT.test(units) ? [] : [{ group, name, units }];
+    }),
+  );
+}
+
+/** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
+function askAbove(contents: Contents, path: string, findings: Findings): void {
+  const own = unitsOf(contents, path)[0]?.trim() ?? "";
+  if (own === "") return;
+  const speed = unitOf(own);
+  const isOther = (units: string): boolean => {
+    const system = SYSTEMS.find(([name]) => name.test(units));
+    if (system !== undefined) return speed === null || Math.abs(speed.factor / system[1] - 1) > 1e-9;
+    const isLength = unitOf(units)?.powers === unitOf("m")?.powers;
+    return isLength ? factorBetween(`${units} s-1`, own) !== 1 : contradictionOf(own, units);
+  };
+  const above = unitsAbove(contents, path).find(({ units }) => isOther(units));
+  if (above === undefined) return;
+  const { group, name, units } = above;
+  askUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
+}
+
+/** The plan with a factor for each component in another unit than the first that states one. */
+export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
+  const fields = Object.entries(plan.fields).map(([name, field]) => [
+    name,
+    converted(contents, name, field as FieldOfPlan, findings),
+  ]);
+  return { ...plan, fields: Object.fromEntries(fields) as LayoutPlan["fields"] };
+}
+
+function converted(contents: Contents, name: string, field: FieldOfPlan, findings: Findings): FieldOfPlan {
+  if (!("components" in field)) {
+    const path = firstPath(field, field.path);
+    askList(contents, name, path, findings);
+    if (name === "velocity") askAbove(contents, path, findings);
+    return field;
+  }
+  const said = field.components.map(({ path }) => {
+    const first = firstPath(field, path);
+    return { path: first, units: unitAt(contents, first) };
+  });
+  if (name === "velocity" && said[0] !== undefined) askAbove(contents, said[0].path, findings);
+  const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
+  const others = said.filter(({ units }) => contradictionOf(to.units, units));
+  const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);
+  const unstated = said.find(({ units }) => units.trim() === "");
+  const other = others[0] ?? (to.units.trim() === "" ? undefined : unstated);
+  if (other === undefined) return field;
+  if (unknown !== undefined || unstated !== undefined) {
+    const { path, units } = unknown ?? other;
+    askUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
+    return field;
+  }
+  const components = field.components.map((component, at) => {
+    const { path, units } = said[at] as (typeof said)[0];
+    const factor = factorBetween(units, to.units) as number;
+    if (factor === 1) return component;
+    findings.convert(
+      `${path} is in "${units}" and is multiplied by ${Number(factor.toPrecision(9))}, into the "${to.units}" of ${to.path}.`,
+    );
+    return { ...component, factor };
+  });
+  return { ...field, components: components as never };
+}
+
+function unitsOf(contents: Contents, path: string): string[] {
+  const value = contents.attributes(path).get("units") ?? null;
+  return (typeof value === "object" && value !== null ? [...value] : value === null ? [] : [value]).map(String);
+}
+
+function askList(contents: Contents, name: string, path: string, findings: Findings): void {
+  const units = unitsOf(contents, path);
+  const [first = ""] = units;
+  const other = units.find((one) => contradictionOf(first, one));
+  if (other !== undefined) askUnit(`${path} is in "${first}" and "${other}"`, name, findings);
+}
+
+function askUnit(claim: string, name: string, findings: Findings): void {
+  findings.contradict(
+    "scale",
+    `${claim}; that the numbers of the ${name} are in one unit is a guess.`,
+    "the same unit in the file, scale_factor included, or a descriptor without this question if they are in one",
+  );
+}
+
+function firstPath(field: FieldOfPlan, path: string): string {
+  const { firstStep = 0, stepIncrement = 1, steps = null } = field;
+  return placeOf(path, { firstStep, stepIncrement, steps }, 0);
+}

@@ -1,0 +1,33 @@
+/** Recognises stores written by `fieldprobe convert` by the attribute that holds their descriptor. */
+import { DataError } from "../../shared/errors.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import { type Contents, Findings, type Layout } from "./layout.js";
+
+/** The attribute of the root, and the name in it that means the store itself. */
+export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
+export const STORE_ITSELF = "{store}";
+
+export const convertedStore: Layout = {
+  producer: "fieldprobe",
+  recognise(contents: Contents) {
+    const text = contents.texts("/", DESCRIPTOR_ATTRIBUTE)?.join("");
+    if (text === undefined) return null;
+    let written: DescriptorInput;
+    try {
+      written = JSON.parse(text, (key, value) => (key === "file" ? itself(value, contents.name) : value));
+    } catch (cause) {
+      if (cause instanceof DataError) throw cause;
+      throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
+    }
+    const { schemaVersion: _, name, ...plan } = written;
+    const findings = new Findings();
+    findings.addReason(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
+    return { plan, findings, name };
+  },
+};
+
+/** Anybody who can write to its host may have written a store: it may describe only itself. */
+function itself(file: unknown, name: string): string {
+  if (file !== STORE_ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
+  return name;
+}

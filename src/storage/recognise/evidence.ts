@@ -1,0 +1,554 @@
+/**
+ * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
+ * datasets.
+ */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
+import type { AttributeValue } from "../dataset/stored.js";
+import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
+import type { Contents, Statement } from "./layout.js";
+import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
+
+/** A table of coordinates or times. */
+export interface CoordinateTable {
+  readonly role: "t" | AxisName;
+  readonly path: string;
+  /** Numbers in the table; one more than nodes if they are the edges of cells. */
+  readonly length: number;
+  readonly isEdges: boolean;
+  /** The dimension along which a table of three dimensions varies; null for a list. */
+  readonly along: number | null;
+}
+
+/** Groups that hold the grid next to the fields. */
+const GRID_GROUPS =
+  /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes|meta(data)?)$/i;
+/** Numbers of a small dataset that is as good as an attribute. */
+const FEW = 3;
+/** A scale that netCDF-4 writes for a dimension without a variable. */
+const NO_VARIABLE = /not a netCDF variable/i;
+
+/**
+ * Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups next to
+ * these.
+ */
+export function groupsAround(contents: Contents, group: string): string[] {
+  return groupsAbove(group).flatMap((path) => [
+    path,
+    ...(contents.group(path) ?? [])
+      .filter((name) => GRID_GROUPS.test(name) && contents.group(join(path, name)) !== null)
+      .map((name) => join(path, name)),
+  ]);
+}
+
+/** A group and those above it, the nearest first. */
+export function groupsAbove(group: string): string[] {
+  const above = [group];
+  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
+  return above;
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+export function join(group: string, name: string): string {
+  return group === "/" ? `/${name}` : `${group}/${name}`;
+}
+
+/** Tables by their names, the nearest group first. */
+export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): CoordinateTable[] {
+  const { coordinates } = contents.answers;
+  const said = [...(coordinates ?? [])].map(([axis, path]) => {
+    const found = tableAt(contents, path, axis, false, spatial);
+    if (found === null)
+      throw new DataError(`--coordinates ${axis}=${path}: it is not a list of the coordinates along ${axis}`);
+    return found;
+  });
+  const found = groups.flatMap((group) => {
+    const names = contents.datasets(group);
+    return names.flatMap((name) => {
+      const named = tableNamed(name) ?? numberedTable(name, names);
+      if (named === null || coordinates?.has(named.role as AxisName)) return [];
+      return tableAt(contents, join(group, name), named.role, named.isEdges, spatial) ?? [];
+    });
+  });
+  return [...said, ...found];
+}
+
+/** The axis of one of three tables that are numbered from 0 or from 1: x1, x2, x3. */
+function numberedTable(name: string, names: readonly string[]): { role: AxisName; isEdges: boolean } | null {
+  const [, stem, digit] = /^(x|X|coord|mesh_?x)_?([0-3])$/.exec(name) ?? [];
+  if (stem === undefined) return null;
+  const from = names.some((other) => other !== name && other === name.replace(/\d$/, "0")) || digit === "0" ? 0 : 1;
+  const isAll = [0, 1, 2].every((at) => names.includes(name.replace(/\d$/, `${from + at}`)));
+  return isAll ? { role: AXIS_NAMES[Number(digit) - from], isEdges: false } : null;
+}
+
+/** Meshes with the name of an axis that vary along more than one dimension: curved ones, and those of blocks. */
+export function curvedIn(
+  contents: Contents,
+  groups: readonly string[],
+  axis: AxisName,
+  shape: readonly number[],
+): string | null {
+  for (const group of groups)
+    for (const name of contents.datasets(group)) {
+      const path = join(group, name);
+      const lengths = (contents.dataset(path)?.shape ?? []).filter((length) => length !== 1);
+      const isMesh =
+        lengths.length >= 2 && lengths.every((length) => shape.includes(length) || shape.includes(length - 1));
+      if (tableNamed(name)?.role === axis && isMesh && tableAt(contents, path, axis, false, shape) === null)
+        return path;
+    }
+  return null;
+}
+
+/**
+ * The table at a path, or null if it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the
+ * field.
+ */
+function tableAt(
+  contents: Contents,
+  path: string,
+  role: CoordinateTable["role"],
+  isEdges: boolean,
+  spatial: readonly number[],
+): CoordinateTable | null {
+  const stored = contents.dataset(path);
+  if (stored === null || (stored.element !== "float" && stored.element !== "integer")) return null;
+  const lengths = stored.shape.filter((length) => length !== 1);
+  const texts = [...contents.attributes(path).values()].filter((value) => typeof value === "string");
+  if (texts.some((text) => NO_VARIABLE.test(text)) || contents.isUnwritten(path)) return null;
+  if (lengths.length <= 1) return { role, path, length: lengths[0] ?? 1, isEdges, along: null };
+  if (role === "t" || stored.shape.length !== 3 || !stored.shape.every((length) => spatial.includes(length)))
+    return null;
+  const along = variesAlong(contents.numbers(path), stored.shape);
+  return along === null ? null : { role, path, length: stored.shape[along], isEdges: false, along };
+}
+
+/** The only dimension along which a mesh changes, or null. */
+function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): number | null {
+  const strides = [n1 * n2, n2, 1];
+  const changes = [false, false, false];
+  for (let i = 0; i < n0; i++)
+    for (let j = 0; j < n1; j++)
+      for (let k = 0; k < n2; k++) {
+        const at = i * strides[0] + j * strides[1] + k;
+        if (i > 0 && values[at] !== values[at - strides[0]]) changes[0] = true;
+        if (j > 0 && values[at] !== values[at - strides[1]]) changes[1] = true;
+        if (k > 0 && values[at] !== values[at - strides[2]]) changes[2] = true;
+      }
+  return changes.filter(Boolean).length === 1 ? changes.indexOf(true) : null;
+}
+
+/** Numbers of a table of coordinates: one per node. */
+export function tableNodes(contents: Contents, table: CoordinateTable): Float64Array {
+  const values = contents.numbers(table.path);
+  if (table.along !== null) {
+    const shape = contents.dataset(table.path)?.shape as readonly number[];
+    const stride = shape.slice(table.along + 1).reduce((product, length) => product * length, 1);
+    return Float64Array.from({ length: table.length }, (_, i) => values[i * stride]);
+  }
+  if (!table.isEdges) return values;
+  return Float64Array.from({ length: values.length - 1 }, (_, i) => (values[i] + values[i + 1]) / 2);
+}
+
+/** Names of the dimensions of a dataset, and the tables that are attached to them. */
+export interface DimensionLabels {
+  readonly roles: readonly (Role | null)[];
+  readonly names: readonly (string | null)[];
+  /** By dimension, of those attached that hold coordinates or times. */
+  readonly tables: readonly (CoordinateTable | null)[];
+  /** Order in which the file says that some of them are stored, if it does not name all; else null. */
+  readonly order: readonly Role[] | null;
+  /** What else the file says of them that contradicts the roles, for people; null if nothing does. */
+  readonly contradiction: string | null;
+  /** The source of the roles, for people. */
+  readonly where: string;
+}
+
+/** Attributes that name all dimensions of a dataset in order. */
+const ORDERS =
+  /^(axes|axis_?(order|labels)|dims?|dimensions|(dim(ension)?|index|storage|memory|data|array)_?order|(memory_?)?layout|order(ing)?)$/i;
+
+/** Labels from dimension scales and `dims[i].label`, else from an attribute of the dataset or its groups. */
+export function labelsOf(contents: Contents, path: string): DimensionLabels {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const scales = contents.scales(path);
+  const texts = contents.labels(path);
+  const tables: (CoordinateTable | null)[] = [];
+  const contradictions: string[] = [];
+  const names = shape.map((_, index) => scales[index]?.[0]?.split("/").pop() ?? texts[index] ?? null);
+  const roles = shape.map((length, index) => {
+    const found = (scales[index] ?? []).map((scale) => {
+      const name = scale.split("/").pop() ?? "";
+      return { role: roleNamed(name), table: attached(contents, scale, roleNamed(name), length) };
+    });
+    const named = found.find(({ table }) => table !== null) ?? found.find(({ role }) => role !== null);
+    tables.push(named?.table ?? null);
+    const label = roleNamed(texts[index] ?? "");
+    if (label !== null && named !== undefined && named.role !== null && named.role !== label)
+      contradictions.push(`dimension ${index} has the label ${texts[index]} and the scale of ${named.role}`);
+    return label ?? named?.role ?? null;
+  });
+  const [contradiction = null] = contradictions;
+  const scaled = { roles, names, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
+  const isScaled = roles.some((role) => role !== null);
+  const places = [path, ...groupsAbove(parentOf(path))];
+  const all = places.flatMap((place) => statedOrders(contents, place));
+  const [first, ...others] = all;
+  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(all, roles) };
+  if (first === undefined) return { ...scaled, where: "" };
+  const { order, where } = first;
+  const stated = { ...scaled, contradiction: disagreement(others, order), where };
+  return order.length === shape.length ? { ...stated, roles: order } : { ...stated, order };
+}
+
+/** An order that a file states in an attribute of a dataset or group. */
+interface StatedOrder {
+  readonly order: readonly Role[];
+  readonly where: string;
+}
+
+function statedOrders(contents: Contents, place: string): StatedOrder[] {
+  return [...contents.attributes(place).keys()].flatMap((name) => {
+    const order = ORDERS.test(name) ? orderIn(contents.attributes(place).get(name) ?? null) : null;
+    if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) return [];
+    contents.use(place, name);
+    return [{ order, where: `the attribute ${name} of ${place}` }];
+  });
+}
+
+/** Says which of some orders is not that of the roles; null if all agree. */
+function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
+  const other = stated.find(({ order }) => {
+    const both = order.filter((role) => roles.includes(role));
+    const named = roles.filter((role) => role !== null && order.includes(role));
+    return both.join() !== named.join();
+  });
+  return other === undefined ? null : `${other.where} says ${other.order.join(" ")}`;
+}
+
+/** Attributes that name the components of a vector. */
+const COMPONENTS =
+  /^((components?|vector)(_?(names?|labels?|order|components))?|(field|variable|column|channel)_?names?|labels?|columns|channels)$/i;
+/** Those of them that name other things as well, as all do in a group. */
+const LOOSE = /^(labels?|columns|channels|(field|variable|column|channel)_?names?|vector)$/i;
+
+/** Names of the components of a vector, and their place in the file. */
+export interface ComponentNames {
+  readonly names: readonly string[];
+  readonly where: string;
+  /** Whether the place holds names of other things as well. */
+  readonly isLoose: boolean;
+}
+
+/** The names that a file gives the components along a dimension: in the scale of that, else in an attribute. */
+export function componentNames(contents: Contents, path: string, dimension: number): ComponentNames | null {
+  for (const scale of contents.scales(path)[dimension] ?? []) {
+    const stored = contents.dataset(scale);
+    const isNumber = stored?.element === "float" || stored?.element === "integer";
+    const isEmpty = [...contents.attributes(scale).values()].some(
+      (value) => typeof value === "string" && NO_VARIABLE.test(value),
+    );
+    if (stored?.shape.join() !== "3" || isEmpty) continue;
+    const names = isNumber ? [...contents.numbers(scale)].map(String) : contents.textsIn(scale);
+    if (names !== null && new Set(names).size === 3) return { names, where: scale, isLoose: true };
+  }
+  const stated = [path, ...groupsAbove(parentOf(path))].flatMap((place) =>
+    [...contents.attributes(place).keys()].flatMap((name) => {
+      const value = COMPONENTS.test(name) ? contents.attributes(place).get(name) : null;
+      const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
+      const [only, second] = words ?? [];
+      // Three letters in one word name three components as well.
+      const names = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
+      if (names.length !== 3) return [];
+      contents.use(place, name);
+      return [{ names, where: `the attribute ${name} of ${place}`, isLoose: place !== path || LOOSE.test(name) }];
+    }),
+  );
+  return stated.find(({ names }) => areInOrder(names) === false) ?? stated[0] ?? null;
+}
+
+function attached(contents: Contents, scale: string, role: Role | null, length: number): CoordinateTable | null {
+  if (role === null || role === "c") return null;
+  const found = tableAt(contents, scale, role, false, []);
+  return found?.length === length ? found : null;
+}
+
+/** The roles that a text such as `zyxc`, `(t, z, y, x)` or a list of names spells, or null. */
+function orderIn(value: unknown): Role[] | null {
+  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? (value as string[]) : [];
+  const words = texts.flatMap((text) => text.match(/[A-Za-z_]+/g) ?? []);
+  const [only] = words;
+  const names =
+    words.length === 1 && only !== undefined && only.length > 1 && roleNamed(only) === null ? [...only] : words;
+  const roles = names.map(roleNamed);
+  return roles.some((role) => role === null) || new Set(roles).size < roles.length ? null : (roles as Role[]);
+}
+
+/** Relative difference that two statements of one number may have: some are rounded. */
+const SLACK = 1e-3;
+
+function placeText({ path, attribute }: Statement): string {
+  return attribute === null ? path : `the attribute ${attribute} of ${path}`;
+}
+
+/** Names of lists of one number an axis. */
+const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"];
+const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
+const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes", "periodic_dims", "cyclic", "wrap"];
+/** Lists of conditions at the ends, of which only periodic ones are read. */
+const CONDITION_LISTS = [
+  "bc",
+  "bcs",
+  "boundary",
+  "boundaries",
+  "boundary_condition",
+  "boundary_conditions",
+  "topology",
+];
+const ORIGIN_LISTS = ["origin"];
+/** Ends of a box: first nodes and last nodes, or outer faces of the end cells. */
+const LOWER_LISTS = ["domain_left_edge", "left_edge", "lower", "lower_bound", "lower_bounds", "lo"];
+const UPPER_LISTS = ["domain_right_edge", "right_edge", "upper", "upper_bound", "upper_bounds", "hi"];
+/** Names of the extents of a box: three lengths, or both ends of three axes in an unknown order. */
+const BOX_LISTS = [
+  ...["extent", "extents", "domain_extent", "domain_extents", "physical_extent", "whole_extent", "grid_extent"],
+  ...["bounds", "domain_bounds", "box_bounds", "bbox", "bounding_box", "boundingbox", "box", "domain", "region"],
+  ...["limits", "domain_limits", "box_limits"],
+];
+
+/**
+ * Numbers that a file states by name, in attributes and small datasets, the nearest place first. A value is
+ * read when its name is asked for.
+ */
+export class StatedNumbers {
+  readonly #contents: Contents;
+  /** By name in lower case. */
+  readonly #statements = new Map<string, Statement[]>();
+
+  constructor(contents: Contents, places: readonly string[]) {
+    this.#contents = contents;
+    for (const place of places) {
+      for (const name of contents.attributes(place).keys()) this.#add(name, { path: place, attribute: name });
+      for (const name of contents.datasets(place)) {
+        const path = join(place, name);
+        const stored = contents.dataset(path);
+        const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
+        const isNumber = stored?.element === "float" || stored?.element === "integer";
+        const most = BOX_LISTS.includes(name.toLowerCase()) ? 6 : FEW;
+        if (isNumber && count > 0 && count <= most && !contents.isUnwritten(path))
+          this.#add(name, { path, attribute: null });
+      }
+    }
+  }
+
+  #add(name: string, statement: Statement): void {
+    const key = name.toLowerCase();
+    const known = this.#statements.get(key);
+    if (known === undefined) this.#statements.set(key, [statement]);
+    else known.push(statement);
+  }
+
+  numbers(names: readonly string[]): StatedNumber<readonly number[]> | null {
+    return this.#first(names, (value) => {
+      const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+      return numbers.length > 0 && numbers.every(Number.isFinite) ? numbers : null;
+    });
+  }
+
+  /**
+   * Two places that state different numbers under some names, for people; null if all agree.
+   *
+   * @param lists names of lists of three numbers, each of which may be that of the axis
+   */
+  contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
+    if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
+    const [first, ...others] = [...this.#lists(names, 1), ...this.#lists(lists, 3)];
+    if (first === undefined) return null;
+    const isOther = (value: number, known: number) =>
+      Math.abs(value - known) > SLACK * Math.max(Math.abs(value), Math.abs(known));
+    const other = others.find(({ value }) => {
+      if (first.value.length === value.length) return value.some((one, at) => isOther(one, first.value[at]));
+      return value.every((one) => isOther(one, first.value[0]));
+    });
+    return other === undefined
+      ? null
+      : `${first.where} is ${first.value.join(", ")} and ${other.where} is ${other.value.join(", ")}`;
+  }
+
+  #lists(names: readonly string[], count: number): StatedNumber<readonly number[]>[] {
+    return names
+      .flatMap((name) => this.#statements.get(name) ?? [])
+      .flatMap((statement) => {
+        const found = this.#read(statement);
+        const value = typeof found === "number" ? [found] : found instanceof Float64Array ? [...found] : [];
+        return value.length === count && value.every(Number.isFinite) ? [{ value, where: placeText(statement) }] : [];
+      });
+  }
+
+  #read({ path, attribute }: Statement): AttributeValue | null {
+    if (attribute === null) return this.#contents.numbers(path);
+    return this.#contents.attributes(path).get(attribute) ?? null;
+  }
+
+  #use({ path, attribute }: Statement): void {
+    this.#contents.use(path, attribute);
+  }
+
+  /** A number that is only shown: the description does not rest on it. */
+  look(names: readonly string[]): StatedNumber | null {
+    const [found] = this.#lists(names, 1);
+    return found === undefined ? null : { ...found, value: found.value[0] };
+  }
+
+  number(names: readonly string[]): StatedNumber | null {
+    const found = this.numbers(names);
+    return found?.value.length === 1 ? { ...found, value: found.value[0] } : null;
+  }
+
+  text(names: readonly string[]): StatedNumber<string> | null {
+    return this.#first(names, (value) => (typeof value === "string" ? value : null));
+  }
+
+  #first<T>(names: readonly string[], accept: (value: AttributeValue | null) => T | null): StatedNumber<T> | null {
+    for (const name of names)
+      for (const statement of this.#statements.get(name) ?? []) {
+        const value = accept(this.#read(statement));
+        if (value === null) continue;
+        this.#use(statement);
+        return { value, where: placeText(statement) };
+      }
+    return null;
+  }
+
+  nodes(axis: AxisName): number | null {
+    return this.number([`n${axis}`, `n_${axis}`, `num_${axis}`, `${axis}_nodes`])?.value ?? null;
+  }
+
+  /**
+   * The statements about an axis. A list of three numbers is in the order x, y, z; if the axes are stored in another
+   * order and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one
+   * axis.
+   */
+  clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
+    const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
+    const spacings = [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`];
+    const lengths = [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`];
+    const origins = [`${axis}0`, `${axis}_0`, `origin_${axis}`, `${axis}_origin`];
+    const lowest = [`${axis}min`, `${axis}_min`, `min_${axis}`, `${axis}lo`, `${axis}_lo`];
+    const highest = [`${axis}max`, `${axis}_max`, `max_${axis}`, `${axis}hi`, `${axis}_hi`];
+    const limits = { lower: each(lowest, LOWER_LISTS), upper: each(highest, UPPER_LISTS) };
+    const { said, unread } = this.#periodic(axis, storedOrder);
+    const [periodic = null, ...others] = said;
+    const [spacing, length] = [this.#listOfThree(SPACING_LISTS), this.#listOfThree(LENGTH_LISTS)];
+    const unordered = {
+      ...{ spacing: spacing ?? length, length },
+      origin: this.#listOfThree(ORIGIN_LISTS) ?? this.#listOfThree(LOWER_LISTS),
+    };
+    const boxes = [3, 6].flatMap((count) => this.#lists(BOX_LISTS, count));
+    const contradictions = [
+      this.contradiction(spacings, SPACING_LISTS),
+      this.contradiction(lengths, LENGTH_LISTS),
+      this.contradiction(origins, ORIGIN_LISTS),
+      this.contradiction(lowest, LOWER_LISTS),
+      this.contradiction(highest, UPPER_LISTS),
+    ].filter((text) => text !== null);
+    const other = others.find(({ value }) => value !== periodic?.value);
+    const isSaid = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
+    if (periodic !== null && other !== undefined) contradictions.push(`${isSaid(periodic)}, and ${isSaid(other)}`);
+    return {
+      ...NO_CLUES,
+      ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
+      ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered, boxes },
+      contradictions: [...contradictions, ...unread],
+    };
+  }
+
+  #listOfThree(names: readonly string[]): StatedNumber<readonly number[]> | null {
+    const list = this.numbers(names);
+    return list?.value.length === 3 ? list : null;
+  }
+
+  #each(
+    axis: AxisName,
+    own: readonly string[],
+    lists: readonly string[],
+    order: readonly AxisName[],
+  ): StatedNumber | null {
+    const single = this.number(own);
+    if (single !== null) return single;
+    const list = this.#listOfThree(lists);
+    if (list === null) return null;
+    const [first] = list.value as [number];
+    if (list.value.every((value) => value === first)) return { value: first, where: list.where };
+    return order.join() === AXIS_NAMES.join()
+      ? { value: list.value[AXIS_NAMES.indexOf(axis)], where: list.where }
+      : null;
+  }
+
+  #walls(axis: AxisName): StatedNumber<boolean> | null {
+    const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
+    const word = found?.value.trim() ?? "";
+    if (found !== null && /^(wall|walls|no[-_ ]?slip|free[-_ ]?slip)$/i.test(word)) return { ...found, value: true };
+    return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
+  }
+
+  #periodic(axis: AxisName, order: readonly AxisName[]): { said: StatedNumber<boolean>[]; unread: string[] } {
+    const forms = (word: string) => [`${word}_${axis}`, `${axis}_${word}`, `${word}${axis}`, `${axis}${word}`];
+    const own = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);
+    const places = [AXIS_NAMES.indexOf(axis), order.indexOf(axis)];
+    const said: StatedNumber<boolean>[] = [];
+    const unread: string[] = [];
+    const read = (names: readonly string[], truth: (value: AttributeValue) => boolean | null | undefined) => {
+      for (const statement of names.flatMap((name) => this.#statements.get(name) ?? [])) {
+        const found = this.#read(statement);
+        const where = placeText(statement);
+        const value = found === null ? null : truth(found);
+        if (typeof value === "boolean") {
+          said.push({ value, where });
+          this.#use(statement);
+        } else if (value === undefined) unread.push(`${where} is "${found}", which is not understood`);
+      }
+    };
+    read(own, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));
+    read(PERIODIC_LISTS, (value) => ofAxis(value, places, axis) ?? conditionOf(value));
+    // Walls may be at the ends of one axis only.
+    const ifTrue = (condition: boolean | null | undefined) => (condition === false ? null : condition);
+    read(CONDITION_LISTS, (value) => ofAxis(value, places, axis) ?? ifTrue(conditionOf(value)));
+    return { said, unread };
+  }
+}
+
+const PERIODIC = /^(periodic|cyclic|circular|true|yes|all)$/i;
+const NOT_PERIODIC =
+  /^((non|not|a)?[-_ ]periodic|aperiodic|no|none|false|walls?|no[-_ ]?slip|free[-_ ]?slip|open|inflow|outflow|free|dirichlet|neumann)$/i;
+
+/** Whether a number or word says that an axis is periodic: null if it says nothing, undefined if it is not clear. */
+function conditionOf(value: AttributeValue): boolean | null | undefined {
+  if (typeof value === "number") return value !== 0;
+  if (typeof value !== "string") return null;
+  const word = value.trim();
+  if (PERIODIC.test(word)) return true;
+  if (NOT_PERIODIC.test(word)) return false;
+  // Other words state nothing.
+  return /period|cyclic/i.test(word) ? undefined : null;
+}
+
+/**
+ * What a list says of an axis: letters of the periodic ones, or a number or word for each axis.
+ *
+ * @param places of the axis in the orders that the list may have: if they differ, it states nothing
+ */
+function ofAxis(value: AttributeValue, places: readonly number[], axis: AxisName): boolean | null | undefined {
+  if (typeof value === "number") return null;
+  const texts = typeof value === "string" ? [value] : value instanceof Float64Array ? [] : (value as string[]);
+  if (texts.length > 0 && texts.every((text) => /^[xyz ,;]*$/i.test(text)))
+    return texts.join().toLowerCase().includes(axis);
+  const items = value instanceof Float64Array ? [...value] : texts.flatMap((text) => text.trim().split(/[\s,;]+/));
+  if (items.length !== 3) return null;
+  const [first, second] = places.map((place) => conditionOf(items[place] as number | string));
+  return first === second ? first : null;
+}

@@ -1,0 +1,405 @@
+/** Finds the datasets of fields by their names, even if each time has its own group or dataset. */
+import { DataError } from "../../shared/errors.js";
+import { FIELDS, whyNoField } from "../../shared/operations.js";
+import type { FieldName } from "../dataset/dataset.js";
+import { join, parentOf } from "./evidence.js";
+import type { Contents, Findings } from "./layout.js";
+import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
+
+/** Fields of one group, by their paths at the first time; `place` writes `{step}` into a path. */
+export interface FoundFields {
+  /** One vector or three components; none if there is only a pressure. */
+  readonly velocity: readonly string[];
+  readonly pressure: string | null;
+  readonly others: readonly OtherField[];
+  readonly named: readonly OtherField[];
+  /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
+  readonly steps: readonly string[] | null;
+  /** The path with `{step}` in the place of the first text. */
+  readonly place: (path: string) => string;
+}
+
+/** Groups below the root that are looked into. */
+const DEPTH = 4;
+const MOST_GROUPS = 4000;
+/** Datasets that a question lists. */
+const LISTED = 4;
+const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+/** A group that holds one time: a number after a name or none. */
+const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
+/** A dataset that holds one time: the number of its time has three digits at least, as a component never has. */
+const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
+
+/** A group, or a name with a number, whose fields are those of one time. */
+interface Holder {
+  readonly group: string;
+  /** Names of its datasets in lower case, without the number of a time, and their paths. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+/**
+ * The fields of a file.
+ *
+ * @returns null if no dataset has the name of one
+ * @throws DataError if the fields have only two dimensions, or the user names one that is not there
+ */
+export function findFields(contents: Contents, findings: Findings): FoundFields | null {
+  const { answers } = contents;
+  if (answers.velocity !== undefined || answers.pressure !== undefined) return saidFields(contents);
+  const holders = groupsOf(contents).flatMap((group) => holdersIn(contents, group));
+  const candidates = candidatesIn(contents, holders);
+  const [chosen] = candidates;
+  const pair = pairIn(contents, holders);
+  if (chosen === undefined) {
+    refuseFlat(contents, holders);
+    if (pair !== null) throw new DataError(`${pairText(pair)}, without a third; ${THIRD}`);
+    if (answers.fields !== undefined) return saidFields(contents);
+    return unnamedFields(contents, findings);
+  }
+  const series = seriesOf(candidates.map(({ holder }) => holder));
+  const velocity = chosen.velocities[0] ?? [];
+  const rivals = [
+    ...chosen.velocities.slice(1),
+    ...(series === null ? candidates.slice(1).flatMap(({ velocities }) => velocities.slice(0, 1)) : []),
+    ...twinsOf(contents, velocity),
+  ];
+  askWhich(contents, findings, "velocity", velocity, rivals);
+  const pressure = chosen.pressure ?? pressureBeside(contents, chosen.holder, holders, series !== null);
+  const taken = pressure === null ? [] : [pressure];
+  const pressures = [...namedIn(contents, chosen.holder, PRESSURES), ...twinsOf(contents, taken)];
+  askWhich(contents, findings, "pressure", taken, pressures);
+  findings.addReason(
+    `velocity: ${velocity.length === 0 ? "none" : velocity.join(", ")}; pressure: ${pressure ?? "none"}.`,
+  );
+  if (velocity.length === 0 && pair !== null)
+    findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+  const others = otherFields(contents, findings, chosen, velocity);
+  const place = series?.place ?? ((path: string) => path);
+  const used = new Set([...velocity, ...taken, ...others.flatMap(({ paths }) => paths)]);
+  const named = namedBeside(contents, chosen.holder, used);
+  return { velocity, pressure, others, named, steps: series?.steps ?? null, place };
+}
+
+/** The fields of known names in one group. */
+interface FieldHolder {
+  readonly holder: Holder;
+  readonly velocities: readonly (readonly string[])[];
+  readonly pressure: string | null;
+  readonly others: readonly OtherField[];
+}
+
+/** Groups with fields: those with a velocity if there are any, or else those with a pressure, or else the others. */
+function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly FieldHolder[] {
+  const found = holders.flatMap((holder) => {
+    const velocities = velocitiesIn(contents, holder);
+    const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
+    const others = othersIn(contents, holder);
+    const none = velocities.length === 0 && pressure === null && others.length === 0;
+    return none ? [] : [{ holder, velocities, pressure, others }];
+  });
+  const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
+  const withPressure = found.filter(({ pressure }) => pressure !== null);
+  return [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
+}
+
+/** Other fields than velocity and pressure: those that the user names, and those of the chosen group. */
+function otherFields(
+  contents: Contents,
+  findings: Findings,
+  chosen: FieldHolder,
+  velocity: readonly string[],
+): readonly OtherField[] {
+  const said = saidOthers(contents);
+  const isFree = ({ field, paths }: OtherField) =>
+    !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
+  const others = [...chosen.others.filter(isFree), ...said];
+  for (const { field, paths } of others) {
+    findings.addReason(`${field}: ${paths.join(", ")}.`);
+    if (said.some((other) => other.field === field)) continue;
+    const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
+    askWhich(contents, findings, field, paths, rivals);
+  }
+  return others;
+}
+
+function askWhich(
+  contents: Contents,
+  findings: Findings,
+  field: FieldName,
+  taken: readonly string[],
+  rivals: readonly (readonly string[])[],
+): void {
+  const identity = (paths: readonly string[]) => paths.map((path) => contents.identity(path)).join();
+  const others = rivals.filter((paths) => identity(paths) !== identity(taken));
+  if (taken.length === 0 || others.length === 0) return;
+  const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, LISTED);
+  findings.ask(
+    "fields",
+    `${taken.join(", ")} is taken for the ${field}, not ${rest.join(" or ")}, which is a guess.`,
+    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
+  );
+}
+
+/** Datasets whose names differ from those of a field only in letter case. */
+function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
+  const candidates = paths.map((path) => {
+    const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
+    const alike = contents.datasets(group).filter((other) => other.toLowerCase() === name.toLowerCase());
+    return alike.map((other) => join(group, other)).filter((other) => other !== path && rank(contents, other) >= 3);
+  });
+  const isAll = candidates.length > 0 && candidates.every((list) => list.length > 0);
+  return isAll ? [candidates.map((list) => list[0] as string)] : candidates.flat().map((path) => [path]);
+}
+
+function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]): string[][] {
+  return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
+}
+
+/** Datasets of a group that could be the same scalar. */
+function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]): string[][] {
+  const row = OTHERS.find((other) => other.field === field);
+  return row === undefined || row.triples.length > 0 ? [] : namedIn(contents, holder, row.whole);
+}
+
+/** Fields by their shapes, if no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
+function unnamedFields(contents: Contents, findings: Findings): FoundFields | null {
+  const paths = groupsOf(contents)
+    .flatMap((group) => contents.datasets(group).map((name) => join(group, name)))
+    .filter((path) => rank(contents, path) >= 3);
+  const [lead] = paths;
+  if (lead === undefined) return null;
+  const shapeOf = (path: string) => contents.dataset(path)?.shape ?? [];
+  const vector = paths.find((path) => shapeOf(path).length > 3 && shapeOf(path).includes(3));
+  const alike = paths.filter((path) => shapeOf(path).join() === shapeOf(lead).join());
+  const velocity = vector !== undefined ? [vector] : alike.length === 3 ? alike : [];
+  const pressure = velocity.length === 0 ? lead : null;
+  const taken = pressure ?? velocity.join(", ");
+  const others = paths.filter((path) => path !== pressure && !velocity.includes(path));
+  findings.ask(
+    "fields",
+    `No dataset has the usual name of a field; that ${taken} is the ${pressure === null ? "velocity" : "pressure"} is a guess by ` +
+      `its shape${others.length === 0 ? "" : `, and ${others.slice(0, 4).join(", ")} might be fields as well`}.`,
+    "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
+  );
+  return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
+}
+
+/** The first path that there is, or null. */
+function first(paths: readonly (string | undefined)[]): string | null {
+  return paths.find((path) => path !== undefined) ?? null;
+}
+
+/** @throws DataError if a path that the user names is not that of a dataset */
+function requireDatasets(contents: Contents, paths: readonly string[]): void {
+  for (const path of paths)
+    if (contents.dataset(path) === null)
+      throw new DataError(
+        contents.group(path) === null ? `there is no dataset ${path}` : `${path} is a group, not a dataset`,
+      );
+}
+
+function saidOthers(contents: Contents): readonly OtherField[] {
+  const { fields = [] } = contents.answers;
+  for (const { paths } of fields) requireDatasets(contents, paths);
+  return fields;
+}
+
+function saidFields(contents: Contents): FoundFields {
+  const { velocity = [], pressure = null } = contents.answers;
+  requireDatasets(contents, [...velocity, ...(pressure === null ? [] : [pressure])]);
+  if (velocity.length === 2 || velocity.length > 3)
+    throw new DataError(
+      `--velocity names ${velocity.length} datasets, not one vector or three components` +
+        `${velocity.length === 2 ? `; ${THIRD}` : ""}`,
+    );
+  return { velocity, pressure, others: saidOthers(contents), named: [], steps: null, place: (path) => path };
+}
+
+/** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */
+function groupsOf(contents: Contents): string[] {
+  const all = ["/"];
+  const seen = new Set([contents.identity("/")]);
+  let level = ["/"];
+  for (let depth = 0; depth < DEPTH; depth++) {
+    const next: string[] = [];
+    for (const group of level)
+      for (const name of contents.group(group) ?? []) {
+        const path = join(group, name);
+        if (contents.group(path) === null || seen.size === seen.add(contents.identity(path)).size) continue;
+        next.push(path);
+        if (all.push(path) === MOST_GROUPS) return all;
+      }
+    level = next;
+  }
+  return all;
+}
+
+function holdersIn(contents: Contents, group: string): Holder[] {
+  const names = contents.datasets(group);
+  const plain = new Map(names.map((name) => [name.toLowerCase(), join(group, name)]));
+  const numbered = new Map<string, Map<string, string>>();
+  for (const name of names) {
+    const [, stem, digits] = TIME_DATASET.exec(name) ?? [];
+    if (stem === undefined || digits === undefined) continue;
+    const paths = numbered.get(digits) ?? new Map<string, string>();
+    numbered.set(digits, paths.set(stem.toLowerCase(), join(group, name)));
+  }
+  // Thousands of numbered datasets may be no fields at all.
+  const withFields = [...numbered].filter(([, paths]) => [...paths.keys()].some((name) => USUAL.has(name)));
+  const times = withFields.map(([digits, paths]) => ({ group: join(group, digits), paths }));
+  return [{ group, paths: plain }, ...times];
+}
+
+/** Vectors and triples of components of a group, the likeliest first. */
+function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
+  const triples = TRIPLES.flatMap((names) => tripleOf(contents, paths, names));
+  const vectors = VECTORS.flatMap((name) => vectorOf(contents, paths, name));
+  const isPart = (path: string) => triples.some((triple) => triple.includes(path));
+  return [...triples, ...vectors.filter(([path]) => !isPart(path))];
+}
+
+/** The fields other than velocity and pressure: for each, the first dataset with one of its names. */
+function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
+  return OTHERS.flatMap(({ field, whole, triples }) => {
+    const scalars = whole.flatMap((name) =>
+      rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : [],
+    );
+    const vectors = [
+      ...triples.flatMap((names) => tripleOf(contents, paths, names)),
+      ...whole.flatMap((name) => vectorOf(contents, paths, name)),
+    ];
+    const [found] = triples.length > 0 ? vectors : scalars;
+    return found === undefined ? [] : [{ field, paths: found }];
+  });
+}
+
+/** Usual names of fields, in lower case. */
+const USUAL = new Set([
+  ...[...VECTORS, ...PRESSURES, ...TRIPLES.flat()],
+  ...OTHERS.flatMap(({ whole, triples }) => [...whole, ...triples.flat()]),
+]);
+
+/** Datasets of numbers in a group that have no usual name; three that end in `_x`, `_y` and `_z` are one vector. */
+function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<string>): OtherField[] {
+  const free = [...paths].filter(([name, path]) => {
+    const isNumber = contents.dataset(path)?.element === "float" && rank(contents, path) >= 3;
+    return isNumber && !used.has(path) && !USUAL.has(name) && !contents.isUnwritten(path);
+  });
+  const byName = new Map(free.map(([name, path]) => [name.replaceAll(/\W+/g, "_"), path]));
+  const found = [...byName].flatMap(([name, path]): OtherField[] => {
+    const stem = name.replace(/_[xyz]$/, "");
+    const parts = ["_x", "_y", "_z"].map((end) => byName.get(stem + end));
+    const isVector = stem !== name && !byName.has(stem) && !parts.includes(undefined);
+    if (isVector) return name.endsWith("_x") ? [{ field: stem, paths: parts as string[] }] : [];
+    return [{ field: name, paths: [path] }];
+  });
+  return found.filter(({ field }) => whyNoField(field) === null && !Object.hasOwn(FIELDS, field));
+}
+
+function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly string[]): string[][] {
+  const found = names.flatMap((name) => paths.get(name) ?? []);
+  return found.length === 3 && found.every((path) => rank(contents, path) >= 3) ? [found] : [];
+}
+
+function vectorOf(contents: Contents, paths: Holder["paths"], name: string): string[][] {
+  const path = paths.get(name);
+  const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+  return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
+}
+
+/** Dimensions of a dataset of numbers; 0 for any other and for none. */
+function rank(contents: Contents, path: string | undefined): number {
+  const stored = path === undefined ? null : contents.dataset(path);
+  return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
+}
+
+/** The only pressure in a group next to that of the velocity, or null. */
+function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder[], isSeries: boolean): string | null {
+  if (isSeries) return null;
+  const found = all
+    .filter(({ group }) => parentOf(group) === parentOf(holder.group) && group !== holder.group)
+    .flatMap(({ paths }) => PRESSURES.flatMap((name) => paths.get(name) ?? []))
+    .filter((path) => rank(contents, path) >= 3);
+  return found.length === 1 ? found[0] : null;
+}
+
+/** The times of groups or numbered datasets if all of them hold the same names; else null. */
+function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
+  const parsed = holders.map(({ group }) => ({
+    parent: parentOf(group),
+    match: TIME_GROUP.exec(group.split("/").pop() ?? ""),
+  }));
+  const [head] = parsed;
+  const [holder] = holders;
+  if (head?.match === null || head === undefined || holder === undefined) return null;
+  const [, prefix, text] = head.match as unknown as [string, string, string];
+  const alike = parsed.every(({ parent, match }) => parent === head.parent && match?.[1] === prefix);
+  const same = holders.every(({ paths }) => [...paths.keys()].sort().join() === [...holder.paths.keys()].sort().join());
+  if (!alike || !same) return null;
+  const steps = parsed.map(({ match }) => (match as RegExpExecArray)[2]).sort((a, b) => Number(a) - Number(b));
+  requireDistinct(steps, "groups or datasets");
+  const start = join(head.parent, prefix);
+  const isGroup = [...holder.paths.values()].every((path) => path.startsWith(`${start}${text}/`));
+  return {
+    steps,
+    place: (path) =>
+      isGroup ? `${start}{step}${path.slice(start.length + text.length)}` : `${path.slice(0, -text.length)}{step}`,
+  };
+}
+
+/** @throws DataError if two texts in order of their numbers are one number */
+export function requireDistinct(steps: readonly string[], what: string): void {
+  const at = steps.findIndex((step, index) => index > 0 && Number(step) === Number(steps[index - 1]));
+  if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
+}
+
+/** Says how a flow of two components can be served. */
+const THIRD = "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
+
+/** Two of three components of a velocity if the third is missing, or null. */
+function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
+  const pairs = holders.flatMap(({ paths }) =>
+    TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(
+      (found) => found.length === 2 && found.every((path) => rank(contents, path) >= 3),
+    ),
+  );
+  return pairs[0] ?? null;
+}
+
+function pairText(pair: readonly string[]): string {
+  return `${pair.join(" and ")} are two components of a velocity`;
+}
+
+/** Lengths of a dataset of the name of a vector that has no third component or no third axis, or null. */
+function flatVector(contents: Contents, { paths }: Holder): string | null {
+  for (const name of VECTORS.filter((vector) => vector.length > 1)) {
+    const path = paths.get(name);
+    const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+    const components = [3, 2].find((count) => shape[0] === count || shape.at(-1) === count);
+    if ((shape.length !== 3 && shape.length !== 4) || components === undefined) continue;
+    const needs = [
+      ...(shape.length === 3 ? ["a third axis of one node"] : []),
+      ...(components === 2 ? ["a third component of zeros"] : []),
+    ];
+    if (needs.length > 0)
+      return `${path} is ${shape.join(" x ")}: a vector in a plane needs ${needs.join(" and ")} (docs/datasets.md shows how)`;
+  }
+  return null;
+}
+
+/** @throws DataError if there are fields, but of fewer than three dimensions */
+function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
+  for (const holder of holders) {
+    const vector = flatVector(contents, holder);
+    if (vector !== null) throw new DataError(vector);
+    const { paths } = holder;
+    for (const name of [...VECTORS, ...TRIPLES.flat(), ...PRESSURES]) {
+      const path = paths.get(name);
+      const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
+      if (shape.length === 1 || shape.length === 2)
+        throw new DataError(
+          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node (docs/datasets.md shows how)`,
+        );
+    }
+  }
+}

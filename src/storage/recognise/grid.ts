@@ -1,0 +1,454 @@
+/**
+ * Describes axes and times by what a file states and what the user says; what neither says becomes an open question.
+ */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import type { Answers } from "./answers.js";
+import type { AxisInput, Findings } from "./layout.js";
+
+type TimeInput = DescriptorInput["time"];
+
+/** A number, and the place in the file that states it. */
+export interface StatedNumber<T = number> {
+  readonly value: T;
+  /** For people. */
+  readonly where: string;
+}
+
+/** Statements of a file about one axis; null if there is none. */
+export interface AxisClues {
+  readonly coordinates: StatedNumber<{ file: string; path: string } | number[]> | null;
+  readonly spacing: StatedNumber | null;
+  readonly length: StatedNumber | null;
+  readonly origin: StatedNumber | null;
+  readonly periodic: StatedNumber<boolean> | null;
+  readonly walls: StatedNumber<Ends> | null;
+  /** Faces of the cells around stated nodes, as a descriptor says them. */
+  readonly edges: StatedNumber<NonNullable<AxisInput["edges"]>> | null;
+  /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
+  readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
+  /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
+  readonly boxes: readonly StatedNumber<readonly number[]>[];
+  /** Statements that differ, for people. */
+  readonly contradictions: readonly string[];
+  /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
+  readonly unordered: {
+    readonly spacing: StatedNumber<readonly number[]> | null;
+    readonly length: StatedNumber<readonly number[]> | null;
+    readonly origin: StatedNumber<readonly number[]> | null;
+  };
+}
+
+/** Whether there are walls at both ends of an axis, or at the first and at the last. */
+export type Ends = boolean | readonly [boolean, boolean];
+
+export const NO_CLUES: AxisClues = {
+  coordinates: null,
+  spacing: null,
+  length: null,
+  origin: null,
+  periodic: null,
+  walls: null,
+  edges: null,
+  limits: { lower: null, upper: null },
+  boxes: [],
+  contradictions: [],
+  unordered: { spacing: null, length: null, origin: null },
+};
+
+const USER = "the command line";
+
+function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
+  const said = (values: readonly number[] | undefined): StatedNumber | null => {
+    const value = values?.[AXIS_NAMES.indexOf(axis)];
+    return value === undefined ? null : { value, where: USER };
+  };
+  const [spacing, length, origin] = [said(answers.spacing), said(answers.length), said(answers.origin)];
+  const periodic =
+    answers.periodic === undefined ? clues.periodic : { value: answers.periodic.includes(axis), where: USER };
+  if (spacing === null && length === null && (origin === null || clues.coordinates === null))
+    return { ...clues, origin: origin ?? clues.origin, periodic };
+  return {
+    ...clues,
+    coordinates: null,
+    edges: null,
+    spacing: spacing ?? (length === null ? clues.spacing : null),
+    length: length ?? clues.length,
+    origin: origin ?? clues.origin,
+    periodic,
+  };
+}
+
+/** Part of a spacing by which the ends of a box may be off. */
+const BOX_SLACK = 1e-3;
+/** Steps by which the lower and the upper end of a box may be away from the end nodes. */
+const BOX_PLAY = [0.51, 1.01] as const;
+/** Places of the lower and upper ends of an axis in a list of six: pair by pair, or all lower ends first. */
+const BOX_PAIRS = [
+  [0, 1],
+  [2, 3],
+  [4, 5],
+  [0, 3],
+  [1, 4],
+  [2, 5],
+] as const;
+/** Spacings by which a length may differ from a whole number of them. */
+const STEP_SLACK = 0.25;
+
+/**
+ * The ends of a box as origin, length and spacing. The nodes are on both ends if the spacing says so; else they
+ * may as well be the centres of cells, or one period.
+ */
+function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
+  const { coordinates, origin, limits } = clues;
+  const { lower, upper } = limits;
+  if (coordinates !== null || lower === null || origin !== null) return clues;
+  if (upper === null) {
+    askNodesOnEnds(axis, nodes, `${lower.where} is ${lower.value}`, "this end", lower.value, findings);
+    return { ...clues, origin: lower };
+  }
+  const span = upper.value - lower.value;
+  if (cells?.includes(axis) === true) {
+    const step = span / nodes;
+    findings.addReason(
+      `${axis}: nodes are the centres of cells between ${lower.value} and ${upper.value}, from ${USER}.`,
+    );
+    return {
+      ...clues,
+      origin: { value: lower.value + step / 2, where: lower.where },
+      spacing: { value: step, where: `${lower.where} and ${upper.where}` },
+      edges: { value: [lower.value, upper.value], where: `${lower.where} and ${upper.where}` },
+    };
+  }
+  if (cells !== undefined) {
+    const spacing = { value: span / (nodes - 1), where: `${lower.where} and ${upper.where}` };
+    return { ...clues, origin: lower, spacing: clues.spacing ?? spacing };
+  }
+  const spacing =
+    clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
+  const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
+  if (isOnEnds) return { ...clues, origin: lower };
+  const said = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
+  askNodesOnEnds(axis, nodes, said, "these ends", lower.value, findings);
+  return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+}
+
+function askNodesOnEnds(
+  axis: AxisName,
+  nodes: number,
+  said: string,
+  ends: string,
+  first: number,
+  findings: Findings,
+): void {
+  findings.ask(
+    "origin",
+    `${said}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
+      `the first node at ${first} is a guess.`,
+    "--cells AXES (none for none), or --origin x,y,z and --spacing x,y,z",
+    axis,
+  );
+}
+
+/**
+ * Asks about the extents of a box that are those of no axis: neither from the first node to the last, nor half a cell
+ * or one step more. Extents by names such as `extent` may count nodes.
+ *
+ * @param ends the coordinates of the end nodes, and the largest distance of two nodes
+ */
+export function askBoxes(
+  axis: AxisName,
+  nodes: number,
+  ends: { readonly first: number; readonly last: number; readonly step: number },
+  { boxes }: AxisClues,
+  findings: Findings,
+): void {
+  const { first, last, step } = ends;
+  const isCount = (value: number, where: string) =>
+    /extent/i.test(where) && [nodes - 1, nodes].some((count) => Math.abs(value - count) < 1e-9);
+  const isBox = (lower: number, upper: number, where: string) =>
+    isCount(upper - lower, where) ||
+    (Math.abs(lower - first) <= BOX_PLAY[0] * step && Math.abs(upper - last) <= BOX_PLAY[1] * step);
+  const isLength = (length: number, where: string) =>
+    isCount(length, where) || (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + 1.01 * step);
+  const fits = ({ value, where }: StatedNumber<readonly number[]>) =>
+    value.length === 3
+      ? value.some((length) => isLength(length, where))
+      : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
+  const other = boxes.find((box) => !fits(box));
+  if (other === undefined) return;
+  findings.contradict(
+    "spacing",
+    `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${other.value.join(", ")}; that the nodes are there is a guess.`,
+    `--spacing and --origin, or axes.${axis} in a descriptor`,
+    axis,
+  );
+}
+
+function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  for (const text of contradictions)
+    findings.contradict(
+      "spacing",
+      `${text}; that the first holds is a guess.`,
+      `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
+      axis,
+    );
+}
+
+/** The axis with a question for everything about it that is not known. */
+export function axisOf(
+  axis: AxisName,
+  nodes: number,
+  file: AxisClues,
+  answers: Answers,
+  findings: Findings,
+): AxisInput {
+  const clues = boxed(axis, nodes, withAnswers(axis, file, answers), answers, findings);
+  const { coordinates, periodic } = clues;
+  askContradictions(axis, clues, answers, findings);
+  const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
+  if (coordinates !== null) {
+    findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
+    if (periodic === null) askPeriodicity(axis, findings);
+    const isPeriodic = periodic?.value ?? false;
+    return {
+      coordinates: coordinates.value,
+      periodic: isPeriodic,
+      ...faces,
+      ...edgesOf(axis, clues, isPeriodic, findings),
+    };
+  }
+  const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, answers, findings);
+  const { origin } = clues;
+  askLength(axis, nodes, clues, answers, findings);
+  if (origin === null) askOrigin(axis, clues, findings);
+  else {
+    findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+    const far = origin.value + (nodes - 1) * spacing;
+    const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
+    if (![clues.spacing, clues.length].some((clue) => clue?.where === USER))
+      askBoxes(axis, nodes, ends, clues, findings);
+  }
+  const first = origin?.value ?? 0;
+  const edges =
+    clues.edges ?? (origin === null ? null : edgesWithin([first, first + (nodes - 1) * spacing], nodes, clues.limits));
+  const cells = edgesOf(axis, { edges }, isPeriodic, findings);
+  return { nodes, origin: first, spacing, periodic: isPeriodic, ...faces, ...cells };
+}
+
+/** The faces of the cells of an axis that is not periodic: cells of a periodic one are a spacing wide. */
+function edgesOf(
+  axis: AxisName,
+  { edges }: Pick<AxisClues, "edges">,
+  isPeriodic: boolean,
+  findings: Findings,
+): Pick<AxisInput, "edges"> {
+  if (edges === null || isPeriodic) return {};
+  findings.addReason(`${axis}: the faces of the cells from ${edges.where}.`);
+  return { edges: edges.value };
+}
+
+/** The ends of a box as the outer faces of the end cells, if both are behind the end nodes by less than a cell. */
+export function edgesWithin(
+  [first, last]: readonly [number, number],
+  nodes: number,
+  { lower, upper }: AxisClues["limits"],
+): AxisClues["edges"] {
+  if (lower === null || upper === null || nodes < 2) return null;
+  const step = Math.abs(last - first) / (nodes - 1);
+  const isCell = (gap: number) => gap > BOX_SLACK * step && gap < step;
+  if (!isCell(Math.min(first, last) - lower.value) || !isCell(upper.value - Math.max(first, last))) return null;
+  const value = first < last ? [lower.value, upper.value] : [upper.value, lower.value];
+  return { value, where: `${lower.where} and ${upper.where}` };
+}
+
+/**
+ * The axis of one node. If it is said to be periodic, the field is constant along it; else it is one plane of a
+ * field that is not known next to it, so that only values at its nodes are answered.
+ */
+export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
+  const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
+  const { origin, periodic } = clues;
+  if (periodic === null)
+    findings.ask(
+      "periodicity",
+      "It has one node, and nothing states that the field is constant along it; values are served at that node only, by None.",
+      "--periodic AXES if it is constant, or axes.*.periodic in a descriptor",
+      axis,
+    );
+  else findings.addReason(`${axis}: one node${periodicText(periodic)}.`);
+  // A constant has no origin.
+  if (origin === null && periodic?.value !== true) askOrigin(axis, clues, findings);
+  else if (origin !== null) findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
+}
+
+/**
+ * Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave.
+ */
+export function facesOf(
+  axis: AxisName,
+  stated: StatedNumber<Ends> | null,
+  answers: Answers,
+  findings: Findings,
+): Pick<AxisInput, "faces"> {
+  const { walls: said } = answers;
+  const walls: StatedNumber<Ends> | null = said === undefined ? stated : { value: said.includes(axis), where: USER };
+  if (walls === null) {
+    findings.ask(
+      "faces",
+      "Nothing states whether there are walls at the ends; they are served as open: particles that leave there fail or stop.",
+      "--walls AXES (none for none), or axes.*.faces in a descriptor",
+      axis,
+    );
+    return {};
+  }
+  const { value, where } = walls;
+  const [first, last] = (typeof value === "boolean" ? [value, value] : value).map((wall) => (wall ? "wall" : "open"));
+  const both =
+    first === last
+      ? `${first === "wall" ? "walls" : "open faces"} at both ends`
+      : `${first} at the first end, ${last} at the last`;
+  findings.addReason(`${axis}: ${both}, from ${where}.`);
+  return { faces: [first, last] as ["wall", "wall"] };
+}
+
+function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings): void {
+  findings.ask(
+    "origin",
+    `${unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated"}; 0 is a guess.`,
+    "--origin x,y,z, or axes.*.origin in a descriptor",
+    axis,
+  );
+}
+
+/** Asks if a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
+function askLength(
+  axis: AxisName,
+  nodes: number,
+  { spacing, length, periodic }: AxisClues,
+  answers: Answers,
+  findings: Findings,
+): void {
+  if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
+  const steps = Math.abs(length.value / spacing.value);
+  const fits = (count: number) => Math.abs(steps - count) < STEP_SLACK;
+  if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
+  findings.contradict(
+    "spacing",
+    `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes; that the spacing holds is a guess.`,
+    `--spacing or --length, or axes.${axis} in a descriptor`,
+    axis,
+  );
+}
+
+/** Says that a list states something, but not for which axis; null if there is no list. */
+function unorderedText(list: StatedNumber<readonly number[]> | null): string | null {
+  return list === null
+    ? null
+    : `${list.where} is ${list.value.join(", ")}, and nothing states whether that is in the order x, y, z or in the stored one`;
+}
+
+function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings) {
+  const { spacing, length, periodic, unordered } = clues;
+  const answer = "--length x,y,z or --spacing x,y,z, or axes.*.spacing in a descriptor";
+  if (spacing !== null) {
+    findings.addReason(`${axis}: spacing ${spacing.value} from ${spacing.where}${periodicText(periodic)}.`);
+    if (periodic === null) askPeriodicity(axis, findings);
+    return { spacing: spacing.value, isPeriodic: periodic?.value ?? false };
+  }
+  if (length !== null) {
+    const isPeriodic = periodic?.value ?? true;
+    const [whole, inner] = [length.value / nodes, length.value / (nodes - 1)];
+    const found = isPeriodic || cells?.includes(axis) === true ? whole : inner;
+    findings.addReason(
+      `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
+    );
+    // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
+    if (periodic === null || (!isPeriodic && length.where !== USER && cells === undefined))
+      findings.ask(
+        "spacing",
+        `The length ${length.value} means a spacing of ${whole} between ${nodes} cells, as on a periodic axis, or of ` +
+          `${inner} from the first node to the last; ${found} is a guess.`,
+        periodic === null
+          ? "--periodic AXES (none for none), or axes.* in a descriptor"
+          : "--cells AXES (none for none), or --spacing x,y,z",
+        axis,
+      );
+    return { spacing: found, isPeriodic };
+  }
+  const what = unorderedText(unordered.spacing ?? clues.boxes[0] ?? null) ?? "The distance of the nodes is not stated";
+  findings.ask("spacing", `${what}; 1 is a guess.`, answer, axis);
+  if (periodic === null) askPeriodicity(axis, findings);
+  return { spacing: 1, isPeriodic: periodic?.value ?? false };
+}
+
+function periodicText(periodic: StatedNumber<boolean> | null): string {
+  if (periodic === null) return "";
+  return `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
+}
+
+/** Begins every question about the periodicity of an axis, which `inspect` completes by a measurement. */
+function askPeriodicity(axis: AxisName, findings: Findings): void {
+  findings.ask(
+    "periodicity",
+    "Nothing states whether the field is periodic; it is served as not periodic.",
+    "--periodic AXES (none for none), or axes.*.periodic in a descriptor",
+    axis,
+  );
+}
+
+/** Times of the frames: as the user says, else as stated, else the index with a question. */
+export function timesOf(
+  frames: number,
+  stated: StatedNumber<readonly number[]> | null,
+  step: StatedNumber | null,
+  answers: Answers,
+  findings: Findings,
+): TimeInput {
+  const { times } = answers;
+  if (times !== undefined) {
+    const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
+    if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
+    findings.addReason("time: from the command line.");
+    return describeTimes(said);
+  }
+  if (stated?.value.length === frames) {
+    const at = stated.value.findIndex((value, index) => index > 0 && value <= (stated.value[index - 1] as number));
+    if (at > 0)
+      throw new DataError(
+        `the times in ${stated.where} do not ascend (${stated.value[at - 1]} is followed by ${stated.value[at]}); frames must be stored from the earliest to the latest`,
+      );
+    findings.addReason(`time: from ${stated.where}.`);
+    return describeTimes(stated.value);
+  }
+  const answer = "--times FIRST:STEP or a list, or time in a descriptor";
+  const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
+  if (frames === 1 && stated !== null) {
+    findings.contradict(
+      "times",
+      `${stated.where} has ${stated.value.length} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`,
+      answer,
+    );
+    return { count: 1, origin: 0 };
+  }
+  if (frames === 1) {
+    findings.ask("snapshot", `The file does not state its time; it is served as a snapshot at time 0.`, answer);
+    return { count: 1, origin: 0 };
+  }
+  const from =
+    step === null ? "and the index is a guess" : `and a step of ${step.value} from 0 (${step.where}) is a guess`;
+  findings.ask("times", `The file does not state the times of its ${frames} frames${wrong}, ${from}.`, answer);
+  return describeTimes(Array.from({ length: frames }, (_, index) => index * (step?.value ?? 1)));
+}
+
+/** Times of stored frames as a descriptor says them: a snapshot, uniform to 1e-6 of the step, or a list. */
+function describeTimes(values: readonly number[]): TimeInput {
+  const [origin, second] = values as [number, number | undefined];
+  if (second === undefined) return { count: 1, origin };
+  const step = (values[values.length - 1] - origin) / (values.length - 1);
+  const even = values.every((value, index) => Math.abs(value - origin - index * step) <= 1e-6 * step);
+  return even ? { origin, step, count: values.length } : { values: [...values] };
+}

@@ -1,0 +1,290 @@
+/**
+ * Recognises cutouts of the Johns Hopkins Turbulence Databases: datasets named by a field and a label, z y x c. What is
+ * known of each database is read from `data/jhtdb.json`.
+ */
+import { readFileSync } from "node:fs";
+import { DataError } from "../../shared/errors.js";
+import { FIELDS, whyNoField } from "../../shared/operations.js";
+import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import { axisOf, NO_CLUES, timesOf } from "./grid.js";
+import { type AxisInput, type Contents, evenLabels, Findings, type Layout, tableAxis } from "./layout.js";
+
+/** A database: nodes, and periods in units of pi, along x, y, z; null for an axis between walls. */
+interface Database {
+  readonly name: string;
+  /** The numbers by which `_dataset` names it before 2019. */
+  readonly numbers: readonly number[];
+  readonly nodes: readonly number[];
+  readonly periods: readonly (number | null)[];
+  /** Time between consecutive indices. */
+  readonly step: number;
+  readonly dnsStep: number;
+  readonly frameVelocity?: [number, number, number];
+}
+
+const DATABASES: readonly Database[] = JSON.parse(
+  readFileSync(new URL("../../../data/jhtdb.json", import.meta.url), "utf8"),
+).databases;
+
+/** The place of a cutout on one axis: its nodes, and its first node (from 0) and stride in the database. */
+interface CutoutExtent {
+  readonly nodes: number;
+  readonly first: number;
+  readonly stride: number;
+}
+
+/** A form of cutouts. */
+interface CutoutForm {
+  readonly producer: string;
+  /** Matches the names of datasets: a field, and a label. */
+  readonly names: RegExp;
+  /** Fields by their names in lower case and without blanks. */
+  readonly fields: ReadonlyMap<string, FieldName>;
+  readonly path: (name: string) => string;
+  readonly isOne: (contents: Contents, first: string | null) => boolean;
+  readonly database: (contents: Contents) => {
+    readonly database: Database | null;
+    readonly title: string;
+    why: string;
+  };
+  readonly extent: (contents: Contents, axis: AxisName, nodes: number) => CutoutExtent;
+  /** The index of a label in the database, from 0, and what labels are called. */
+  readonly index: (label: number) => number;
+  readonly labels: string;
+  readonly reasons: readonly string[];
+}
+
+const SERVICE_ORDER = "dimensions: z y x c, the order of every cutout of this service.";
+
+const RECENT_FIELDS: CutoutForm["fields"] = new Map([
+  ["velocity", "velocity"],
+  ["pressure", "pressure"],
+  ["magneticfield", "magnetic"],
+  ["magnetic", "magnetic"],
+  ["vectorpotential", "potential"],
+  ["potential", "potential"],
+  ["density", "density"],
+  ["temperature", "temperature"],
+]);
+
+/** Cutouts from 2019 on, whose indices count from 1; they differ in what names the dimensions. */
+const recent = (producer: string, scaled: boolean, reason: string): CutoutForm => ({
+  producer,
+  names: /^([a-z ]+)_(\d{4})$/i,
+  fields: RECENT_FIELDS,
+  path: (name) => `/${name}_{step:04d}`,
+  isOne: (contents, first) =>
+    first !== null &&
+    (contents.scaleNames(first)[0] === "zcoor") === scaled &&
+    contents.dataset(first)?.shape.length === 4,
+  database: (contents) => {
+    const title = contents.texts("/", "dataset")?.[0] ?? "";
+    const name = title.trim().toLowerCase();
+    const database = DATABASES.find((one) => one.name === name) ?? null;
+    const said = title === "" ? "is missing" : `is "${title}", which is not a known set`;
+    return { database, title, why: `the attribute dataset ${database === null ? said : `says ${database.name}`}` };
+  },
+  extent: (contents, axis, nodes) => ({
+    nodes,
+    first: (contents.number("/", `${axis}_start`) ?? 1) - 1,
+    stride: contents.number("/", `${axis}_step`) ?? 1,
+  }),
+  index: (label) => label - 1,
+  labels: "indices",
+  reasons: [reason],
+});
+
+/** Cutouts before 2019: `_size` and `_start` hold t x y z, counted from 0. */
+const LEGACY: CutoutForm = {
+  producer: "JHTDB cutout (before 2019)",
+  names: /^([upbad])(\d{5})$/,
+  fields: new Map([
+    ["u", "velocity"],
+    ["p", "pressure"],
+    ["b", "magnetic"],
+    ["a", "potential"],
+    ["d", "density"],
+  ]),
+  path: (name) => `/${name}{step:05d}`,
+  isOne: (contents, first) => {
+    if (["_contents", "_dataset", "_size", "_start"].some((mark) => contents.dataset(`/${mark}`) === null))
+      return false;
+    if (first === null)
+      throw new DataError("the cutout has neither velocity (u) nor pressure (p) nor another known field");
+    return true;
+  },
+  database: (contents) => {
+    const [number] = contents.numbers("/_dataset");
+    const database = DATABASES.find(({ numbers }) => numbers.includes(number)) ?? null;
+    const title = database?.name ?? "";
+    return { database, title, why: `_dataset is ${number}, ${database?.name ?? "which is not a known set"}` };
+  },
+  extent: (contents, axis) => {
+    const at = 1 + AXIS_NAMES.indexOf(axis);
+    return { nodes: contents.numbers("/_size")[at], first: contents.numbers("/_start")[at], stride: 1 };
+  },
+  index: (label) => label / 10,
+  labels: "labels",
+  reasons: [SERVICE_ORDER, "labels: the five digits are the stored step times 10."],
+};
+
+/** The layouts of cutouts, the most particular first. */
+export const JHTDB: readonly Layout[] = [
+  recent(
+    "JHTDB cutout (written by xarray)",
+    true,
+    "dimensions: z y x c, named by the dimension scales zcoor, ycoor, xcoor, values.",
+  ),
+  recent("JHTDB cutout (2019 on)", false, SERVICE_ORDER),
+  LEGACY,
+].map((form) => ({ producer: form.producer, recognise: (contents) => recognise(form, contents) }));
+
+/** The datasets of a field: their name without the label, their labels in order, and the first of them. */
+interface LabelledField {
+  readonly name: string;
+  readonly labels: number[];
+  readonly first: string;
+}
+
+function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<FieldName, LabelledField> {
+  const found = new Map<FieldName, LabelledField>();
+  for (const dataset of contents.datasets("/").sort()) {
+    const [, name, label] = names.exec(dataset) ?? [];
+    const own = (name ?? "").toLowerCase().replaceAll(" ", "");
+    const field = fields.get(own) ?? own;
+    if (name === undefined || whyNoField(field) !== null) continue;
+    const known = found.get(field) ?? { name, labels: [], first: `/${dataset}` };
+    known.labels.push(Number(label));
+    found.set(field, known);
+  }
+  return found;
+}
+
+function recognise(form: CutoutForm, contents: Contents) {
+  const found = labelledFields(form, contents);
+  const known = KNOWN_FIELDS.flatMap((field) => found.get(field) ?? []);
+  const isSaid = contents.attributes("/").has("dataset");
+  const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
+  if (!form.isOne(contents, first?.first ?? null) || first === undefined) return null;
+  const findings = new Findings();
+  const { database, title, why } = form.database(contents);
+  for (const reason of [...form.reasons, `database: ${why}.`]) findings.addReason(reason);
+  const width = contents.number("/", "filterWidth") ?? 1;
+  if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
+  const fields = [...found].flatMap(([field, { name, labels }]) => {
+    if (labels.join() === first.labels.join()) {
+      // The only component of a field under a name of its own is a dimension of length 1.
+      const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(found.get(field)?.first ?? "")?.shape[3] === 1;
+      const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...evenLabels(labels, name) };
+      const place = { file: contents.name, path: form.path(name) };
+      return [[field, field === "velocity" ? withOwnNodes(contents, place, storage) : { ...place, ...storage }]];
+    }
+    findings.addWarning(`${field} is left out: it has ${form.labels} ${labels.join(", ")}.`);
+    return [];
+  });
+  const shape = contents.dataset(first.first)?.shape ?? [];
+  const axes = AXIS_NAMES.map((axis, at) => {
+    const extent = form.extent(contents, axis, shape[2 - at]);
+    return [axis, axisOfCutout(contents, axis, extent, database, findings)];
+  });
+  return {
+    plan: {
+      title: title === "" ? contents.name : `Cutout of ${title}`,
+      axes: Object.fromEntries(axes) as DescriptorInput["axes"],
+      time: timeOf(first.labels.map(form.index), database, contents, findings),
+      fields: Object.fromEntries(fields) as DescriptorInput["fields"],
+      ...(database === null ? {} : factsOf(database)),
+    },
+    findings,
+  };
+}
+
+/** A velocity whose components along some axes have separate tables, such as `zcoor_w` next to `zcoor_uv`. */
+function withOwnNodes(contents: Contents, place: { readonly file: string; readonly path: string }, storage: object) {
+  const apart = AXIS_NAMES.map((axis) => {
+    const isApart = [`/${axis}coor_uv`, `/${axis}coor_w`].every((path) => contents.dataset(path) !== null);
+    return isApart ? { at: { [axis]: { file: contents.name, path: `/${axis}coor_w` } } } : {};
+  });
+  if (apart.every((own) => Object.keys(own).length === 0)) return { ...place, ...storage };
+  return { components: apart.map((own, component) => ({ ...place, component, ...own })), ...storage };
+}
+
+function factsOf({ name, dnsStep, frameVelocity }: Database) {
+  const source = `Cutout of ${name}, Johns Hopkins Turbulence Databases.`;
+  return { dnsStep, source, ...(frameVelocity === undefined ? {} : { frameVelocity }) };
+}
+
+/**
+ * An axis of a cutout. Origin and spacing are those of the database in float64, compared with the stored coordinates to
+ * 1e-3 of a spacing; the axis is periodic only if the cutout covers the whole period.
+ */
+function axisOfCutout(
+  contents: Contents,
+  axis: AxisName,
+  { nodes, first, stride }: CutoutExtent,
+  database: Database | null,
+  findings: Findings,
+): AxisInput {
+  const at = AXIS_NAMES.indexOf(axis);
+  const table = contents.dataset(`/${axis}coor`) === null ? null : `/${axis}coor`;
+  if (database === null) return tabulated(contents, axis, nodes, table, null, findings);
+  const [period, all] = [database.periods[at], database.nodes[at]];
+  // A cutout that reaches the first or last node of an axis between walls has the wall there.
+  const ends: [boolean, boolean] = [first === 0, first + (nodes - 1) * stride === all - 1];
+  if (period === null) return tabulated(contents, axis, nodes, table, ends, findings);
+  const unit = (period * Math.PI) / all;
+  const [origin, spacing] = [first * unit, stride * unit];
+  const isNear = (value: number, index: number) => Math.abs(value - origin - index * spacing) <= 1e-3 * spacing;
+  if (table !== null && !contents.numbers(table).every(isNear)) {
+    findings.addWarning(`${axis}: ${table} disagrees with the node numbers of the cutout and is believed.`);
+    return tableAxis(contents, table);
+  }
+  const periodic = nodes * stride === all;
+  findings.addReason(
+    `${axis}: origin ${origin} and spacing ${spacing} from ${database.name} and the first node (${first + 1}); ` +
+      `${periodic ? "periodic, the cutout covers the period" : "not periodic and open, the cutout is smaller than the period"}.`,
+  );
+  return { nodes, origin, spacing, periodic, ...(periodic ? {} : { faces: "open" }) };
+}
+
+/** An axis that no database describes: its table, else what the user says. */
+function tabulated(
+  contents: Contents,
+  axis: AxisName,
+  nodes: number,
+  table: string | null,
+  walls: [boolean, boolean] | null,
+  findings: Findings,
+): AxisInput {
+  const [shared, own] = [`/${axis}coor_uv`, `/${axis}coor_w`];
+  const path = table ?? (contents.dataset(shared) === null ? null : shared);
+  if (path === shared && contents.dataset(own) !== null)
+    findings.addReason(`${axis}: ${shared}; the component of the velocity along ${axis} is at ${own}.`);
+  const clues = {
+    ...NO_CLUES,
+    coordinates: path === null ? null : { value: { file: contents.name, path }, where: path },
+    periodic: walls === null ? null : { value: false, where: "the database" },
+    walls:
+      walls === null
+        ? null
+        : { value: walls, where: "the nodes of the database, which has walls at its first and last" },
+  };
+  return axisOf(axis, nodes, clues, contents.answers, findings);
+}
+
+/** Times from the step of the database; else from `/time`, which cutouts of this project have. */
+function timeOf(indices: readonly number[], database: Database | null, contents: Contents, findings: Findings) {
+  const { answers } = contents;
+  const [first, second] = indices as [number, number | undefined];
+  if (database === null || answers.times !== undefined) {
+    const stated =
+      contents.dataset("/time") === null ? null : { value: [...contents.numbers("/time")], where: "/time" };
+    return timesOf(indices.length, stated, null, answers, findings);
+  }
+  const { step, name } = database;
+  findings.addReason(`time: index times ${step}, the step of ${name}.`);
+  return second === undefined
+    ? { count: 1 as const, origin: first * step }
+    : { origin: first * step, step: (second - first) * step, count: indices.length };
+}

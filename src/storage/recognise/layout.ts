@@ -1,0 +1,310 @@
+/**
+ * A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision.
+ */
+
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import type { AttributeValue, Stored } from "../dataset/stored.js";
+import type { StoredFile } from "../dataset/stored-file.js";
+import type { Answers } from "./answers.js";
+import type { DatedUnit } from "./dated-unit.js";
+
+/** A place where a file states something by a name: an attribute, or a small dataset. */
+export interface Statement {
+  /** Of the dataset, or of the object that has the attribute. */
+  readonly path: string;
+  /** Of the attribute; null for a dataset. */
+  readonly attribute: string | null;
+}
+
+/** Reasons, warnings and open questions of a description, collected while it is made. */
+export class Findings {
+  /** One line per decision: what, and why. */
+  readonly reasons: string[] = [];
+  readonly warnings: string[] = [];
+  /** Guesses. */
+  readonly questions: Question[] = [];
+  /** What is done to stored numbers by statements of the file, which every answer tells. */
+  readonly conversions: Question[] = [];
+  /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
+  dated: DatedUnit | null = null;
+  /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
+  timeTable: string | null = null;
+
+  addReason(reason: string): void {
+    this.reasons.push(reason);
+  }
+
+  addWarning(warning: string): void {
+    this.warnings.push(warning);
+  }
+
+  convert(text: string): void {
+    this.conversions.push({ about: "units", question: text });
+    this.reasons.push(text);
+  }
+
+  /** Adds a line that stays open until a person answers it. */
+  ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
+    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer });
+  }
+
+  /** Adds a red line: a statement of the file contradicts what was chosen. */
+  contradict(about: Subject, question: string, answer: string, axis?: AxisName): void {
+    this.add({ about, ...(axis === undefined ? {} : { axes: [axis] }), question, answer, red: true });
+  }
+
+  /** Adds a line; lines that differ in their axes only are one. */
+  add(line: Question): void {
+    const { about, question, axes } = line;
+    const known = this.questions.find((entry) => entry.about === about && entry.question === question);
+    if (known === undefined || axes === undefined) this.questions.push({ ...line });
+    else known.axes = [...new Set([...(known.axes ?? []), ...axes])];
+  }
+}
+
+/** A descriptor without its name; paths name the file by its base name. */
+export type LayoutPlan = Omit<DescriptorInput, "schemaVersion" | "name">;
+export type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
+
+/** Description of a file that was recognised. */
+export interface Recognition {
+  readonly plan: LayoutPlan;
+  readonly findings: Findings;
+  readonly name?: string;
+  /**
+   * Attributes that the format defines for fields, coordinates and times, and groups that have some of them; absent if
+   * no specification lists them.
+   */
+  readonly defined?: { readonly attributes: readonly string[]; readonly groups: readonly string[] };
+}
+
+export interface Layout {
+  readonly producer: string;
+  /** Whether it proposes what its format does not state, so that a person confirms every file. */
+  readonly proposes?: true;
+  /**
+   * @returns null when the fingerprint is not there
+   * @throws DataError when it is, but the file cannot be served
+   */
+  recognise(contents: Contents): Recognition | null;
+}
+
+export type AxisInput = DescriptorInput["axes"]["x"];
+
+/** An open file as fingerprints look at it; what is missing or a refused link is null. */
+export class Contents {
+  readonly file: StoredFile;
+  readonly name: string;
+  readonly answers: Answers;
+
+  constructor(file: StoredFile, name: string, answers: Answers) {
+    this.file = file;
+    this.name = name;
+    this.answers = answers;
+  }
+
+  /** Objects looked up by path: the same ones are asked for many times, and each lookup lists their groups. */
+  readonly #found = new Map<string, { readonly path: string; readonly kind: string } | null>();
+  readonly #stored = new Map<string, Stored>();
+  readonly #names = new Map<string, string[]>();
+  /** Attributes, as `path@name`, and datasets that the description rests on. */
+  readonly #used = new Set<string>();
+
+  #lookUp(path: string): { readonly path: string; readonly kind: string } | null {
+    try {
+      const resolved = this.file.resolve(path);
+      return resolved === null ? null : { path: resolved, kind: this.file.kind(resolved) };
+    } catch (error) {
+      // Damage has a cause; an object that is there and cannot be read is not missing.
+      if (error instanceof DataError && error.cause === undefined) return null;
+      throw error;
+    }
+  }
+
+  #find(path: string, kind: "group" | "dataset"): string | null {
+    let found = this.#found.get(path);
+    if (found === undefined) {
+      found = this.#lookUp(path);
+      this.#found.set(path, found);
+    }
+    return found?.kind === kind ? found.path : null;
+  }
+
+  /** Names in a group; null if there is no such group. */
+  group(path: string): string[] | null {
+    const found = this.#find(path, "group");
+    if (found === null) return null;
+    const names = this.#names.get(found) ?? this.file.names(found);
+    this.#names.set(found, names);
+    return names;
+  }
+
+  datasets(path: string): string[] {
+    const start = path === "/" ? "/" : `${path}/`;
+    return (this.group(path) ?? []).filter((name) => this.dataset(`${start}${name}`) !== null);
+  }
+
+  dataset(path: string): Stored | null {
+    const found = this.#find(path, "dataset");
+    if (found === null) return null;
+    const stored = this.#stored.get(found) ?? this.file.describe(found);
+    this.#stored.set(found, stored);
+    return stored;
+  }
+
+  /** Whether a dataset was never written, so that it states nothing. */
+  isUnwritten(path: string): boolean {
+    const found = this.#find(path, "dataset");
+    return found !== null && this.file.isUnwritten(found);
+  }
+
+  /** Numbers of a small dataset. @throws DataError when there is no such dataset */
+  numbers(path: string): Float64Array {
+    const found = this.#find(path, "dataset");
+    if (found === null) throw new DataError(`${this.file.path} has no dataset ${path}.`);
+    return this.file.numbers(found);
+  }
+
+  /** The texts of a small dataset, or null if it does not hold text. */
+  textsIn(path: string): readonly string[] | null {
+    const found = this.#find(path, "dataset");
+    return found === null ? null : this.file.texts(found);
+  }
+
+  /** The object at a path, by a name that all paths to it share; null if there is none. */
+  identity(path: string): string | null {
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
+    return found === null ? null : `${this.file.address(found) ?? found}`;
+  }
+
+  /**
+   * An attribute of a group or dataset; null if there is none.
+   * @throws DataError if it is there and cannot be read: no default may stand in for it
+   */
+  attribute(path: string, name: string): AttributeValue | null {
+    const value = this.attributes(path).get(name);
+    if (value !== undefined) this.use(path, name);
+    if (value === null)
+      throw new DataError(`the attribute ${name} of ${path} cannot be read: it is neither a number nor a text`);
+    return value ?? null;
+  }
+
+  /** Records that the description rests on an attribute, or on a dataset. */
+  use(path: string, name: string | null = null): void {
+    this.#used.add(name === null ? path : `${path}@${name}`);
+    if (name !== null) this.#used.add(`=${name}=${this.attributes(path).get(name)}`);
+  }
+
+  /** Whether the description rests on an attribute of this name with the same value, here or elsewhere. */
+  isSaid(path: string, name: string): boolean {
+    return this.#used.has(`=${name}=${this.attributes(path).get(name)}`);
+  }
+
+  isUsed(path: string, name: string | null = null): boolean {
+    return this.#used.has(name === null ? path : `${path}@${name}`);
+  }
+
+  /** An attribute as a number; null if there is none. @throws DataError if it is anything else */
+  number(path: string, name: string): number | null {
+    return this.numberList(path, name, 1)?.[0] ?? null;
+  }
+
+  /** An attribute as a list of numbers; null if there is none. @throws DataError if it is anything else */
+  numberList(path: string, name: string, length: number): readonly number[] | null {
+    const value = this.attribute(path, name);
+    if (value === null) return null;
+    const list = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+    if (list.length !== length)
+      throw new DataError(`the attribute ${name} of ${path} is not ${length === 1 ? "a number" : `${length} numbers`}`);
+    return list;
+  }
+
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
+    return found === null ? new Map() : this.file.attributes(found);
+  }
+
+  /** An attribute as texts; null if there is none. @throws DataError if it is anything else */
+  texts(path: string, name: string): readonly string[] | null {
+    const value = this.attribute(path, name);
+    if (value === null) return null;
+    if (typeof value === "number" || value instanceof Float64Array)
+      throw new DataError(`the attribute ${name} of ${path} is not a text`);
+    return typeof value === "string" ? [value] : value;
+  }
+
+  /** The words of an attribute, numbers spelled out; empty if there is none. */
+  words(path: string, name: string): string {
+    const value = name === "units" ? this.attribute(path, name) : (this.attributes(path).get(name) ?? null);
+    return (typeof value === "object" && value !== null ? [...value].join(" ") : `${value ?? ""}`).trim();
+  }
+
+  /** Base names of the dimension scales of a dataset, one per dimension, null if there is none. */
+  scaleNames(path: string): (string | null)[] {
+    return this.scales(path).map(([scale]) => scale?.split("/").pop() ?? null);
+  }
+
+  scales(path: string): string[][] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : this.file.scales(found);
+  }
+
+  lostScales(path: string): readonly number[] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : (this.file.lostScales?.(found) ?? []);
+  }
+
+  labels(path: string): (string | null)[] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : this.file.labels(found);
+  }
+}
+
+/** Asks for the order of the components of a vector that is stored as a whole, unless the user has said it. */
+export function askOrderOfComponents(
+  { answers }: Contents,
+  path: string,
+  order: readonly string[],
+  findings: Findings,
+): void {
+  if (answers.components !== undefined || order.join() === AXIS_NAMES.join()) return;
+  findings.ask(
+    "order",
+    `The axes of ${path} are in the order ${order.join(", ")}, and nothing states whether its components are in this order or in that of x, y, z, which is a guess.`,
+    "--components with their axes in stored order, as in z,y,x",
+  );
+}
+
+/** The fields with the components of whole vectors in the order that the user says. */
+export function arranged(plan: Recognition["plan"], { components }: Answers): Recognition["plan"] {
+  if (components === undefined || components.join() === AXIS_NAMES.join()) return plan;
+  const fields = Object.entries(plan.fields).map(([name, field]) => {
+    if (field === undefined || "components" in field || !(field.dimensions as string[]).includes("c"))
+      return [name, field];
+    const { file, path, ...storage } = field;
+    const places = AXIS_NAMES.map((axis) => ({ file, path, component: components.indexOf(axis) }));
+    return [name, { components: places, ...storage }];
+  });
+  return { ...plan, fields: Object.fromEntries(fields) };
+}
+
+/** A periodic axis of a given period that begins at 0. */
+export function periodicAxis(nodes: number, period: number): AxisInput {
+  return { nodes, origin: 0, spacing: period / nodes, periodic: true };
+}
+
+/** An axis from a table in the file. */
+export function tableAxis(contents: Contents, path: string, periodic = false): AxisInput {
+  return { coordinates: { file: contents.name, path }, periodic };
+}
+
+/** Even labels as a descriptor says them. @throws DataError when the steps between them differ */
+export function evenLabels(labels: readonly number[], what: string): { firstStep: number; stepIncrement: number } {
+  const [firstStep, second] = labels as [number, number | undefined];
+  const stepIncrement = second === undefined ? 1 : second - firstStep;
+  if (labels.some((label, index) => label !== firstStep + index * stepIncrement))
+    throw new DataError(`the labels of ${what} (${labels.join(", ")}) are not evenly spaced, which a series must be`);
+  return { firstStep, stepIncrement };
+}

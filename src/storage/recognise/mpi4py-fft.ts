@@ -1,0 +1,80 @@
+/** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES } from "../dataset/dataset.js";
+import { type Contents, evenLabels } from "./layout.js";
+import type { FieldRow, ProducerRow } from "./producer.js";
+
+const VECTORS = ["velocity", "u", "vel"];
+const TRIPLES = ["u v w", "ux uy uz", "vx vy vz", "u0 u1 u2"];
+const SCALARS = ["p", "pressure"];
+
+export const MPI4PY_FFT: ProducerRow = {
+  producer: "mpi4py-fft, spectralDNS or shenfun",
+  marks: (contents) => groupsIn(contents).length > 0,
+  reasons: () => [],
+  order: "c x y z",
+  fields: (contents, findings) => {
+    const groups = groupsIn(contents);
+    const named = (wanted: string, rank: number): string[] => {
+      const group = groups.find((name) => name.toLowerCase() === wanted);
+      const path = `/${group}/3D/${stepsIn(contents, group ?? "")[0]}`;
+      return contents.dataset(path)?.shape.length === rank ? [path] : [];
+    };
+    const triples = TRIPLES.map((names) => names.split(" ").flatMap((name) => named(name, 3)));
+    const velocity =
+      VECTORS.flatMap((name) => named(name, 4))[0] ?? triples.find(({ length }) => length === 3)?.join(" ");
+    const [pressure] = SCALARS.flatMap((name) => named(name, 3));
+    if (velocity === undefined && pressure === undefined)
+      throw new DataError(`none of the groups ${groups.join(", ")} is a velocity or pressure (u, u v w, p)`);
+    const shown = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
+    findings.addReason(
+      `velocity: ${shown.join(", ")}; pressure: ${pressure === undefined ? "none" : groupOf(pressure)}.`,
+    );
+    findings.addReason("dimensions: (c) x y z, the order of these codes.");
+    const rows = [
+      ["velocity", velocity],
+      ["pressure", pressure],
+    ] as const;
+    return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
+  },
+  series: (contents, path) => {
+    const labels = stepsIn(contents, groupOf(path));
+    const steps = evenLabels(labels, `/${groupOf(path)}/3D`);
+    return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
+  },
+  // A domain states origin and length; these codes write one if the axis is periodic.
+  axis: (contents, axis, { path }) => {
+    const own = (kind: string) => `/${groupOf(path)}/${kind}/x${AXIS_NAMES.indexOf(axis)}`;
+    const [where, mesh] = [own("domain"), own("mesh")];
+    if (contents.dataset(where) !== null) {
+      const [origin, length] = contents.numbers(where);
+      return { origin: { value: origin, where }, length: { value: length, where }, periodic: { value: true, where } };
+    }
+    if (contents.dataset(mesh) === null) return {};
+    return { coordinates: { value: { file: contents.name, path: mesh }, where: mesh } };
+  },
+  // The files know steps, not times.
+  times: (contents, { path, frames }, findings) => {
+    if (contents.answers.times !== undefined || frames === 1) return null;
+    const labels = stepsIn(contents, groupOf(path));
+    findings.ask(
+      "times",
+      `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
+      "--times FIRST:STEP or a list, or time in a descriptor",
+    );
+    return { value: labels, where: "the names of the steps" };
+  },
+};
+
+function groupsIn(contents: Contents): string[] {
+  return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
+}
+
+function groupOf(path: string): string {
+  return path.split("/")[1];
+}
+
+function stepsIn(contents: Contents, group: string): number[] {
+  const names = contents.datasets(`/${group}/3D`).filter((name) => /^\d+$/.test(name));
+  return names.map(Number).sort((a, b) => a - b);
+}

@@ -1,0 +1,224 @@
+/** Describes openPMD meshes: one group per iteration, with axis labels, spacing, offset and units in attributes. */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
+import { join } from "./evidence.js";
+import type { Contents, Findings } from "./layout.js";
+import type { FieldRow, ProducerRow } from "./producer.js";
+import { PRESSURES, VECTORS } from "./usual-names.js";
+
+const BASE = "/data";
+/** Names of a velocity mesh besides the usual ones. */
+const VELOCITIES = [...VECTORS, "v"];
+const GRID_ATTRIBUTES = ["axisLabels", "dataOrder", "geometry", "gridSpacing", "gridGlobalOffset", "gridUnitSI"];
+/** All attributes of mesh records and their components, those of the extension ED-PIC included. */
+const ATTRIBUTES = [
+  ...GRID_ATTRIBUTES,
+  ...["geometryParameters", "timeOffset", "unitDimension", "unitSI", "position", "value", "shape", "comment"],
+  ...["fieldSmoothing", "fieldSmoothingParameters"],
+];
+
+/**
+ * Source: openPMD standard 1.1.0, sections "Mesh Based Records", "Iterations and Time Series", "Unit Systems and
+ * Dimensionality" (timeOffset) and "Constant Record Components"; extension ED-PIC.
+ */
+export const OPEN_PMD: ProducerRow = {
+  producer: "openPMD",
+  marks: ["@openPMD"],
+  attributes: ATTRIBUTES,
+  groups: (contents) => Object.values(meshesIn(contents)).filter((path) => typeof path === "string"),
+  check: (contents) => {
+    const { velocity, names } = meshesIn(contents);
+    if (velocity === undefined) throw new DataError(`none of its meshes (${names.join(", ")}) is a velocity`);
+    for (const path of componentsOf(velocity))
+      if (isConstant(contents, path))
+        throw new DataError(
+          `${path} is a constant component (value ${contents.number(path, "value")}), which is not served; store its values as a dataset`,
+        );
+    const isCartesian = contents.texts(velocity, "geometry")?.[0] === "cartesian";
+    if (!isCartesian || labelsOf(contents, velocity).sort().join() !== "x,y,z")
+      throw new DataError(`${velocity} is not a cartesian mesh of x, y and z`);
+    const other = movedIn(contents, velocity);
+    if (other !== null)
+      throw new DataError(`${other} has another grid than ${velocity}; all iterations must have the same nodes`);
+  },
+  reasons: (contents) => {
+    const { velocity = "" } = meshesIn(contents);
+    const isApart = componentsOf(velocity).some((path) => Object.keys(apartIn(contents, path)).length > 0);
+    return [
+      `dimensions: ${orderOf(contents)}, from the attribute axisLabels of ${velocity}.`,
+      ...(isApart ? [`nodes: each component of ${velocity} at its own, by its attribute position.`] : []),
+    ];
+  },
+  order: orderOf,
+  fields: (contents, findings) => {
+    const { velocity = "", pressure } = meshesIn(contents);
+    const vector: FieldRow = ["velocity", AXIS_NAMES.map((axis) => join(velocity, axis)).join(" ")];
+    askDimension(contents, "velocity", velocity, findings);
+    if (pressure === undefined) return [vector];
+    const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
+    if (isConstant(contents, pressure))
+      findings.addWarning(`${other} is left out: it is constant (value ${contents.number(pressure, "value")}).`);
+    else if (gridText(contents, velocity) !== gridText(contents, pressure) || movedIn(contents, pressure) !== null)
+      findings.addWarning(`${other} is left out: its grid is not that of ${name}.`);
+    else if (
+      iterationsIn(contents).some((step) => offsetAt(contents, velocity, step) !== offsetAt(contents, pressure, step))
+    )
+      findings.addWarning(`${other} is left out: its timeOffset is not that of ${name}.`);
+    else {
+      askDimension(contents, "pressure", pressure, findings);
+      return [vector, ["pressure", pressure]];
+    }
+    return [vector];
+  },
+  at: apartIn,
+  series: (contents) => {
+    const steps = iterationsIn(contents);
+    const first = `${BASE}/${steps[0]}`;
+    return { frames: steps.length, steps: { steps }, place: (path) => `${BASE}/{step}${path.slice(first.length)}` };
+  },
+  // Spacing and offset are lists in the order of the labels. Nodes are where most components are in the cell.
+  axis: (contents, axis, { nodes }) => {
+    const { velocity = "" } = meshesIn(contents);
+    const unit = contents.number(velocity, "gridUnitSI") ?? 1;
+    const [step, offset] = ["gridSpacing", "gridGlobalOffset"].map((name) =>
+      entryOf(contents, velocity, velocity, name, axis),
+    );
+    if (step === undefined) return {};
+    const spacing = { value: step * unit, where: "gridSpacing" };
+    if (offset === undefined) return { spacing };
+    const position = nodesIn(contents, velocity, axis);
+    const origin = { value: (offset + position * step) * unit, where: "gridGlobalOffset" };
+    if (position === 0) return { spacing, origin };
+    const ends = [offset * unit, (offset + nodes * step) * unit];
+    return { spacing, origin, edges: { value: ends, where: "gridGlobalOffset and position" } };
+  },
+  // Both numbers count in timeUnitSI.
+  times: (contents) => {
+    const { velocity = "" } = meshesIn(contents);
+    const steps = iterationsIn(contents);
+    const times = steps.map((step) => {
+      const path = join(BASE, step);
+      const time = contents.number(path, "time") ?? Number.NaN;
+      return (time + offsetAt(contents, velocity, step)) * (contents.number(path, "timeUnitSI") ?? 1);
+    });
+    const isMoved = steps.some((step) => offsetAt(contents, velocity, step) !== 0);
+    const where = `the attribute time of each iteration${isMoved ? ` and timeOffset of ${velocity}` : ""}`;
+    return times.some(Number.isNaN) ? null : { value: times, where };
+  },
+};
+
+/** Powers of length, mass, time, current, temperature, amount and light; pressures may be divided by the density. */
+const UNIT_DIMENSIONS = {
+  velocity: ["1 0 -1 0 0 0 0"],
+  pressure: ["-1 1 -2 0 0 0 0", "2 0 -2 0 0 0 0"],
+};
+
+/** Asks about a mesh that states the unit of another quantity, in the first iteration where it does. */
+function askDimension(
+  contents: Contents,
+  quantity: keyof typeof UNIT_DIMENSIONS,
+  mesh: string,
+  findings: Findings,
+): void {
+  for (const step of iterationsIn(contents)) {
+    const path = meshAt(mesh, step);
+    const stated = contents.numberList(path, "unitDimension", 7)?.join(" ");
+    if (stated === undefined || UNIT_DIMENSIONS[quantity].includes(stated)) continue;
+    findings.contradict(
+      "fields",
+      `The attribute unitDimension of ${path} is ${stated}, and that of a ${quantity} is ${UNIT_DIMENSIONS[quantity][0]}; that it is the ${quantity} is a guess.`,
+      "a file that states it, or a descriptor without this question",
+    );
+    return;
+  }
+}
+
+function componentsOf(mesh: string): string[] {
+  return AXIS_NAMES.map((axis) => join(mesh, axis));
+}
+
+/** A component that the standard replaces by a group with its value. */
+function isConstant(contents: Contents, path: string): boolean {
+  return contents.dataset(path) === null && contents.attributes(path).has("value");
+}
+
+function entryOf(contents: Contents, mesh: string, path: string, name: string, axis: AxisName): number | undefined {
+  return contents.numberList(path, name, AXIS_NAMES.length)?.[labelsOf(contents, mesh).indexOf(axis)];
+}
+
+/** Where a component is in the cell, in spacings behind its beginning. */
+function positionOf(contents: Contents, mesh: string, path: string, axis: AxisName): number {
+  return entryOf(contents, mesh, path, "position", axis) ?? 0;
+}
+
+/** The place in the cell of most components: the middle one of three. */
+function nodesIn(contents: Contents, velocity: string, axis: AxisName): number {
+  const places = componentsOf(velocity).map((path) => positionOf(contents, velocity, path, axis));
+  return places.sort((a, b) => a - b)[1] as number;
+}
+
+/** Where a component is along the axes that it is not on, in spacings from the nodes of these. */
+function apartIn(contents: Contents, path: string): Partial<Record<AxisName, number>> {
+  const { velocity = "" } = meshesIn(contents);
+  const apart = AXIS_NAMES.map(
+    (axis) => [axis, positionOf(contents, velocity, path, axis) - nodesIn(contents, velocity, axis)] as const,
+  );
+  return Object.fromEntries(apart.filter(([, offset]) => offset !== 0));
+}
+
+function gridText(contents: Contents, mesh: string): string {
+  return GRID_ATTRIBUTES.map((name) => `${contents.attribute(mesh, name)}`).join("; ");
+}
+
+/** The mesh in the first iteration that states other nodes than in the first of all; null if there is none. */
+function movedIn(contents: Contents, mesh: string): string | null {
+  const text = (path: string) =>
+    [
+      gridText(contents, path),
+      ...[path, ...componentsOf(path)].map((one) => `${contents.attribute(one, "position")}`),
+    ].join("; ");
+  const first = text(mesh);
+  return (
+    iterationsIn(contents)
+      .map((step) => meshAt(mesh, step))
+      .find((path) => text(path) !== first) ?? null
+  );
+}
+
+function meshAt(mesh: string, step: string): string {
+  return mesh.replace(/^\/data\/\d+/, join(BASE, step));
+}
+
+function offsetAt(contents: Contents, mesh: string, step: string): number {
+  return contents.number(meshAt(mesh, step), "timeOffset") ?? 0;
+}
+
+function iterationsIn(contents: Contents): string[] {
+  const names = (contents.group(BASE) ?? []).filter((name) => /^\d+$/.test(name));
+  return names.sort((a, b) => Number(a) - Number(b));
+}
+
+/** The meshes of the first iteration: all names, and the paths of velocity and pressure. */
+function meshesIn(contents: Contents): { names: string[]; velocity: string | undefined; pressure: string | undefined } {
+  const folder = (contents.texts("/", "meshesPath")?.[0] ?? "meshes/").replace(/\/+$/, "");
+  const group = `${BASE}/${iterationsIn(contents)[0]}/${folder}`;
+  const names = contents.group(group) ?? [];
+  const named = (wanted: readonly string[]) => {
+    const found = names.find((name) => wanted.includes(name.toLowerCase()));
+    return found === undefined ? undefined : join(group, found);
+  };
+  return { names, velocity: named(VELOCITIES), pressure: named(PRESSURES) };
+}
+
+function labelsOf(contents: Contents, mesh: string): string[] {
+  return contents.texts(mesh, "axisLabels")?.map((label) => label.toLowerCase()) ?? [];
+}
+
+function orderOf(contents: Contents): string {
+  const { velocity = "" } = meshesIn(contents);
+  const labels = labelsOf(contents, velocity);
+  const [order = "C"] = contents.texts(velocity, "dataOrder") ?? [];
+  if (order !== "C" && order !== "F")
+    throw new DataError(`the attribute dataOrder of ${velocity} is "${order}", not C or F`);
+  return (order === "F" ? labels.reverse() : labels).join(" ");
+}

@@ -1,0 +1,56 @@
+/** Describes files of the Pencil Code, whose arrays have ghost layers that follow from lengths or settings. */
+import { DataError } from "../../shared/errors.js";
+import type { AxisName } from "../dataset/dataset.js";
+import { facesOf } from "./grid.js";
+import type { Contents, Findings } from "./layout.js";
+import type { ProducerAxis, ProducerRow } from "./producer.js";
+
+export const PENCIL: ProducerRow = {
+  producer: "Pencil Code",
+  marks: [..."xyz"].flatMap((axis) => [`/data/u${axis}`, `/grid/${axis}`, `/grid/L${axis}`]),
+  reasons: () => ["dimensions: z y x, the order of the code."],
+  order: "z y x",
+  fields: [
+    ["velocity", "/data/ux /data/uy /data/uz"],
+    ["pressure", "/data/pp"],
+    ["density", "/data/rho"],
+    ["temperature", "/data/TT"],
+    ["potential", "/data/ax /data/ay /data/az"],
+    ["magnetic", "/data/bx /data/by /data/bz"],
+  ],
+  axis: (contents, axis, _, findings) => ghostedAxis(contents, axis, findings),
+  times: (contents) =>
+    contents.dataset("/time") === null
+      ? null
+      : { value: [contents.numbers("/time")[0]], where: "the scalar /time; one file holds one time" },
+};
+
+/**
+ * Finds ghost layers by the length: n nodes span n spacings if the axis is periodic and n - 1 if it is not, so what
+ * the table has beyond the length is even in the first case and odd in the second.
+ */
+function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
+  const table = contents.numbers(`/grid/${name}`);
+  const length = contents.numbers(`/grid/L${name}`)[0];
+  const middle = Math.floor(table.length / 2);
+  const local = table[middle] - table[middle - 1];
+  const even = table.every((value, i) => Math.abs(value - table[0] - i * local) <= 1e-3 * local);
+  const settings = contents.dataset("/settings/nghost");
+  const intervals = Math.round(length / local);
+  const surplus = table.length - intervals;
+  const ghost = settings === null ? Math.floor(surplus / 2) : contents.numbers("/settings/nghost")[0];
+  if (!even && settings === null)
+    throw new DataError(`/grid/${name} is stretched and nothing says how many of its nodes are ghost layers`);
+  const nodes = table.length - 2 * ghost;
+  if (nodes < 1 || ghost < 0) throw new DataError(`/grid/${name} has ${table.length} nodes but length ${length}`);
+  const periodic = even && nodes === intervals;
+  findings.addReason(
+    `${name}: ${ghost} ghost layers on either side, from ${settings === null ? `/grid/L${name}` : "/settings/nghost"}; ` +
+      `${periodic ? "periodic, its nodes span the length" : "not periodic, its nodes do not span the length"}.`,
+  );
+  const coordinates = table.subarray(ghost, ghost + nodes);
+  const axis = periodic
+    ? { nodes, origin: coordinates[0], spacing: length / nodes, periodic }
+    : { coordinates: [...coordinates], ...facesOf(name, null, contents.answers, findings) };
+  return { axis, ghost };
+}

@@ -1,0 +1,172 @@
+/** Describes the files of a producer by a row of facts, with functions for details that differ between files. */
+import { DataError } from "../../shared/errors.js";
+import { FIELDS, type KnownField } from "../../shared/operations.js";
+import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import type { Dimension } from "./assign.js";
+import { type AxisClues, axisOf, NO_CLUES, type StatedNumber, timesOf } from "./grid.js";
+import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
+
+/** A field and its paths: one dataset, or three components separated by blanks. */
+export type FieldRow = readonly [field: FieldName, paths: string];
+
+/** The facts about the files of a producer. */
+export interface ProducerRow {
+  readonly producer: string;
+  /** Marks by which its files are known: paths of objects, `@name` of root attributes, patterns of root members. */
+  readonly marks: readonly (string | RegExp)[] | ((contents: Contents) => boolean);
+  /** Refuses files that have the marks and cannot be served. @throws DataError */
+  readonly check?: (contents: Contents) => void;
+  readonly reasons: (contents: Contents) => readonly string[];
+  /** Stored dimensions in order, as in `t z y x c`; components and scalars have no `c`. */
+  readonly order: string | ((contents: Contents) => string);
+  /** Fields, those that are missing included; of two rows of one field the first that is there holds. */
+  readonly fields: readonly FieldRow[] | ((contents: Contents, findings: Findings) => readonly FieldRow[]);
+  readonly axis: (contents: Contents, axis: AxisName, lead: LeadAxis, findings: Findings) => ProducerAxis;
+  /** Times of the frames; absent if files state none. */
+  readonly times?: (
+    contents: Contents,
+    facts: FrameFacts,
+    findings: Findings,
+  ) => StatedNumber<readonly number[]> | null;
+  /** Frames in datasets of their own, found from the first dataset of a field. */
+  readonly series?: (contents: Contents, path: string) => FrameSeries;
+  /** Names of one run and of several, if files hold several along the dimension `n`. */
+  readonly runs?: readonly [one: string, several: string];
+  /** Lengths of the stored dimensions, if files declare others. */
+  readonly shape?: (declared: readonly number[]) => number[];
+  readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
+  /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
+  readonly attributes?: readonly string[];
+  readonly groups?: (contents: Contents) => readonly string[];
+  /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
+  readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
+  /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
+  readonly xyzComponents?: true;
+}
+
+export type ProducerAxis = Partial<AxisClues> | { readonly axis: AxisInput; readonly ghost?: number };
+
+/** An axis of the first field: its stored nodes, and the first dataset. */
+export interface LeadAxis {
+  readonly nodes: number;
+  readonly path: string;
+}
+
+/** Number of stored frames, the run that is served, and the first dataset. */
+export interface FrameFacts {
+  readonly path: string;
+  readonly frames: number;
+  readonly run: number;
+}
+
+/** Datasets of the frames of a field. */
+export interface FrameSeries {
+  readonly frames: number;
+  readonly steps: { readonly steps: string[] } | { readonly firstStep: number; readonly stepIncrement: number };
+  readonly place: (path: string) => string;
+}
+
+/** Whether a file has all marks of a producer. */
+export function isMarked(contents: Contents, marks: ProducerRow["marks"]): boolean {
+  if (typeof marks === "function") return marks(contents);
+  return marks.every((mark) => {
+    if (typeof mark !== "string") return (contents.group("/") ?? []).some((name) => mark.test(name));
+    if (mark.startsWith("@")) return contents.attributes("/").has(mark.slice(1));
+    return contents.dataset(mark) !== null || contents.group(mark) !== null;
+  });
+}
+
+/** The layout that a row describes. */
+export function layoutOf(row: ProducerRow): Layout {
+  const { producer, marks } = row;
+  return { producer, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };
+}
+
+function describe(row: ProducerRow, contents: Contents) {
+  row.check?.(contents);
+  const { name, answers } = contents;
+  const findings = new Findings();
+  for (const reason of row.reasons(contents)) findings.addReason(reason);
+  const found = storedFields(row, contents, findings);
+  const [first] = found;
+  if (first === undefined) throw new DataError("the file has none of the fields of this producer");
+  const declared = contents.dataset(first.paths[0])?.shape ?? [];
+  const shape = row.shape?.(declared) ?? declared.slice();
+  const length = (dimension: Dimension): number => shape[first.dimensions.indexOf(dimension)] ?? 1;
+  const run = runOf(row, contents, length("n"), findings);
+  const series = row.series?.(contents, first.paths[0]);
+  const axes = AXIS_NAMES.map((axis) => {
+    const stated = row.axis(contents, axis, { nodes: length(axis), path: first.paths[0] }, findings);
+    if ("axis" in stated) return { ghost: 0, ...stated };
+    return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, answers, findings) };
+  });
+  const facts = { frames: series?.frames ?? length("t"), run, path: first.paths[0] };
+  const ghost = axes.map((axis) => axis.ghost).reverse();
+  const storage = {
+    ...series?.steps,
+    ...(row.runs === undefined ? {} : { index: run }),
+    ...(ghost.some((layers) => layers > 0) ? { ghost } : {}),
+    ...(row.shape === undefined ? {} : { shape }),
+  };
+  const fields = found.map(({ field, paths, dimensions }) => {
+    const places = paths.map((path) => {
+      const at = row.at?.(contents, path) ?? {};
+      return { file: name, path: series?.place(path) ?? path, ...(Object.keys(at).length === 0 ? {} : { at }) };
+    });
+    return [field, { ...(places.length === 1 ? places[0] : { components: places }), dimensions, ...storage }];
+  });
+  return {
+    plan: {
+      title: row.runs === undefined ? name : `${name}, ${row.runs[0]} ${run}`,
+      axes: Object.fromEntries(axes.map(({ axis }, at) => [AXIS_NAMES[at], axis])) as DescriptorInput["axes"],
+      time: timesOf(facts.frames, row.times?.(contents, facts, findings) ?? null, null, answers, findings),
+      fields: Object.fromEntries(fields) as DescriptorInput["fields"],
+      ...row.more?.(contents, run),
+    },
+    findings,
+    ...(row.attributes === undefined
+      ? {}
+      : { defined: { attributes: row.attributes, groups: row.groups?.(contents) ?? [] } }),
+  };
+}
+
+interface FoundField {
+  readonly field: FieldName;
+  readonly paths: readonly string[];
+  readonly dimensions: readonly Dimension[];
+}
+
+function storedFields(row: ProducerRow, contents: Contents, findings: Findings): FoundField[] {
+  const order = (typeof row.order === "string" ? row.order : row.order(contents)).split(" ") as Dimension[];
+  const found = new Map<FieldName, FoundField>();
+  for (const [field, text] of typeof row.fields === "function" ? row.fields(contents, findings) : row.fields) {
+    const paths = text.split(" ");
+    const isWhole = paths.length === 1 && FIELDS[field as KnownField] === 3;
+    const dimensions = order.filter((dimension) => dimension !== "c" || isWhole);
+    const stored = paths.map((path) => contents.dataset(path));
+    const isFixed = row.runs !== undefined && stored[0]?.shape.length !== dimensions.length;
+    if (found.has(field) || stored.includes(null) || isFixed) continue;
+    if (isWhole && row.xyzComponents !== true)
+      askOrderOfComponents(
+        contents,
+        text,
+        order.filter((one) => AXIS_NAMES.includes(one as AxisName)),
+        findings,
+      );
+    found.set(field, { field, paths, dimensions });
+  }
+  return [...found.values()];
+}
+
+/** The run that the user has chosen, 0 by default. @throws DataError if there is no such run */
+function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, findings: Findings): number {
+  if (runs === undefined) return 0;
+  const { trajectory = 0 } = answers;
+  const [one, several] = runs;
+  if (trajectory >= count) throw new DataError(`the file has ${several} 0 to ${count - 1}, not ${trajectory}`);
+  const named = one === "trajectory" ? trajectory : `${one} ${trajectory}`;
+  findings.addReason(`trajectory: ${named} of ${count} (--trajectory takes another).`);
+  if (count > 1) findings.addWarning(`The file holds ${count} ${several}; one dataset is one of them.`);
+  return trajectory;
+}

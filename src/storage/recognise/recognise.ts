@@ -1,0 +1,189 @@
+/** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
+
+import { basename, extname } from "node:path";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES } from "../dataset/dataset.js";
+import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
+import { placeOf } from "../dataset/files.js";
+import type { StoredFile } from "../dataset/stored-file.js";
+import { openFile } from "../open-file.js";
+import type { Answers } from "./answers.js";
+import { inOneUnit } from "./component-units.js";
+import { convertedStore } from "./converted-store.js";
+import type { DatedUnit } from "./dated-unit.js";
+import { openLines, splitLines } from "./draft.js";
+import { generic } from "./generic.js";
+import { JHTDB } from "./jhtdb.js";
+import { arranged, Contents, type Findings, type Layout, type Recognition } from "./layout.js";
+import { MPI4PY_FFT } from "./mpi4py-fft.js";
+import { OPEN_PMD } from "./openpmd.js";
+import { PENCIL } from "./pencil.js";
+import { layoutOf } from "./producer.js";
+import { ADAPTIVE, CHANNELFLOW, CHANNELFLOW_NETCDF, FLUIDSIM, PDEBENCH } from "./producers.js";
+import { unusedIn } from "./seen.js";
+import { compareStatements } from "./statements.js";
+import { type Structure, structureOf } from "./structure.js";
+import { THE_WELL } from "./the-well.js";
+import { VTKHDF } from "./vtkhdf.js";
+
+/** Layouts in the order in which they are tried. */
+export const LAYOUTS: readonly Layout[] = [
+  convertedStore,
+  ...JHTDB,
+  ...[THE_WELL, CHANNELFLOW, CHANNELFLOW_NETCDF, PENCIL, FLUIDSIM, MPI4PY_FFT, OPEN_PMD, VTKHDF, PDEBENCH].map(
+    layoutOf,
+  ),
+  ...ADAPTIVE,
+  generic,
+];
+
+/** The description of a bare file. */
+export interface Recognised {
+  readonly producer: string;
+  readonly descriptor: Descriptor;
+  readonly written: DescriptorInput;
+  readonly reasons: readonly string[];
+  readonly warnings: readonly string[];
+  /** Units and labels of its fields as text, which the files of a series share. */
+  readonly units: string;
+  /** The date and unit from which its times count; null if they name no date. */
+  readonly dated: DatedUnit | null;
+  /** The table of the times; null if there is none. */
+  readonly timeTable: string | null;
+  /** Whether its format defines everything that it does not ask about. */
+  readonly isKnown: boolean;
+  /** Attributes and small datasets that the description does not use, a line each. */
+  readonly seen: readonly string[];
+  /** What a confirmation holds for; empty unless a person looks at it. */
+  readonly structure: Structure;
+  /** What differs among several files and is not used. */
+  readonly varies: readonly string[];
+}
+
+/** Whether a description may be served before a person has confirmed it: its format states everything. */
+export function isComplete({ isKnown, descriptor }: Recognised): boolean {
+  return isKnown && openLines(descriptor.questions).length === 0;
+}
+
+function withQuestions(plan: Recognition["plan"], findings: Findings, answers: Answers): Recognition["plan"] {
+  const { questions, overridden } = splitLines(findings.questions, answers);
+  const assumed = [...findings.conversions, ...overridden];
+  return {
+    ...plan,
+    ...(assumed.length === 0 ? {} : { assumed }),
+    ...(questions.length === 0 ? {} : { questions }),
+  };
+}
+
+/**
+ * Recognises a file by its groups, datasets and attributes; no field is read.
+ *
+ * @param answers what the user says, which goes before what the file states
+ * @param name    of the dataset if the file states none, that of the file unless given
+ * @returns null when no fingerprint matches
+ * @throws DataError when the file is not readable, or is recognised but cannot be served
+ */
+export function recognise(
+  path: string,
+  answers: Answers = {},
+  name = basename(path, extname(path)),
+): Recognised | null {
+  const file = openFile(path, { named: true });
+  try {
+    return recogniseOpen(file, answers, name, true);
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Recognises an open file.
+ *
+ * @param isLook whether a person looks at it: what is not used is listed, and its structure is read
+ * @throws DataError when it is recognised but cannot be served
+ */
+export function recogniseOpen(file: StoredFile, answers: Answers, name: string, isLook = false): Recognised | null {
+  const { path } = file;
+  const contents = new Contents(file, isAddress(path) ? path : basename(path), answers);
+  for (const layout of LAYOUTS) {
+    const found = attempt(layout, contents);
+    if (found === null) continue;
+    const { findings } = found;
+    checkFields(contents, found);
+    const isOwn = layout === convertedStore;
+    const units = isOwn ? "" : compareStatements(contents, found, findings);
+    const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
+    const plan = withQuestions(arranged(inUnits, answers), findings, answers);
+    requireFinite(plan);
+    const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
+    if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
+    const parsed = parseDescriptor(JSON.stringify(written));
+    if ("problems" in parsed)
+      throw new DataError(`recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`);
+    return {
+      producer: layout.producer,
+      descriptor: parsed.descriptor,
+      written,
+      reasons: findings.reasons,
+      warnings: findings.warnings,
+      units,
+      dated: findings.dated,
+      timeTable: findings.timeTable,
+      isKnown: layout.proposes !== true,
+      seen: isLook ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
+      structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable) : new Map(),
+      varies: [],
+    };
+  }
+  return null;
+}
+
+/** Warns of coordinates that are named and cannot be found. @throws DataError for a field without values */
+function checkFields(contents: Contents, { plan, findings }: Recognition): void {
+  const first = Object.values(plan.fields).flatMap((field) => {
+    const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
+    const places = field === undefined ? [] : "components" in field ? field.components : [field];
+    return places.map(({ path }) => placeOf(path, { firstStep, stepIncrement, steps }, 0));
+  });
+  for (const path of new Set(first)) {
+    const shape = contents.dataset(path)?.shape ?? [];
+    if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
+    for (const dimension of contents.lostScales(path))
+      findings.addWarning(
+        `The attribute DIMENSION_LIST of ${path} refers to a scale of dimension ${dimension} that cannot be found; the dimension has no scale.`,
+      );
+  }
+}
+
+/** @throws DataError for a time or a coordinate that is not a number, or an axis without nodes */
+function requireFinite({ axes, time }: Recognition["plan"]): void {
+  const check = (values: readonly number[], what: string) => {
+    const at = values.findIndex((value) => !Number.isFinite(value));
+    if (at >= 0) throw new DataError(`the ${what} ${at} is ${values[at]}, not a number`);
+  };
+  check("values" in time ? time.values : [time.origin ?? 0], "time of frame");
+  if ("step" in time && !Number.isFinite(time.step)) throw new DataError("the time of frame 1 is not a number");
+  for (const name of AXIS_NAMES) {
+    const axis = axes[name];
+    if ("coordinates" in axis && Array.isArray(axis.coordinates))
+      check(axis.coordinates, `coordinate along ${name} of node`);
+    if ("nodes" in axis && axis.nodes === 0) throw new DataError(`there are no nodes along ${name}`);
+  }
+}
+
+function nameRefusal(name: string): string {
+  const which = "1 to 64 of A-Z a-z 0-9 _ . -";
+  return `the name "${name}" is not ${which}, as that of a dataset is; rename the file, or make a link to it`;
+}
+
+function attempt(layout: Layout, contents: Contents) {
+  try {
+    return layout.recognise(contents);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    // What cannot be read says nothing of who wrote it.
+    if (error.message.startsWith(contents.file.path)) throw error;
+    throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
+  }
+}

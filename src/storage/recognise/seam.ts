@@ -1,0 +1,139 @@
+/**
+ * Measures how a field continues across the ends of an axis: evidence that it is periodic, or that an end is stored
+ * twice.
+ */
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
+import {
+  AXIS_NAMES,
+  type AxisName,
+  type Dataset,
+  type FieldName,
+  fieldNames,
+  type Question,
+  type Triple,
+} from "../dataset/dataset.js";
+
+/** How many lines along the axis are read. */
+const LINES = 48;
+/** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
+const EQUAL = 1e-6;
+
+/** Reads lines along an axis of the first frame, at places spread over the other two axes. */
+class Lines {
+  readonly components: number;
+  readonly nodes: number;
+  readonly #dataset: Dataset;
+  readonly #axis: number;
+  readonly #field: FieldName;
+  readonly #open: StoredBricks;
+
+  constructor(dataset: Dataset, axis: number, open: StoredBricks) {
+    this.#dataset = dataset;
+    this.#axis = axis;
+    this.#open = open;
+    this.#field = fieldNames(dataset)[0];
+    this.components = dataset.fields[this.#field]?.components ?? 1;
+    this.nodes = dataset.axes[axis as 0 | 1 | 2].nodes;
+  }
+
+  /** Reads `length` nodes of a line, from node `from` on. */
+  read(line: number, from: number, length: number): Float32Array {
+    // Multiples of two irrational numbers spread the lines evenly over the other two axes.
+    const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
+    const { axes } = this.#dataset;
+    const first = axes.map(({ nodes }, at) => (at === this.#axis ? from : Math.floor((fractions.pop() ?? 0) * nodes)));
+    const count = axes.map((_, at) => (at === this.#axis ? length : 1));
+    const out = new Float32Array(length * this.components);
+    this.#open.readNodes(this.#field, 0, { first: first as unknown as Triple, count: count as unknown as Triple }, out);
+    return out;
+  }
+}
+
+/**
+ * Divides the step from the last node of an axis back to the first by the usual step between neighbours (root mean
+ * squares over a few lines).
+ *
+ * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
+ */
+export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
+  const lines = new Lines(dataset, axis, open);
+  const { components, nodes } = lines;
+  let [seam, inside] = [0, 0];
+  for (let n = 0; n < LINES; n++) {
+    const line = lines.read(n, 0, nodes);
+    for (let c = 0; c < components; c++) {
+      seam += (line[c] - line[line.length - components + c]) ** 2;
+      for (let i = components + c; i < line.length; i += components) inside += (line[i] - line[i - components]) ** 2;
+    }
+  }
+  return Math.sqrt(seam / inside) * Math.sqrt(nodes - 1);
+}
+
+/**
+ * Whether the last node of an axis has the values of the first on all lines, though the field changes between them. The
+ * first line that differs ends the search, so that most datasets cost three nodes per axis.
+ */
+function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
+  const lines = new Lines(dataset, axis, open);
+  const { components, nodes } = lines;
+  for (let n = 0; n < LINES; n++) {
+    const [first, last] = [lines.read(n, 0, 1), lines.read(n, nodes - 1, 1)];
+    // A component may be 0 at the ends, except for rounding: what is equal depends on its size inside.
+    const inside = first.every((value, c) => value === last[c]) ? first : lines.read(n, Math.floor(nodes / 5), 1);
+    const most = [...first, ...last, ...inside].reduce((sum, value) => Math.max(sum, Math.abs(value)), 0);
+    if (first.some((value, c) => !(Math.abs(value - last[c]) <= EQUAL * most))) return false;
+  }
+  for (let n = 0; n < LINES; n++) {
+    const line = lines.read(n, 0, nodes);
+    if (line.some((value, at) => value !== line[at % components])) return true;
+  }
+  return false;
+}
+
+/**
+ * The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too
+ * long.
+ */
+export function repeatedEnds(dataset: Dataset): AxisName[] {
+  const periodic = AXIS_NAMES.filter((_, at) => {
+    const axis = dataset.axes[at as 0 | 1 | 2];
+    return axis.periodic && axis.nodes > 1;
+  });
+  if (periodic.length === 0) return [];
+  const open = openDataset(dataset);
+  try {
+    return periodic.filter((name) => isRepeated(dataset, AXIS_NAMES.indexOf(name), open));
+  } finally {
+    open.close();
+  }
+}
+
+/** The question about ends that are stored twice. */
+export function repeatedQuestion(axes: AxisName[]): Question {
+  const question =
+    "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";
+  const answer = "axes.*.nodes, axes.*.origin and fields.*.offset in a descriptor that leaves one of the two out";
+  return { about: "spacing", axes, question, answer, red: true };
+}
+
+/** Adds what is measured to the questions about periodicity. @throws DataError if a line cannot be read */
+export function withFigures(questions: readonly Question[], dataset: Dataset): Question[] {
+  const open = openDataset(dataset);
+  try {
+    return questions.map((entry) => withFigure(entry, dataset, open));
+  } finally {
+    open.close();
+  }
+}
+
+function withFigure(entry: Question, dataset: Dataset, open: StoredBricks): Question {
+  const long = (entry.axes ?? []).filter((axis) => (dataset.axes[AXIS_NAMES.indexOf(axis)]?.nodes ?? 0) > 1);
+  if (entry.about !== "periodicity" || long.length === 0) return entry;
+  const figures = long.map((axis) => {
+    const ratio = seamRatio(dataset, AXIS_NAMES.indexOf(axis), open);
+    return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
+  });
+  const evidence =
+    "The step from the last node to the first, divided by the usual one (not much above 1 if it is periodic, near 0 if the last node may repeat the first):";
+  return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
+}

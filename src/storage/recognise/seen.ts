@@ -1,0 +1,92 @@
+/** Lists what a file states and its description does not use: attributes and small datasets, verbatim. */
+import { DataError } from "../../shared/errors.js";
+import type { Descriptor } from "../dataset/descriptor.js";
+import { placeOf } from "../dataset/files.js";
+import { isPackingName } from "../dataset/packing.js";
+import type { AttributeValue } from "../dataset/stored.js";
+import { join } from "./evidence.js";
+import type { Contents } from "./layout.js";
+import { isOfLibrary } from "./statements.js";
+
+/** Lines of a file, and members that are walked. */
+const MOST_LINES = 10_000;
+/** Elements of a dataset that counts as small, and of those those whose values are shown. */
+const SMALL = 65_536;
+const SHOWN = 8;
+
+/**
+ * @returns a line for each unused attribute, `path@name = value`, and each unused dataset, in the order of the file; at
+ *   most 10 000
+ */
+export function unusedIn(contents: Contents, descriptor: Descriptor, timeTable: string | null): string[] {
+  const used = usedPaths(descriptor);
+  if (timeTable !== null) used.add(timeTable);
+  const lines: string[] = [];
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    const isNew = seen.size < seen.add(contents.identity(path) ?? path).size;
+    if (!isNew || lines.length >= MOST_LINES) return;
+    const isUsed = used.has(path) || contents.isUsed(path);
+    for (const [name, value] of contents.attributes(path)) {
+      const isApplied = contents.isUsed(path, name) || isOfLibrary(name) || (isUsed && isPackingName(name));
+      if (!isApplied) lines.push(`${path === "/" ? "" : path}@${name} = ${valueText(value)}`);
+    }
+    const names = contents.group(path);
+    if (names === null) {
+      if (!isUsed) lines.push(datasetText(contents, path));
+      return;
+    }
+    for (const name of names) visit(join(path, name));
+  };
+  visit("/");
+  return lines.slice(0, MOST_LINES);
+}
+
+/** Paths that a descriptor names, at its first frame and at all others of this file. */
+function usedPaths(descriptor: Descriptor): Set<string> {
+  const used = new Set<string>();
+  const { time } = descriptor;
+  const frames = "values" in time ? time.values.length : time.count;
+  for (const field of Object.values(descriptor.fields)) {
+    if (field === undefined) continue;
+    const { firstStep, stepIncrement, steps = null } = field;
+    for (const { path } of "components" in field ? field.components : [field])
+      for (let frame = 0; frame < (path.includes("{step") ? frames : 1); frame++)
+        used.add(placeOf(path, { firstStep, stepIncrement, steps }, frame));
+  }
+  JSON.stringify([descriptor.axes, descriptor.fields, descriptor.forcing], (key, value) => {
+    if (key === "path" && typeof value === "string") used.add(value);
+    return value;
+  });
+  return used;
+}
+
+function datasetText(contents: Contents, path: string): string {
+  const stored = contents.dataset(path);
+  if (stored === null) return `${path} (neither a group nor a dataset)`;
+  const { element, size, shape } = stored;
+  const count = shape.reduce((product, length) => product * length, 1);
+  const type =
+    element === "float" || element === "integer" ? `${element === "float" ? "float" : "int"}${8 * size}` : element;
+  const head = `${path} (${type}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;
+  if (count > SMALL) return head;
+  try {
+    if (element === "float" || element === "integer") {
+      const values = contents.numbers(path);
+      const more = values.length > SHOWN ? `, ... ${values[values.length - 1]}` : "";
+      return `${head} = ${values.slice(0, SHOWN).join(", ")}${more}`;
+    }
+    const texts = contents.textsIn(path);
+    return texts === null
+      ? head
+      : `${head} = ${texts.slice(0, SHOWN).join(", ")}${texts.length > SHOWN ? ", ..." : ""}`;
+  } catch (error) {
+    if (error instanceof DataError) return head;
+    throw error;
+  }
+}
+
+function valueText(value: AttributeValue | null): string {
+  if (value === null) return "(neither a number nor a text)";
+  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
+}

@@ -1,0 +1,203 @@
+/**
+ * Compares what a file says of its fields, coordinates and times with what they are taken for, and finds the numbers at
+ * them that nothing applies.
+ */
+import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
+import { placeOf } from "../dataset/files.js";
+import { isPackingName } from "../dataset/packing.js";
+import type { AttributeValue } from "../dataset/stored.js";
+import { componentNames } from "./evidence.js";
+import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
+import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
+import { unitText } from "./units.js";
+
+/** Statements that one line names. */
+const LISTED = 6;
+
+/**
+ * Adds a red line for each statement at fields, coordinates and times that contradicts what they are taken for, and
+ * one for numbers there that nothing applies.
+ *
+ * @returns units and labels of the fields and coordinates as text
+ */
+export function compareStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
+  const fields = fieldPaths(contents, plan);
+  const values = [...fields.values()].flat(2);
+  const places = coordinatePaths(plan);
+  const tables = [...places.map(([, path]) => path), ...(findings.timeTable === null ? [] : [findings.timeTable])];
+  const holders = [...new Set([...values, ...tables, ...(defined?.groups ?? [])])];
+  const foreign = holders.flatMap((path) => foreignAt(contents, path, defined?.attributes ?? []));
+  addForeign(foreign, findings);
+  for (const path of new Set([...values, ...tables])) refuseScaledUnit(contents, path, findings);
+  for (const [name, parts] of fields) {
+    askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
+  }
+  if (findings.timeTable !== null && contents.attributes(findings.timeTable).has("climatology"))
+    findings.contradict(
+      "times",
+      `${findings.timeTable} has the attribute climatology: each time is a statistic over several years; that the frames are those of one flow is a guess.`,
+      "--times FIRST:STEP or a list",
+    );
+  for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
+  for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
+  const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);
+  return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
+}
+
+/** A number before a unit, multiples of pi, and places that are counted. */
+const SCALED_UNIT =
+  /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
+
+/** Adds a red line for a unit with a factor, which nothing applies. */
+function refuseScaledUnit(contents: Contents, path: string, findings: Findings): void {
+  const names = ["units", "unit"].filter((name) => SCALED_UNIT.test(contents.words(path, name)));
+  for (const name of names)
+    findings.contradict(
+      "scale",
+      `The attribute ${name} of ${path} is "${contents.words(path, name)}", and nothing is multiplied.`,
+      "--despite scale if the stored numbers are the values; else scale_factor on the field",
+    );
+}
+
+function hasOwnNodes(field: FieldOfPlan | undefined): boolean {
+  return field !== undefined && "components" in field && field.components.some(({ at }) => at !== undefined);
+}
+
+function askOfFrames(
+  contents: Contents,
+  field: FieldName,
+  parts: readonly string[][],
+  isApart: boolean,
+  findings: Findings,
+): void {
+  const before = findings.questions.length;
+  for (let frame = 0; frame < (parts[0]?.length ?? 0) && findings.questions.length === before; frame++) {
+    const paths = parts.flatMap((frames) => frames[Math.min(frame, frames.length - 1)] ?? []);
+    askNames(contents, field, paths, findings);
+    if (!isApart) askPlaces(contents, field, paths, findings);
+  }
+}
+
+/** Numbers at an object, by their name, that nothing applies. */
+interface Foreign {
+  readonly path: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Attributes by which HDF5 and netCDF keep dimensions and storage, in any file. */
+const OF_THE_LIBRARY =
+  /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|PALETTE|IMAGE_\w+|_Netcdf4Dimid|_Netcdf4Coordinates|_NCProperties|_nc3_strict|_ChunkSizes|_DeflateLevel|_Shuffle|_Endianness|_Storage|_NoFill|_ARRAY_DIMENSIONS)$/;
+
+/** Whether an attribute is one by which the libraries keep dimensions and storage. */
+export function isOfLibrary(name: string): boolean {
+  return OF_THE_LIBRARY.test(name);
+}
+
+function foreignAt(contents: Contents, path: string, defined: readonly string[]): Foreign[] {
+  return [...contents.attributes(path)].flatMap(([name, value]) => {
+    const isKnown = defined.includes(name) || isPackingName(name) || OF_THE_LIBRARY.test(name);
+    const isText = typeof value === "string" || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+    if (isKnown || isText || contents.isSaid(path, name)) return [];
+    return [{ path, name, text: textOf(value) }];
+  });
+}
+
+function addForeign(all: readonly Foreign[], findings: Findings): void {
+  if (all.length === 0) return;
+  const alike = new Map<string, string[]>();
+  for (const { path, name, text } of all) {
+    const key = `${name} = ${text}`;
+    alike.set(key, [...(alike.get(key) ?? []), path]);
+  }
+  const texts = [...alike].map(([text, [first, ...more]]) => {
+    return `${text} of ${first}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+  });
+  const rest = texts.length > LISTED ? `; and ${texts.length - LISTED} more` : "";
+  findings.contradict(
+    "values",
+    `Numbers that nothing applies: ${texts.slice(0, LISTED).join("; ")}${rest}.`,
+    "--despite values if the stored numbers are the values; else scale_factor and add_offset on the field",
+  );
+}
+
+/** Whether a dataset has numbers in attributes that nothing applies. */
+export function hasForeign(contents: Contents, path: string): boolean {
+  return foreignAt(contents, path, []).length > 0;
+}
+
+function textOf(value: AttributeValue | null): string {
+  if (value === null) return "(neither a number nor a text)";
+  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
+}
+
+/** Paths of the datasets of each field: by component, every frame. */
+function fieldPaths(contents: Contents, { fields, time }: LayoutPlan): Map<string, string[][]> {
+  const count = "values" in time ? time.values.length : time.count;
+  return new Map(Object.entries(fields).map(([name, field]) => [name, partsOf(contents, field as FieldOfPlan, count)]));
+}
+
+function partsOf(contents: Contents, field: FieldOfPlan, count: number): string[][] {
+  const { firstStep = 0, stepIncrement = 1, steps = null } = field;
+  const places = "components" in field ? field.components : [field];
+  return places.map(({ path }) => {
+    const frames = path.includes("{step") ? count : 1;
+    const all = Array.from({ length: frames }, (_, frame) => placeOf(path, { firstStep, stepIncrement, steps }, frame));
+    return all.filter((one) => contents.dataset(one) !== null);
+  });
+}
+
+function coordinatePaths({ axes }: LayoutPlan): (readonly [AxisName, string])[] {
+  return AXIS_NAMES.flatMap((name) => {
+    const axis = axes[name];
+    return "coordinates" in axis && !Array.isArray(axis.coordinates) ? [[name, axis.coordinates.path] as const] : [];
+  });
+}
+
+/** Attributes that name dimensions or components, or a unit. */
+const LABELS =
+  /^(units?|axes|axis_?order|axis_?labels|labels?|components?\w*|dims?|dimensions|dim_?order|standard_?name)$/i;
+
+/** Units and labels of fields as text; what differs from frame to frame is asked about. */
+function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>, findings: Findings): string {
+  const said = [...fields].flatMap(([name, parts]) =>
+    parts.map((frames, part) => {
+      const texts = frames.map((path) => labelsAt(contents, path));
+      const at = texts.findIndex((text) => text !== texts[0]);
+      if (at > 0)
+        findings.contradict(
+          "order",
+          `${frames[0]} and ${frames[at]} are of the ${name} and say ${texts[0]} and ${texts[at]}; that both are stored alike is a guess.`,
+          "the same attributes in all frames, or a descriptor without this question",
+        );
+      return `${name}${parts.length > 1 ? part : ""} ${texts[0] ?? ""}`;
+    }),
+  );
+  return said.join("; ");
+}
+
+/** A unit in one spelling, if it is known: m/s and m s-1 are one. */
+function spelled(text: string): string {
+  return unitText(text.replaceAll('"', "")) ?? text;
+}
+
+function labelsAt(contents: Contents, path: string): string {
+  const names = [...contents.attributes(path).keys()].filter((name) => LABELS.test(name));
+  const scales = contents.scales(path).map((list) => list[0]?.split("/").pop() ?? null);
+  const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
+  const dimensions = labels.filter((label) => label !== null);
+  const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
+  const said = (name: string) => textOf(contents.attributes(path).get(name) ?? null);
+  const labelled = names.map((name) => `${name} ${/^units?$/i.test(name) ? spelled(said(name)) : said(name)}`);
+  const all = [...labelled, ...new Set(along)];
+  return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
+}
+
+/** Says how the numbers of a dataset become values, if they do. */
+function addPacking(contents: Contents, path: string, findings: Findings): void {
+  const names = [...contents.attributes(path).keys()].filter(
+    (name) => isPackingName(name) && !/fill|missing/i.test(name),
+  );
+  const said = names.map((name) => `${name} ${textOf(contents.attributes(path).get(name) ?? null)}`);
+  if (said.length > 0) findings.addReason(`${path}: values by ${said.join(", ")}.`);
+}

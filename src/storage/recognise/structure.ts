@@ -1,0 +1,179 @@
+/**
+ * Structure of a file: what a confirmation holds for. Paths, types, shapes without time, attributes, and the values of
+ * small datasets that are neither field nor time; not chunks, filters, byte order or references.
+ */
+import { createHash } from "node:crypto";
+import { DataError } from "../../shared/errors.js";
+import type { Descriptor } from "../dataset/descriptor.js";
+import { STEP_PLACE } from "../dataset/files.js";
+import type { AttributeValue } from "../dataset/stored.js";
+import type { StoredFile } from "../dataset/stored-file.js";
+import { join } from "./evidence.js";
+import { isOfLibrary } from "./statements.js";
+
+/** Text by `path` of a dataset or group, or `path@name` of an attribute. */
+export type Structure = ReadonlyMap<string, string>;
+
+/** Members of a file beyond which a confirmation cannot list them. */
+const MOST_MEMBERS = 20_000;
+/** Elements of a dataset whose values belong to the structure. */
+const SMALL = 65_536;
+/** Characters of a value that are kept as they are; longer ones are kept by their digest. */
+const PLAIN = 60;
+/** Stands for the text of a path that has several: one for each time. */
+const VARIES = "(differs from time to time)";
+
+/** What the datasets of a file are to a descriptor. */
+interface Roles {
+  /** By path, `{step}` included: the dimension of time, -1 if there is none. */
+  readonly fields: ReadonlyMap<string, number>;
+  readonly steps: readonly { readonly head: string; readonly tail: string }[];
+  readonly timeTable: string | null;
+  readonly frames: number;
+  readonly coordinates: ReadonlySet<string>;
+}
+
+/** @throws DataError if the file has more members than a confirmation can list */
+export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Structure {
+  const roles = rolesIn(descriptor, timeTable);
+  const found = new Map<string, string>();
+  const seen = new Set<number | string>();
+  const add = (key: string, text: string): void => {
+    const known = found.get(key);
+    found.set(key, known === undefined || known === text ? text : VARIES);
+    if (found.size > MOST_MEMBERS) throw new DataError(`${file.path} has more than ${MOST_MEMBERS} members`);
+  };
+  const visit = (path: string): void => {
+    const resolved = resolvedIn(file, path);
+    const key = withStep(path, roles);
+    if (resolved === null) {
+      add(key, "a link that is not followed");
+      return;
+    }
+    const identity = file.address(resolved) ?? resolved;
+    if (seen.size === seen.add(identity).size) {
+      add(key, `the object ${withStep(resolved, roles)}`);
+      return;
+    }
+    const kind = file.kind(resolved);
+    for (const [name, value] of file.attributes(resolved)) {
+      const isLeft = isOfLibrary(name) && name !== "NAME";
+      if (!isLeft) add(`${key === "/" ? "" : key}@${name}`, plain(valueText(value)));
+    }
+    if (kind === "group") {
+      add(key, "group");
+      for (const name of file.names(resolved)) visit(join(path, name));
+    } else add(key, kind === "dataset" ? datasetText(file, resolved, key, roles) : "a named type");
+  };
+  visit("/");
+  return found;
+}
+
+function rolesIn({ fields, axes, time }: Descriptor, timeTable: string | null): Roles {
+  const all = new Map<string, number>();
+  const steps: { head: string; tail: string }[] = [];
+  const coordinates = new Set<string>();
+  for (const field of Object.values(fields)) {
+    if (field === undefined) continue;
+    const places = "components" in field ? field.components : [field];
+    for (const place of places) {
+      const dimensions = place.dimensions ?? field.dimensions;
+      const [head = "", tail = ""] = place.path.replace(STEP_PLACE, "{step}").split("{step}");
+      if (STEP_PLACE.test(place.path)) steps.push({ head, tail: tail.split("/")[0] ?? "" });
+      all.set(place.path.replace(STEP_PLACE, "{step}"), dimensions.indexOf("t"));
+    }
+  }
+  JSON.stringify(axes, (key, value) => {
+    if (key === "path" && typeof value === "string") coordinates.add(value);
+    return value;
+  });
+  // A file of a series has one time.
+  const isSeries = Object.values(fields).some((field) => /"file":"[^"]*\{step/.test(JSON.stringify(field)));
+  const frames = isSeries ? 1 : "values" in time ? time.values.length : time.count;
+  return { fields: all, steps, timeTable, frames, coordinates };
+}
+
+/** The path with `{step}` for the number of a time in it. */
+function withStep(path: string, { steps }: Roles): string {
+  for (const { head, tail } of steps) {
+    if (!path.startsWith(head)) continue;
+    const [segment = "", ...rest] = path.slice(head.length).split("/");
+    const number = segment.endsWith(tail) ? segment.slice(0, segment.length - tail.length) : "";
+    if (/^\d[\d.eE+-]*$/.test(number)) return `${head}{step}${tail}${rest.length === 0 ? "" : `/${rest.join("/")}`}`;
+  }
+  return path;
+}
+
+function datasetText(file: StoredFile, path: string, key: string, roles: Roles): string {
+  const { element, size, shape } = file.describe(path);
+  const isNumber = element === "float" || element === "integer";
+  const type = isNumber ? `${element === "float" ? "float" : "int"}${8 * size}` : element;
+  const time = roles.fields.get(key);
+  const isOverTime =
+    roles.timeTable === path ||
+    (time === undefined &&
+      !roles.coordinates.has(path) &&
+      shape.length === 1 &&
+      shape[0] === roles.frames &&
+      shape[0] > 1);
+  const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
+  const head = `${type} ${lengths.join(" x ")}`.trim();
+  const count = shape.reduce((product, length) => product * length, 1);
+  if (time !== undefined || isOverTime || count > SMALL || file.isUnwritten(path)) return head;
+  if (isNumber) {
+    const values = file.numbers(path);
+    const text =
+      values.length <= 4
+        ? values.join(", ")
+        : digest(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    return `${head} = ${text}`;
+  }
+  const texts = count <= 64 ? file.texts(path) : null;
+  return texts === null ? head : `${head} = ${plain(texts.join(", "))}`;
+}
+
+function resolvedIn(file: StoredFile, path: string): string | null {
+  try {
+    return file.resolve(path);
+  } catch (error) {
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+}
+
+function valueText(value: AttributeValue | null): string {
+  if (value === null) return "(neither a number nor a text)";
+  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
+}
+
+function plain(text: string): string {
+  return text.length <= PLAIN ? text : digest(Buffer.from(text));
+}
+
+function digest(bytes: Uint8Array): string {
+  return `sha256 ${createHash("sha256").update(bytes).digest("hex").slice(0, 24)}`;
+}
+
+/** What differs between several files: it is listed when they are confirmed, and leaves the structure. */
+export function variesIn(all: readonly Structure[]): string[] {
+  const [first = new Map<string, string>(), ...others] = all;
+  const keys = new Set(all.flatMap((one) => [...one.keys()]));
+  return [...keys].filter((key) => others.some((other) => other.get(key) !== first.get(key))).sort();
+}
+
+/** The first differences of a file from what was confirmed, for people; empty if there are none. */
+export function differences(
+  confirmed: Readonly<Record<string, string>>,
+  varies: readonly string[],
+  found: Structure,
+): string[] {
+  const known = new Map(Object.entries(confirmed));
+  const keys = [...new Set([...known.keys(), ...found.keys()])].filter((key) => !varies.includes(key));
+  return keys.flatMap((key) => {
+    const [before, now] = [known.get(key), found.get(key)];
+    if (before === now) return [];
+    const what = key.includes("@") ? `the attribute ${key}` : key;
+    if (before === undefined) return [`${what} is new (${now})`];
+    return [now === undefined ? `${what} is missing` : `${what} is ${now}, and was ${before}`];
+  });
+}

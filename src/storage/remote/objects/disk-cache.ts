@@ -1,0 +1,240 @@
+/**
+ * `DiskCache` keeps fetched bytes in a folder, within a bound: processes that name the folder share it, and it survives
+ * a restart.
+ *
+ * Each entry is one file, named by the digest of its name. It is written under another name and renamed, so that it is
+ * there whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. The least
+ * recently used entries are removed first.
+ */
+import { createHash } from "node:crypto";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder, reasonOf } from "../../../shared/system.js";
+import type { DiskCounts } from "./store-status.js";
+
+/** The contents of an entry. */
+export interface EntryName {
+  readonly address: string;
+  /** Version of the object; empty if `note` tells it. */
+  readonly version: string;
+  readonly range: string;
+}
+
+/** An entry as it was put. */
+export interface CacheEntry {
+  readonly bytes: Uint8Array;
+  /** Whatever JSON can hold. */
+  readonly note: unknown;
+}
+
+const MAGIC = Buffer.from("FPCACHE1", "latin1");
+const SUM_BYTES = 32;
+/** Magic, checksum, length of the name in JSON. */
+const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
+/** Bytes that wait to be written; what comes beyond is not kept. */
+const MOST_WAITING = 128 * 1024 * 1024;
+/** An entry used within this time is not marked as used again. */
+const USE_RESOLUTION_MS = 60_000;
+/**
+ * Parts of the bound: what a process writes between looks at the folder, the size from which it removes entries, and
+ * the size that it leaves.
+ */
+const LOOK_AFTER = 0.02;
+const FULL = 0.94;
+const KEEP = 0.9;
+/** Time after which a folder that could not be written is tried again. */
+const REST_MS = 60_000;
+/** Age of a file that somebody began to write and never finished. */
+const ABANDONED_MS = 3_600_000;
+
+/** An entry as a file. */
+interface EntryFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly usedMs: number;
+}
+
+export class DiskCache {
+  readonly counts: { -readonly [K in keyof DiskCounts]: number } = {
+    hits: 0,
+    misses: 0,
+    damaged: 0,
+    evictions: 0,
+    dropped: 0,
+    bytes: 0,
+  };
+  readonly #folder: string;
+  readonly #mostBytes: number;
+  readonly #warn: (line: string) => void;
+  #waiting = 0;
+  #written = Number.POSITIVE_INFINITY;
+  #files = 0;
+  /** Time, on the clock of `Date.now`, until which nothing is written because writing failed; entries are read. */
+  #restsUntil = 0;
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** @param warn told when entries are dropped, once when the folder cannot be written, and when it can again */
+  constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
+    this.#folder = folder;
+    this.#mostBytes = mostBytes;
+    this.#warn = warn;
+  }
+
+  /** The entry of a name; null if there is none, or a damaged one. */
+  async get(name: EntryName): Promise<CacheEntry | null> {
+    const path = this.#pathOf(name);
+    const found = await this.#read(path, name);
+    if (found === null) this.counts.misses++;
+    else this.counts.hits++;
+    return found;
+  }
+
+  async #read(path: string, name: EntryName): Promise<CacheEntry | null> {
+    let file: Buffer;
+    try {
+      const handle = await open(path);
+      try {
+        const { mtimeMs } = await handle.stat();
+        file = await handle.readFile();
+        const now = new Date();
+        if (now.getTime() - mtimeMs > USE_RESOLUTION_MS) await handle.utimes(now, now).catch(() => undefined);
+      } finally {
+        await handle.close();
+      }
+    } catch {
+      return null;
+    }
+    const entry = entryIn(file, name);
+    if (entry !== null) return entry;
+    this.counts.damaged++;
+    await rm(path, { force: true }).catch(() => undefined);
+    return null;
+  }
+
+  put(name: EntryName, bytes: Uint8Array, note: unknown): void {
+    const isLate = this.#waiting + bytes.length > MOST_WAITING;
+    if (this.#isResting || bytes.length > this.#mostBytes / 2 || isLate) {
+      const reason = isLate ? "they come faster than the disk writes" : "they are larger than half of its bound";
+      this.#drop(this.#isResting ? null : reason);
+      return;
+    }
+    this.#waiting += bytes.length;
+    // A copy: a reader of the bytes may write NaN over missing values before this entry is written.
+    const kept = Uint8Array.from(bytes);
+    this.#work = this.#work
+      .then(() => this.#write(this.#pathOf(name), fileOf(name, kept, note)))
+      .catch((error: unknown) => this.#rest(error))
+      .finally(() => {
+        this.#waiting -= bytes.length;
+      });
+  }
+
+  /** Counts an entry that is not kept; the log hears of the first, the tenth, the hundredth and so on. */
+  #drop(reason: string | null): void {
+    const count = ++this.counts.dropped;
+    if (reason !== null && Number.isInteger(Math.log10(count)))
+      this.#warn(`the cache in ${this.#folder} has dropped entries, ${count} so far: ${reason}`);
+  }
+
+  /** Waits until everything that was put has been written, or dropped. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  async #write(path: string, parts: readonly Uint8Array[]): Promise<void> {
+    if (this.#isResting) return;
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#written += bytes;
+    if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
+    makeFolder(join(path, ".."), 0o700);
+    const partial = `${path}.${process.pid}-${this.#files++}.partial`;
+    try {
+      const file = await open(partial, "wx", 0o600);
+      try {
+        // Unlike `writev` this writes all of it, or fails if the disk has no room for the rest.
+        for (const part of parts) await file.writeFile(part);
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    this.counts.bytes += bytes;
+    if (this.#restsUntil > 0) this.#warn(`the cache in ${this.#folder} keeps entries again`);
+    this.#restsUntil = 0;
+  }
+
+  get #isResting(): boolean {
+    return Date.now() < this.#restsUntil;
+  }
+
+  /** Goes on without keeping anything for a while. */
+  #rest(error: unknown): void {
+    if (this.#restsUntil === 0) this.#warn(`the cache in ${this.#folder} keeps nothing for now: ${reasonOf(error)}`);
+    this.#restsUntil = Date.now() + REST_MS;
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    const files = await this.#look();
+    let total = files.reduce((sum, file) => sum + file.bytes, 0);
+    if (total + bytes > FULL * this.#mostBytes) {
+      for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
+        if (total + bytes <= KEEP * this.#mostBytes) break;
+        await rm(file.path, { force: true });
+        total -= file.bytes;
+        this.counts.evictions++;
+      }
+    }
+    this.counts.bytes = total;
+    this.#written = bytes;
+  }
+
+  /** All entries of the folder; what was never finished is removed. */
+  async #look(): Promise<EntryFile[]> {
+    makeFolder(this.#folder, 0o700);
+    const found: EntryFile[] = [];
+    for (const part of await readdir(this.#folder)) {
+      const folder = join(this.#folder, part);
+      if (!/^[0-9a-f]{2}$/.test(part)) continue;
+      for (const name of await readdir(folder)) {
+        const path = join(folder, name);
+        const status = await stat(path).catch(() => null);
+        if (status === null) continue;
+        if (name.endsWith(".partial")) {
+          if (Date.now() - status.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+        } else found.push({ path, bytes: status.size, usedMs: status.mtimeMs });
+      }
+    }
+    return found;
+  }
+
+  #pathOf({ address, version, range }: EntryName): string {
+    const digest = createHash("sha256")
+      .update(JSON.stringify([address, version, range]))
+      .digest("hex");
+    return join(this.#folder, digest.slice(0, 2), digest.slice(2));
+  }
+}
+
+function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note: unknown): Uint8Array[] {
+  const name = Buffer.from(JSON.stringify({ address, version, range, note, bytes: bytes.length }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(name.length);
+  const sum = createHash("sha256").update(length).update(name).update(bytes).digest();
+  return [Buffer.concat([MAGIC, sum, length, name]), bytes];
+}
+
+/** The entry in a file; null if it is damaged, or another one's. */
+function entryIn(file: Buffer, { address, version, range }: EntryName): CacheEntry | null {
+  if (file.length < HEAD_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return null;
+  const sum = createHash("sha256")
+    .update(file.subarray(HEAD_BYTES - 4))
+    .digest();
+  if (!sum.equals(file.subarray(MAGIC.length, MAGIC.length + SUM_BYTES))) return null;
+  const nameBytes = file.readUInt32LE(HEAD_BYTES - 4);
+  const name = JSON.parse(file.toString("utf8", HEAD_BYTES, HEAD_BYTES + nameBytes)) as EntryName & { note: unknown };
+  if (name.address !== address || name.version !== version || name.range !== range) return null;
+  return { bytes: file.subarray(HEAD_BYTES + nameBytes), note: name.note };
+}

@@ -1,0 +1,250 @@
+/** `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones. */
+import { createHash } from "node:crypto";
+import { isBucket } from "../../../shared/addresses.js";
+import { BusyError, DataError } from "../../../shared/errors.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../../shared/store-settings.js";
+import type { DiskCache } from "./disk-cache.js";
+import type { HttpConnections } from "./http-connections.js";
+import { listPage } from "./http-list.js";
+import { RangeQueue } from "./range-queue.js";
+import {
+  type ObjectPart,
+  type ObjectRange,
+  type RemoteObject,
+  RemoteObjects,
+  type Stamp,
+  UNCHANGED,
+} from "./remote-objects.js";
+import { type S3Place, s3Place } from "./s3.js";
+import { type FolderListing, listFolder } from "./s3-list.js";
+
+/** HTTP tells times in whole seconds. */
+const RESOLUTION_MS = 1000;
+/** Objects whose versions are remembered, because they are read part by part. */
+const MOST_VERSIONS = 65_536;
+
+/** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
+const BEGINNING = { offset: 0, length: 2 } as const;
+
+/** Connections to the hosts of buckets, none of which is refused, and to all others. */
+export interface Network {
+  readonly buckets: HttpConnections;
+  readonly others: HttpConnections;
+}
+
+/** How objects are fetched, and where they are kept. */
+export interface Fetching {
+  readonly settings: StoreSettings;
+  readonly disk: DiskCache | null;
+  /** Absent: new connections, to any host. */
+  readonly network?: Network;
+}
+
+const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
+
+/** The version of an object, as its host tells it. */
+interface Version {
+  /** `ETag`, time of change and size in one text. */
+  readonly text: string;
+  readonly size: number | null;
+  readonly etag: string | null;
+  readonly modifiedMs: number;
+  /** Whether two objects of this version have the same bytes. */
+  readonly isExact: boolean;
+  /** Whether a change of the object shows: by a strong `ETag`, or by a time of change that is not a moment ago. */
+  readonly showsChanges: boolean;
+}
+
+interface ExpectedVersion {
+  readonly bytes?: number;
+  readonly version?: string;
+  readonly refusal: DataError;
+}
+
+/** The objects below one address, frozen to a time and each to the version that was read of it first. */
+export class FrozenObjects {
+  /** Time of the newest object that was found changed; 0 if there is none. */
+  changedMs = 0;
+  /** The time that objects are frozen to, in milliseconds of the host's clock. */
+  newestMs = Number.POSITIVE_INFINITY;
+  readonly host: RemoteObjects;
+  /** By key: the size and the digest of the version that an object must have, and the error if it has another. */
+  readonly expected = new Map<string, ExpectedVersion>();
+  readonly #versions = new Map<string, Version>();
+  readonly #queues = new Map<string, RangeQueue>();
+  readonly #base: string;
+  readonly #place: S3Place | null = null;
+  readonly #disk: DiskCache | null;
+
+  /**
+   * @param base   `https://host/path`, `http://host/path`, `s3://bucket/prefix` or `gs://bucket/prefix`, which keys are
+   *               appended to
+   * @param shared its host, if other places share it
+   */
+  constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
+    this.#disk = disk;
+    if (isBucket(base)) this.#place = s3Place(base);
+    this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
+    // The host of a bucket is Amazon's or named by the AWS variables of this process: no address of it is refused.
+    const connections = this.#place === null ? network?.others : network?.buckets;
+    this.host = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
+  }
+
+  /** Fetches an object or part of it, whatever its version; null if there is none. */
+  current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
+    return this.host.fetch(this.#addressOf(key), part, mostBytes);
+  }
+
+  /** Entries directly in a folder; null if the host cannot list. */
+  list(folder: string): Promise<FolderListing | null> {
+    if (this.#place !== null) return listFolder(this.host, this.#place, folder);
+    return listPage(this.host, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
+  }
+
+  /** Asks for the beginning of an object, and pins its ranges to the version that answers; null if there is none. */
+  async pin(key: string): Promise<RemoteObject | null> {
+    const object = await this.current(key, BEGINNING);
+    if (object !== null) this.#versions.set(key, versionOf(object));
+    return object;
+  }
+
+  /** Fetches an object or part of it; undefined if there is none. @throws DataError if it has changed, or more bytes */
+  async get(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+    const most = part === null ? mostBytes : "offset" in part ? part.length : part.suffixLength;
+    if (most > mostBytes) throw new DataError(`${this.#addressOf(key)}: ${most} bytes are more than ${mostBytes}`);
+    if (part !== null && "offset" in part) return (await this.#range(key, part)) ?? undefined;
+    return (part === null ? await this.#whole(key, mostBytes) : await this.#fetch(key, part)) ?? undefined;
+  }
+
+  async #range(key: string, range: ObjectRange): Promise<Uint8Array | null> {
+    const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#learn(key));
+    const name = {
+      address: this.#addressOf(key),
+      version: version?.text ?? "",
+      range: `${range.offset}-${range.length}`,
+    };
+    const isKept = this.#disk !== null && version?.isExact === true;
+    const kept = isKept ? await this.#disk?.get(name) : null;
+    if (kept) return kept.bytes;
+    let queue = this.#queues.get(key);
+    if (queue === undefined) {
+      queue = new RangeQueue((buffer) => this.#fetch(key, buffer));
+      if (this.#queues.size === MOST_VERSIONS) this.#queues.clear();
+      this.#queues.set(key, queue);
+    }
+    const bytes = await queue.get(range);
+    if (isKept && bytes !== null) this.#disk?.put(name, bytes, null);
+    return bytes;
+  }
+
+  async #learn(key: string): Promise<Version | undefined> {
+    if ((await this.#fetch(key, BEGINNING)) === null) return undefined;
+    return this.#versions.get(key);
+  }
+
+  async #whole(key: string, mostBytes: number): Promise<Uint8Array | null> {
+    const disk = this.#disk;
+    if (disk === null) return this.#fetch(key, null, mostBytes);
+    const address = this.#addressOf(key);
+    const name = { address, version: "", range: "whole" };
+    const kept = await disk.get(name);
+    const known = kept?.note as Version | null | undefined;
+    const object = known?.etag
+      ? await this.host.fetchUnless(address, known.etag, mostBytes)
+      : await this.host.fetch(address, null, mostBytes);
+    if (object === null) return null;
+    if (object === UNCHANGED) {
+      this.#check(key, known as Version, null);
+      return (kept as { bytes: Uint8Array }).bytes;
+    }
+    const version = versionOf(object);
+    this.#check(key, version, null);
+    if (version.etag !== null && version.isExact) disk.put(name, object.bytes, version);
+    return object.bytes;
+  }
+
+  async #fetch(key: string, part: ObjectPart | null, mostBytes?: number): Promise<Uint8Array | null> {
+    const object = await this.host.fetch(this.#addressOf(key), part, mostBytes);
+    if (object === null) return null;
+    this.#check(key, versionOf(object), part);
+    return object.bytes;
+  }
+
+  /** @throws DataError when an object is newer than the frozen time, or another than the one that parts were read of */
+  #check(key: string, version: Version, part: ObjectPart | null): void {
+    if (part === null && version.modifiedMs === 0)
+      throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
+    if (part !== null) requireVersion(this.#addressOf(key), version);
+    const expected = this.expected.get(key);
+    if (expected !== undefined && !isExpected(version, expected)) throw expected.refusal;
+    const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
+    if (!isNewer && (part === null || !this.#isOther(key, version))) return;
+    this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);
+    throw new DataError(`${this.#addressOf(key)} has changed since the catalogue was read`);
+  }
+
+  #addressOf(key: string): string {
+    return `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`;
+  }
+
+  /** Whether an object has another version than the parts read of it before; the first version seen is frozen. */
+  #isOther(key: string, version: Version): boolean {
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known.text !== version.text;
+    if (this.#versions.size === MOST_VERSIONS) this.#versions.delete(this.#versions.keys().next().value as string);
+    this.#versions.set(key, version);
+    return false;
+  }
+}
+
+function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean {
+  const isSize = expected.bytes === undefined || size === null || size === expected.bytes;
+  return isSize && (expected.version === undefined || expected.version === versionDigest(text));
+}
+
+/** The digest of a version, by which lists name it. */
+export function versionDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/**
+ * The version of an object.
+ *
+ * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies two seconds before
+ * the answer, and a weak `ETag` is shared by several sequences of bytes.
+ */
+export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
+  const { etag, modifiedMs } = stamp;
+  const isStrong = etag !== null && !etag.startsWith("W/");
+  const isOld = modifiedMs !== null && dateMs - modifiedMs >= 2 * RESOLUTION_MS;
+  return {
+    text: stampText(stamp),
+    size: stamp.size,
+    etag,
+    modifiedMs: modifiedMs ?? 0,
+    isExact: etag === null ? isOld : isStrong,
+    showsChanges: isStrong || isOld,
+  };
+}
+
+/**
+ * Refuses ranges of an object whose host does not tell versions apart: they could be of several.
+ *
+ * @throws DataError, or BusyError if its time of change will tell in a moment
+ */
+export function requireVersion(address: string, { showsChanges, modifiedMs }: Version): void {
+  if (showsChanges) return;
+  if (modifiedMs === 0)
+    throw new DataError(
+      `${address}: its host tells neither Last-Modified nor a strong ETag, so a change would go unseen`,
+    );
+  throw new BusyError(
+    `${address} has changed a moment ago, and its host tells no strong ETag: a further change would go unseen.`,
+    (2 * RESOLUTION_MS) / 1000,
+  );
+}
+
+/** `ETag`, time of change and size in one text: the same for everything of one version. */
+export function stampText({ etag, modifiedMs, size }: Stamp): string {
+  return `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`;
+}

@@ -1,0 +1,137 @@
+/** `HttpConnections` sends requests to hosts, and keeps connections for a while so that they can be used again. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { LookupFunction } from "node:net";
+import { Agent, type Dispatcher } from "undici";
+import { copyToShared, ReadMemory } from "../../../shared/read-memory.js";
+
+/** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
+const IDLE_MS = 4000;
+
+/** What is sent to a host. */
+export interface HttpRequest {
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | null;
+}
+
+/** The beginning of an answer. */
+export interface HttpHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** An answer. */
+export interface HttpAnswer extends HttpHead {
+  /** In lent memory if the host announced its length, so that other threads can have it without a copy. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Says how many bytes of a body are needed: the connection is closed when more come. What it throws ends the request.
+ */
+export type NeededBytes = (head: HttpHead) => number;
+
+export class HttpConnections {
+  readonly #agent: Agent;
+
+  /** @param lookup finds the address of a host for a connection, and may refuse it; absent: the system's */
+  constructor(lookup?: LookupFunction) {
+    // Time is bounded by the signal of each request, and bytes by those who ask.
+    const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
+    const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
+    this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
+  }
+
+  /**
+   * Sends a request. Redirections are not followed, and bodies come as they were sent.
+   *
+   * @throws the reason of the signal, the error of the lookup, that of the connection, or what `needed` throws
+   */
+  send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
+    const { origin, pathname, search } = new URL(address);
+    const { method, headers, body } = request;
+    return new Promise((resolve, reject) => {
+      const answer = new CollectedAnswer(signal, needed, resolve, reject);
+      const sent = { "user-agent": "fieldprobe", ...headers };
+      this.#agent.dispatch({ origin, path: pathname + search, method, headers: sent, body }, answer);
+    });
+  }
+}
+
+/** Puts the parts of one answer together. */
+class CollectedAnswer implements Dispatcher.DispatchHandler {
+  readonly #signal: AbortSignal;
+  readonly #needed: NeededBytes;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  #head: HttpHead = { status: 0, headers: {} };
+  #most = 0;
+  /** The announced body, or null while its parts are kept. */
+  #body: Uint8Array | null = null;
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+  #stop: () => void = () => {};
+
+  constructor(
+    signal: AbortSignal,
+    needed: NeededBytes,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    [this.#signal, this.#needed, this.#resolve, this.#reject] = [signal, needed, resolve, reject];
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#stop = () => {
+      this.#reject(this.#signal.reason);
+      controller.abort(this.#signal.reason as Error);
+    };
+    if (this.#signal.aborted) this.#stop();
+    else this.#signal.addEventListener("abort", this.#stop, { once: true });
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#head = { status, headers };
+    try {
+      this.#most = this.#needed(this.#head);
+    } catch (error) {
+      this.#reject(error);
+      this.#end(controller);
+      return;
+    }
+    const announced = headers["content-length"];
+    if (announced === undefined) return;
+    this.#body = ReadMemory.ofThread().take(Math.min(Number(announced), this.#most));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
+    const left = this.#most - this.#length;
+    const wanted = part.length > left ? part.subarray(0, left) : part;
+    if (this.#body === null) this.#parts.push(wanted);
+    else copyToShared(wanted, this.#body, this.#length);
+    this.#length += wanted.length;
+    if (part.length <= left) return;
+    this.#done();
+    this.#end(controller);
+  }
+
+  onResponseEnd(): void {
+    this.#done();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#signal.removeEventListener("abort", this.#stop);
+    this.#reject(error);
+  }
+
+  #done(): void {
+    this.#signal.removeEventListener("abort", this.#stop);
+    this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#parts) });
+  }
+
+  /** Closes the connection: the rest of the answer is not wanted. */
+  #end(controller: Dispatcher.DispatchController): void {
+    controller.abort(new Error("the rest of the answer is not needed"));
+  }
+}

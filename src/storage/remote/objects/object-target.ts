@@ -1,0 +1,226 @@
+/**
+ * `ObjectTarget` writes the objects of a store to a folder, or below a prefix in a bucket. Each object is there whole
+ * or not at all.
+ */
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isBucket } from "../../../shared/addresses.js";
+import { BusyError, DataError } from "../../../shared/errors.js";
+import type { StoreSettings } from "../../../shared/store-settings.js";
+import { reasonOf } from "../../../shared/system.js";
+import { membersOf, refusalIn } from "./host-refusal.js";
+import { type ObjectRange, type RemoteObject, RemoteObjects } from "./remote-objects.js";
+import { s3Place } from "./s3.js";
+import { listFolder } from "./s3-list.js";
+
+export interface ObjectTarget {
+  /** Folder or address. */
+  readonly location: string;
+  isEmpty(): Promise<boolean>;
+  /** Null if there is no such object. */
+  read(key: string): Promise<Uint8Array | null>;
+  write(key: string, bytes: Uint8Array): Promise<void>;
+  /** Waits until objects that were written survive a loss of power. */
+  settle(keys: readonly string[]): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+/** Files that are handed to the disk at a time: one commit of a journal serves several. */
+const SETTLED_AT_ONCE = 16;
+/** Bytes of a part of an object, unless there would be more parts than hosts take. */
+const PART_BYTES = 16 * 1024 * 1024;
+const MOST_PARTS = 10_000;
+/** Bytes that a host may send that is asked for the last one: some send the first ones. */
+const LAST_BYTES = 16;
+
+/** The target at a path, or below a prefix of a bucket. @throws DataError for other addresses */
+export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
+  if (isBucket(location)) return new BucketTarget(location, settings);
+  if (/^\w+:\/\//.test(location))
+    throw new DataError(`${location}: stores are written to folders and buckets (s3://, gs://)`);
+  return new FolderTarget(location);
+}
+
+class FolderTarget implements ObjectTarget {
+  readonly location: string;
+
+  constructor(location: string) {
+    this.location = location;
+  }
+
+  async isEmpty(): Promise<boolean> {
+    await mkdir(this.location, { recursive: true });
+    return (await readdir(this.location)).length === 0;
+  }
+
+  async read(key: string): Promise<Uint8Array | null> {
+    try {
+      return await readFile(join(this.location, key));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    const path = join(this.location, key);
+    await mkdir(dirname(path), { recursive: true });
+    // No chunk has a name that begins with a dot.
+    const partial = join(dirname(path), ".partial");
+    try {
+      const file = await open(partial, "w");
+      try {
+        await file.writeFile(bytes);
+        // The name of a document tells that it is whole, so the disk has it before it has that name.
+        if (key.endsWith(".json")) await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw new DataError(`${path} cannot be written: ${reasonOf(error)}`, error);
+    }
+  }
+
+  async settle(keys: readonly string[]): Promise<void> {
+    const left = keys.values();
+    const settleNext = async () => {
+      for (const key of left) {
+        const path = join(this.location, key);
+        try {
+          const file = await open(path, "r+");
+          await file.sync().finally(() => file.close());
+        } catch (error) {
+          throw new DataError(`${path} cannot be written: ${reasonOf(error)}`, error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: SETTLED_AT_ONCE }, settleNext));
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(join(this.location, key), { force: true });
+  }
+}
+
+/** Objects of a bucket below a prefix, which may be larger than memory. */
+export class BucketTarget implements ObjectTarget {
+  readonly location: string;
+  readonly #place: ReturnType<typeof s3Place>;
+  readonly #objects: RemoteObjects;
+
+  constructor(location: string, settings: StoreSettings) {
+    this.location = location;
+    this.#place = s3Place(location);
+    this.#objects = new RemoteObjects(this.#place.sign, settings);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const { objects, folders } = await listFolder(this.#objects, this.#place, "");
+    return objects.length === 0 && folders.length === 0;
+  }
+
+  /** Keys directly below the prefix. */
+  async list(): Promise<readonly string[]> {
+    return (await listFolder(this.#objects, this.#place, "")).objects.map(({ name }) => name);
+  }
+
+  async read(key: string): Promise<Uint8Array | null> {
+    return (await this.#objects.fetch(this.#addressOf(key)))?.bytes ?? null;
+  }
+
+  /** The end of an object, which tells its size and its version; null if there is no object. */
+  lastOf(key: string): Promise<RemoteObject | null> {
+    return this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES);
+  }
+
+  /** Part of an object; null if there is none. */
+  readPart(key: string, part: ObjectRange): Promise<RemoteObject | null> {
+    return this.#objects.fetch(this.#addressOf(key), part, part.length);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.#put(this.#addressOf(key), bytes);
+  }
+
+  #put(address: string, bytes: Uint8Array): Promise<RemoteObject | null> {
+    // The host refuses bytes that have changed on their way.
+    const sum = createHash("md5").update(bytes).digest("base64");
+    const headers = { "content-type": "application/octet-stream", "content-md5": sum };
+    return this.#objects.send(address, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
+  }
+
+  /**
+   * Writes a file as one object, in parts unless it is small.
+   *
+   * Source: Amazon S3 API reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload.
+   *
+   * @param signal ends it between two parts
+   * @throws DataError if the host refuses a part, BusyError if it does not answer; there is no object then
+   */
+  async writeFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      const partBytes = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS));
+      const partAt = async (at: number): Promise<Buffer> => {
+        signal.throwIfAborted();
+        const bytes = Buffer.alloc(Math.min(partBytes, size - at));
+        const { bytesRead } = await file.read(bytes, 0, bytes.length, at);
+        if (bytesRead < bytes.length) throw new DataError(`${path} became shorter while it was read`);
+        return bytes;
+      };
+      if (size <= partBytes) await this.write(key, await partAt(0));
+      else await this.#writeParts(key, size, partBytes, partAt);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #writeParts(
+    key: string,
+    size: number,
+    partBytes: number,
+    partAt: (at: number) => Promise<Buffer>,
+  ): Promise<void> {
+    const address = this.#addressOf(key);
+    const refused = (reason: string) => new DataError(`${address} cannot be written: ${reason}`);
+    const begun = await this.#objects.send(`${address}?uploads=`, { method: "POST" });
+    const id = membersOf(new TextDecoder().decode(begun?.bytes), "InitiateMultipartUploadResult").get("UploadId");
+    if (id === undefined) throw refused("its host takes no upload in parts");
+    const upload = `uploadId=${encodeURIComponent(id)}`;
+    try {
+      let list = "";
+      for (let at = 0, number = 1; at < size; at += partBytes, number++) {
+        const part = await this.#put(`${address}?partNumber=${number}&${upload}`, await partAt(at));
+        const [, tag] = /^"?([\w-]+)"?$/.exec(part?.etag ?? "") ?? [];
+        if (tag === undefined) throw refused("its host does not name the parts that it has");
+        list += `<Part><PartNumber>${number}</PartNumber><ETag>"${tag}"</ETag></Part>`;
+      }
+      const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
+      const headers = { "content-type": "application/xml" };
+      const done = await this.#objects.send(`${address}?${upload}`, { method: "POST", body, headers });
+      // A host that needs long begins to answer before it knows whether it can do it.
+      const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
+      if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
+      if (code !== null) throw refused(`its host says${words.slice(1)}`);
+      if ((await this.lastOf(key))?.size !== size) throw refused("its host has not put all of its parts together");
+    } catch (error) {
+      await this.#objects.send(`${address}?${upload}`, { method: "DELETE" }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** An object that a bucket has accepted is kept. */
+  async settle(): Promise<void> {}
+
+  async remove(key: string): Promise<void> {
+    await this.#objects.send(this.#addressOf(key), { method: "DELETE" });
+  }
+
+  #addressOf(key: string): string {
+    return `${this.#place.prefix}/${key.split("/").map(encodeURIComponent).join("/")}`;
+  }
+}

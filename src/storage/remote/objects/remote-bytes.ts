@@ -1,0 +1,56 @@
+/** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
+import { DataError } from "../../../shared/errors.js";
+import { type Fetching, FrozenObjects, requireVersion, versionDigest, versionOf } from "./frozen-objects.js";
+import type { RemoteObjects } from "./remote-objects.js";
+import { plainPath } from "./s3.js";
+
+export class RemoteBytes {
+  readonly #address: string;
+  readonly #name: string;
+  readonly #objects: FrozenObjects;
+
+  /** @param shared the objects of its host, if other places share them */
+  constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
+    this.#address = address;
+    const [folder, name] = splitAddress(address);
+    this.#name = name;
+    this.#objects = new FrozenObjects(folder, fetching, shared);
+  }
+
+  get hosts(): readonly RemoteObjects[] {
+    return [this.#objects.host];
+  }
+
+  /** Time of another version that has been found since the file was opened; 0 if none has. */
+  get changedMs(): number {
+    return this.#objects.changedMs;
+  }
+
+  /**
+   * Asks for the version and the size, which all ranges will be of.
+   * @throws DataError if the host tells no version
+   */
+  async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
+    const object = await this.#objects.pin(this.#name);
+    if (object === null) throw new DataError(`${this.#address} does not exist`);
+    const { size, modifiedMs, dateMs, isPart } = object;
+    if (!isPart || size === null)
+      throw new DataError(`${this.#address}: its host serves no ranges of bytes, which reading a part of a file needs`);
+    const version = versionOf(object);
+    requireVersion(this.#address, version);
+    return { size, digest: versionDigest(version.text), newestMs: modifiedMs ?? dateMs };
+  }
+
+  /** @throws DataError when the file has changed or ends before */
+  async read(position: number, length: number): Promise<Uint8Array> {
+    const bytes = await this.#objects.get(this.#name, { offset: position, length }, length);
+    if (bytes === undefined) throw new DataError(`${this.#address} does not exist any more`);
+    return bytes;
+  }
+}
+
+/** Address of the folder of an object, and its name. */
+export function splitAddress(address: string): [folder: string, name: string] {
+  const at = address.lastIndexOf("/");
+  return [address.slice(0, at), plainPath(address, address.slice(at + 1))];
+}

@@ -1,0 +1,377 @@
+/** `OpenStore` reads the arrays of one version of a Zarr store through the library. */
+import ndarray from "ndarray";
+import ops from "ndarray-ops";
+import {
+  type AbsolutePath,
+  type AsyncReadable,
+  type Chunk,
+  type DataType,
+  defineArrayExtension,
+  get,
+  open,
+  type RangeQuery,
+  root,
+  slice,
+  type Array as ZarrArray,
+} from "zarrita";
+import { DataError, FieldprobeError } from "../../shared/errors.js";
+import { copyToShared, ReadMemory } from "../../shared/read-memory.js";
+import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../shared/store-settings.js";
+import type { Documents } from "../dataset/documents.js";
+import { undoAround } from "../zarr/codecs.js";
+import { sizeOf } from "../zarr/element-size.js";
+import { worksOnElements } from "../zarr/filters.js";
+import { isReferences } from "../zarr/kinds.js";
+import {
+  DOCUMENT_NAMES,
+  entriesOf,
+  expandConsolidated,
+  readableDocument,
+  type ShardFacts,
+  shardFactsOf,
+} from "../zarr/metadata.js";
+import type { StoreTree } from "../zarr/store-tree.js";
+import { ChunkCache } from "./chunk-cache.js";
+import type { ObjectStore, VersionName } from "./object-store.js";
+import type { BoxRequest, Elements } from "./protocol.js";
+import type { OpenVersion } from "./versioned.js";
+
+/** Bytes of the largest type of elements. */
+export const ELEMENT_BYTES = 8;
+/** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
+const SLACK_BYTES = 64 * 1024;
+const ENTRY_BYTES = 16;
+/** Most bytes of shards that are kept because codecs lie around them: each of their chunks needs all of it. */
+const SHARDS_BYTES = 128 * 1024 * 1024;
+/** Arrays for elements, by the type of the elements. */
+const CONSTRUCTORS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+} as const;
+
+/** A decoded chunk: its values, shape and strides. */
+export type Decoded = Chunk<DataType>;
+
+/**
+ * One read of a chunk: the library hands it on to the store, which notes whether the chunk is there, and the memory
+ * that it was fetched to.
+ */
+interface ChunkRead {
+  found: boolean;
+  fetched: Uint8Array | null;
+}
+
+export class OpenStore implements OpenVersion {
+  readonly state: StoreTree;
+  readonly objects: ObjectStore;
+  readonly #location: string;
+  readonly #missing: MissingChunks;
+  readonly #readable: ReadableStore;
+  /** By path: the arrays that have been read. */
+  readonly #arrays = new Map<string, Promise<ZarrArray<DataType, ReadableStore>>>();
+
+  private constructor(
+    location: string,
+    tree: StoreTree,
+    objects: ObjectStore,
+    documents: Documents,
+    missing: MissingChunks,
+  ) {
+    this.#location = location;
+    this.state = tree;
+    this.objects = objects;
+    this.#missing = missing;
+    this.#readable = new ReadableStore(objects, documents, tree);
+  }
+
+  /**
+   * Reads the metadata of a store. The time names a version: two versions get different times.
+   *
+   * @param changedMs as `ObjectStore.open`
+   * @param last      the version that was found last
+   * @throws DataError if it holds no metadata
+   */
+  static async open(
+    location: string,
+    objects: ObjectStore,
+    changedMs: number,
+    { chunkBytes, missing }: StoreSettings,
+    last: VersionName | null = null,
+  ): Promise<OpenStore> {
+    const { documents: found, digest, ...opened } = await objects.open(changedMs, last);
+    const isOther = last !== null && last.digest !== digest;
+    const newestMs = isOther ? Math.max(opened.newestMs, last.newestMs + 1) : opened.newestMs;
+    const documents = expandConsolidated(location, found);
+    const entries = entriesOf(documents, chunkBytes);
+    if (Object.keys(entries).length === 0)
+      throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
+    return new OpenStore(location, { entries, digest, newestMs }, objects, documents, missing);
+  }
+
+  /** Reads a box into lent memory, its elements in C order. @throws DataError, BusyError */
+  async read(box: BoxRequest, chunks: ChunkCache<Decoded>): Promise<Elements> {
+    const array = await this.#array(box.path, chunks);
+    const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
+    if (Kind === undefined)
+      throw new DataError(`${this.#location}: ${box.path} holds ${array.dtype}, which are not numbers`);
+    this.#checkCount(box, array.chunks);
+    const entry = this.state.entries[box.path];
+    if (entry?.kind === "array" && entry.dataType === "float16") return halves(await get(array, slicesOf(box)));
+    const whole = await wholeChunk(array, box);
+    // Bytes that were only fetched are in shared memory: the threads that read them change nothing but missing values.
+    if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
+    const total = box.count.reduce((product, length) => product * length, 1);
+    const { buffer, byteOffset } = ReadMemory.ofThread().take(total * Kind.BYTES_PER_ELEMENT);
+    const out = new Kind(buffer as unknown as ArrayBuffer, byteOffset, total);
+    if (whole !== null) {
+      out.set(whole as never);
+      ReadMemory.ofThread().giveBack(whole as Elements);
+      return out;
+    }
+    const { data, shape, stride } = (await get(array, slicesOf(box))) as unknown as {
+      data: Elements;
+      shape: number[];
+      stride: number[];
+    };
+    ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
+    return out;
+  }
+
+  /** Reads the texts of a small array. @throws DataError, BusyError */
+  async texts(path: string): Promise<readonly string[]> {
+    const array = await open(root(this.#readable).resolve(path), { kind: "array" });
+    const { data } = (await get(array)) as unknown as { data: Iterable<unknown> };
+    return Array.from(data, String);
+  }
+
+  /** @throws DataError for a box of more chunks than one read may touch */
+  #checkCount({ path, offset, count }: BoxRequest, chunks: readonly number[]): void {
+    const touched = chunks.reduce((product, edge, axis) => {
+      const [first, end] = [offset[axis], offset[axis] + count[axis]];
+      return product * Math.max(1, Math.ceil(end / edge) - Math.floor(first / edge));
+    }, 1);
+    if (touched > STORE_BOUNDS.readChunks)
+      throw new DataError(
+        `${this.#location}: ${path} is cut into more than ${STORE_BOUNDS.readChunks} chunks in the box that is read`,
+      );
+  }
+
+  #array(path: string, chunks: ChunkCache<Decoded>): Promise<ZarrArray<DataType, ReadableStore>> {
+    const known = this.#arrays.get(path);
+    if (known !== undefined) return known;
+    const name = `${this.#location}\n${this.state.newestMs}\n${path}`;
+    const checks = { chunks, name, missing: this.#missingOf(path), forget: () => this.#arrays.delete(path) };
+    const opening = open(root(this.#readable).resolve(path), { kind: "array" }).then((array) =>
+      throughCache(array, { location: this.#location, ...checks }),
+    );
+    this.#arrays.set(path, opening);
+    opening.catch(() => this.#arrays.delete(path));
+    return opening;
+  }
+
+  /** The meaning of a chunk that is not there: what the array or a group above it says, else the setting. */
+  #missingOf(path: string): MissingChunks {
+    for (let at = path; ; at = at.slice(0, at.lastIndexOf("/"))) {
+      const stated = this.state.entries[at === "" ? "/" : at]?.attributes.missing;
+      if (stated === "fill" || stated === "error") return stated;
+      if (at === "" || at === "/") return this.#missing;
+    }
+  }
+}
+
+function slicesOf({ offset, count }: BoxRequest) {
+  return count.map((length, axis) => slice(offset[axis], offset[axis] + length));
+}
+
+/** Numbers of two bytes from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
+function halves(read: unknown): Float32Array {
+  const { data, shape, stride } = read as { data: Uint16Array; shape: number[]; stride: number[] };
+  const { buffer, byteOffset } = ReadMemory.ofThread().take(4 * data.length);
+  const out = new Float32Array(buffer as unknown as ArrayBuffer, byteOffset, data.length);
+  ops.assign(ndarray(out, shape), ndarray(data as unknown as Float32Array<ArrayBuffer>, shape, stride));
+  for (let i = 0; i < out.length; i++) {
+    const [sign, exponent, steps] = [out[i] & 0x8000 ? -1 : 1, (out[i] >> 10) & 31, out[i] & 1023];
+    const special = steps === 0 ? Number.POSITIVE_INFINITY : Number.NaN;
+    const size = exponent === 0 ? steps * 2 ** -24 : (1024 + steps) * 2 ** (exponent - 25);
+    out[i] = sign * (exponent === 31 ? special : size);
+  }
+  return out;
+}
+
+/** The most bytes of an encoded chunk of the arrays that are read. */
+function mostEncoded({ entries }: StoreTree): number {
+  const bytes = Object.values(entries).map((entry) =>
+    entry.kind === "group" || entry.unknownCodecs.length > 0
+      ? 0
+      : entry.chunks.reduce((product, edge) => product * edge, Math.max(ELEMENT_BYTES, sizeOf(entry.dataType))),
+  );
+  return bytes.reduce((most, one) => Math.max(most, Math.ceil(1.125 * one)), 0) + SLACK_BYTES;
+}
+
+/** Marks a chunk that is read as a whole: the cache of bricks keeps it, so the cache of chunks need not. */
+const WHOLE = { isWhole: true };
+
+/** The values of a box that is exactly one chunk, stored in C order, held once; null for every other box. */
+async function wholeChunk(
+  array: ZarrArray<DataType, ReadableStore>,
+  { offset, count }: BoxRequest,
+): Promise<Decoded["data"] | null> {
+  if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
+  const coordinates = array.chunks.map((edge, axis) => offset[axis] / edge);
+  const { data, shape, stride } = await array.getChunk(coordinates, WHOLE as object);
+  const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
+  return isPlain ? data : null;
+}
+
+/** Facts about an array that reading its chunks needs. */
+interface ChunkChecks {
+  readonly location: string;
+  readonly chunks: ChunkCache<Decoded>;
+  readonly name: string;
+  readonly missing: MissingChunks;
+  /** Has the array opened anew: the library remembers which shards are not there. */
+  readonly forget: () => void;
+}
+
+/**
+ * Has the chunks of an array read through a cache, and refuses one that is not there, unless that means its fill value,
+ * and one that decodes to another number of elements than the metadata state: the library would take those for zeros.
+ */
+const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
+  getChunk(coordinates: number[], asked?: object) {
+    const place = `${location}: chunk ${coordinates.join(".")} of ${array.path}`;
+    const load = async () => {
+      const read: ChunkRead = { found: false, fetched: null };
+      const chunk = await array.getChunk(coordinates, read as object).catch((error: unknown) => {
+        throw error instanceof FieldprobeError
+          ? error
+          : new DataError(`${place} is damaged: ${reasonOf(error)}`, error);
+      });
+      const elements = array.chunks.reduce((product, length) => product * length, 1);
+      if (chunk.data.length !== elements)
+        throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
+      // Values that are not the fetched bytes themselves were decoded to memory of their own.
+      if (read.fetched !== null && (chunk.data as Elements).buffer !== read.fetched.buffer)
+        ReadMemory.ofThread().giveBack(read.fetched);
+      if (read.found) return chunk;
+      forget();
+      if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
+      const first = coordinates.map((at, axis) => at * array.chunks[axis]);
+      // A list names the chunks of another file: a chunk that it leaves out was never written there.
+      const lack = isReferences(location)
+        ? `${location}: ${array.path} was never written at ${first.join(", ")}`
+        : `${place} is not there`;
+      throw new DataError(
+        `${lack}; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
+      );
+    };
+    return chunks.get(`${name} ${coordinates.join(".")}`, load, asked !== WHOLE);
+  },
+}));
+
+/** The reason of a failed decoding in one line: that of the codec, if it is known. */
+function reasonOf(error: unknown): string {
+  const own = error instanceof Error ? error : new Error(String(error));
+  const cause = own.cause instanceof Error ? `${own.message}: ${own.cause.message}` : own.message;
+  return cause.replace(/\s+/g, " ");
+}
+
+/** A store for the library, with the metadata documents that it was opened with. */
+class ReadableStore implements AsyncReadable {
+  readonly #objects: ObjectStore;
+  readonly #documents: Documents;
+  readonly #entries: StoreTree["entries"];
+  readonly #mostBytes: number;
+  /** By the beginning of its keys: what the library does not know of the shards of an array. */
+  readonly #facts: ReadonlyMap<string, ShardFacts>;
+  readonly #shards = new ChunkCache<Uint8Array>(
+    SHARDS_BYTES,
+    ({ length }) => length,
+    (shard) => shard,
+  );
+
+  constructor(objects: ObjectStore, documents: Documents, tree: StoreTree) {
+    this.#objects = objects;
+    this.#documents = documents;
+    this.#entries = tree.entries;
+    this.#mostBytes = mostEncoded(tree);
+    const facts = [...documents].map(([key, document]) => [key, shardFactsOf(document)] as const);
+    this.#facts = new Map(
+      facts.flatMap(([key, found]) => (found === null ? [] : [[`/${key.slice(0, key.lastIndexOf("/") + 1)}`, found]])),
+    );
+  }
+
+  async get(key: AbsolutePath, read?: object): Promise<Uint8Array | undefined> {
+    const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
+    if (isDocument) return this.#document(key.slice(1));
+    return noted(await this.#objects.get(key, this.#mostBytes), read, this.#alignmentOf(key));
+  }
+
+  async getRange(key: AbsolutePath, wanted: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
+    const isIndex = "suffixLength" in wanted;
+    const most = isIndex ? ENTRY_BYTES * (STORE_BOUNDS.shardChunks + 1) : this.#mostBytes;
+    const facts = [...this.#facts].find(([beginning]) => key.startsWith(beginning))?.[1];
+    const range = isIndex && facts?.isIndexFirst ? { offset: 0, length: wanted.suffixLength } : wanted;
+    const bytes =
+      facts === undefined || facts.around.length === 0
+        ? await this.#objects.getRange(key, range, most)
+        : partOf(await this.#shard(key, facts), range, key);
+    return noted(bytes, isIndex ? undefined : read, isIndex ? ELEMENT_BYTES : this.#alignmentOf(key));
+  }
+
+  /** The multiple of bytes at which the elements of an object must begin: their size if they are stored as they are. */
+  #alignmentOf(key: AbsolutePath): number {
+    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
+      const entry = this.#entries[key.slice(0, at)];
+      if (entry?.kind === "array")
+        return entry.codecs.some(worksOnElements) ? ELEMENT_BYTES : sizeOf(entry.dataType) || ELEMENT_BYTES;
+    }
+    return ELEMENT_BYTES;
+  }
+
+  /** A whole shard without the codecs around it; empty if there is none. */
+  #shard(key: AbsolutePath, { around, mostBytes }: ShardFacts): Promise<Uint8Array> {
+    return this.#shards.get(key, async () => {
+      const bytes = await this.#objects.get(key, Math.ceil(1.125 * mostBytes) + SLACK_BYTES);
+      return bytes === undefined ? new Uint8Array(0) : undoAround(around, bytes, mostBytes);
+    });
+  }
+
+  #document(key: string): Uint8Array | undefined {
+    const document = this.#documents.get(key);
+    return document && new TextEncoder().encode(JSON.stringify(readableDocument(document)));
+  }
+}
+
+/** Part of a shard; undefined if it is empty. @throws Error if it ends before */
+function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array | undefined {
+  if (shard.length === 0) return undefined;
+  const [offset, length] =
+    "suffixLength" in range ? [shard.length - range.suffixLength, range.suffixLength] : [range.offset, range.length];
+  if (offset < 0 || offset + length > shard.length) throw new DataError(`${key} ends after ${shard.length} bytes`);
+  return shard.subarray(offset, offset + length);
+}
+
+/**
+ * Notes that a chunk is there, and copies its bytes if they do not begin at such a multiple, as typed arrays need. The
+ * caller's hold of the bytes passes on to the read.
+ */
+function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
+  if (bytes === undefined) return undefined;
+  const isAligned = bytes.byteOffset % alignment === 0;
+  const noted = isAligned ? bytes : ReadMemory.ofThread().take(bytes.length);
+  if (!isAligned) {
+    copyToShared(bytes, noted, 0);
+    ReadMemory.ofThread().giveBack(bytes);
+  }
+  if (read !== undefined && "found" in read) Object.assign(read as ChunkRead, { found: true, fetched: noted });
+  return noted;
+}

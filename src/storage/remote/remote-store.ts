@@ -1,0 +1,140 @@
+/** `RemoteStore` reads a store behind an HTTP address or in a bucket of S3. */
+import { createHash } from "node:crypto";
+import type { AbsolutePath, RangeQuery } from "zarrita";
+import { DataError } from "../../shared/errors.js";
+import { STORE_BOUNDS } from "../../shared/store-settings.js";
+import { DocumentReader, type Documents, type Json } from "../dataset/documents.js";
+import { DOCUMENT_NAMES, expandConsolidated } from "../zarr/metadata.js";
+import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
+import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
+import type { RemoteObjects } from "./objects/remote-objects.js";
+
+const NAMES: readonly string[] = DOCUMENT_NAMES;
+
+/** The metadata documents of a store, and their texts by key. */
+interface Found {
+  readonly documents: Documents;
+  readonly texts: ReadonlyMap<string, Uint8Array>;
+  /** Time of the last answer by the clock of the host. */
+  readonly dateMs: number;
+}
+
+export class RemoteStore implements ObjectStore {
+  readonly #location: string;
+  readonly #objects: FrozenObjects;
+  readonly #metadataBytes: number;
+
+  /**
+   * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
+   * @param shared   the objects of its host, if other places share them
+   */
+  constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
+    this.#location = location;
+    this.#objects = new FrozenObjects(location, fetching, shared);
+    this.#metadataBytes = fetching.settings.metadataBytes;
+  }
+
+  get changedMs(): number {
+    return this.#objects.changedMs;
+  }
+
+  get hosts(): readonly RemoteObjects[] {
+    return [this.#objects.host];
+  }
+
+  async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {
+    const { documents, texts, dateMs } =
+      (await this.#consolidated(this.#reader())) ?? (await this.#listed(this.#reader()));
+    const hash = createHash("sha256");
+    for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
+    const digest = hash.digest("hex");
+    this.#objects.newestMs = frozenTime({ digest, newestMs: dateMs }, changedMs, last);
+    return { documents, digest, newestMs: this.#objects.newestMs };
+  }
+
+  /**
+   * The documents of a store that has them in one object, with those of the other format, which may say something else;
+   * null if it has not.
+   */
+  async #consolidated(reader: DocumentReader): Promise<Found | null> {
+    const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
+    const read = async (key: string): Promise<Json | null> => {
+      const object = await this.#objects.current(key, null, reader.bytesLeft);
+      if (object === null) return null;
+      const document = reader.read(`${this.#location}/${key}`, object.bytes);
+      found.set(key, { document, ...object });
+      return document;
+    };
+    const documents = (): Documents => new Map([...found].map(([key, { document }]) => [key, document]));
+    const third = await read("zarr.json");
+    if (third?.node_type === "group" && third.consolidated_metadata === undefined) return null;
+    if ((await read(".zmetadata")) === null && (await read(".zarray")) !== null) await read(".zattrs");
+    if (found.size === 0) return null;
+    const known = expandConsolidated(this.#location, documents());
+    const readOther = async (folder: string): Promise<void> => {
+      if (!known.has(`${folder}zarr.json`)) await read(`${folder}zarr.json`);
+      else if (!known.has(`${folder}.zarray`) && (await read(`${folder}.zarray`)) !== null)
+        await read(`${folder}.zattrs`);
+    };
+    await Promise.all(arrayFolders(known).map(readOther));
+    const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+    return {
+      documents: documents(),
+      texts: new Map(sorted.map(([key, { bytes }]) => [key, bytes])),
+      dateMs: Math.max(...sorted.map(([, { dateMs }]) => dateMs)),
+    };
+  }
+
+  /**
+   * The documents of a store that can be listed, group by group.
+   * @throws DataError if it cannot, or there are none
+   */
+  async #listed(reader: DocumentReader): Promise<Found> {
+    const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
+    const walk = async (folder: string, depth: number): Promise<void> => {
+      const listed = await this.#objects.list(folder);
+      if (listed === null)
+        throw new DataError(
+          `${this.#location} has no consolidated metadata, which a store needs that cannot be listed: zarr.consolidate_metadata(store) writes them; or name a list of references (NAME.refs.json)`,
+        );
+      let isArray = false;
+      for (const name of listed.objects.map((object) => object.name).filter((object) => NAMES.includes(object))) {
+        const key = folder === "" ? name : `${folder}/${name}`;
+        const object = await this.#objects.current(key, null, reader.bytesLeft);
+        if (object === null) continue;
+        const document = reader.read(`${this.#location}/${key}`, object.bytes);
+        found.documents.set(key, document);
+        found.texts.set(key, object.bytes);
+        found.dateMs = Math.max(found.dateMs, object.dateMs);
+        isArray ||= name === ".zarray" || document.node_type === "array";
+        if (found.documents.size > STORE_BOUNDS.nodes)
+          throw new DataError(`${this.#location} has more than ${STORE_BOUNDS.nodes} groups and arrays`);
+      }
+      if (isArray || depth === STORE_BOUNDS.depth) return;
+      for (const name of listed.folders) await walk(folder === "" ? name : `${folder}/${name}`, depth + 1);
+    };
+    await walk("", 0);
+    if (found.documents.size > 0) return found;
+    throw new DataError(
+      `${this.#location} holds neither zarr.json nor .zmetadata nor .zgroup nor .zarray, nor HDF5 files`,
+    );
+  }
+
+  #reader(): DocumentReader {
+    return new DocumentReader(this.#metadataBytes);
+  }
+
+  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#objects.get(key.slice(1), null, mostBytes);
+  }
+
+  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#objects.get(key.slice(1), range, mostBytes);
+  }
+}
+
+function arrayFolders(documents: Documents): string[] {
+  const arrays = [...documents].filter(([key, { node_type }]) => key.endsWith("/.zarray") || node_type === "array");
+  const folders = arrays.map(([key]) => key.slice(0, key.lastIndexOf("/") + 1));
+  return [...new Set(folders)].filter((folder) => folder !== "");
+}

@@ -1,0 +1,141 @@
+/** `StoreStates` looks at all addresses of a scan at the same time, and waits for no host beyond a bound. */
+import { BusyError, DataError } from "../../shared/errors.js";
+import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
+import { isReferences, isRemoteHdf5 } from "../zarr/kinds.js";
+import type { FolderContents } from "./protocol.js";
+import { StoreClient } from "./store-client.js";
+
+/**
+ * Time for which a scan waits for a host without hearing from it: for what it has never seen, and for what it can serve
+ * as it was.
+ */
+const NEW_MS = 10_000;
+const KNOWN_MS = 1_000;
+/** Least time for each, however long others took: one of these may have kept the store thread busy. */
+const LEAST_MS = 100;
+
+/** Waits for the version of a store or file. */
+type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
+
+export class StoreStates {
+  readonly #start = performance.now();
+  readonly #folders = new Map<string, (timeoutMs: number) => FolderContents>();
+  readonly #looks = new Map<string, PendingLook>();
+  readonly #versions = new Map<string, string>();
+  /** Places that cannot be looked at. */
+  readonly #problems = new Map<string, string>();
+  readonly #named = new Map<string, string>();
+  /** The time at which a named address answered last. */
+  readonly #heard = new Map<string, number>();
+  readonly #end: () => void = () => {};
+
+  /** @param addresses that the settings or the command line name */
+  constructor(addresses: readonly string[]) {
+    if (addresses.length === 0) return;
+    const client = StoreClient.ofThread();
+    client.beginScan();
+    this.#end = () => client.endScan();
+    for (const address of addresses) {
+      if (isFile(address)) this.#look(address);
+      else this.#folders.set(address, client.start({ kind: "folder", store: address }));
+    }
+  }
+
+  /** Ends the scan: from now on everything is looked at again. */
+  close(): void {
+    this.#end();
+  }
+
+  /**
+   * Finds possible datasets at a named address, or below it; if its host does not answer, what earlier scans have
+   * found.
+   *
+   * @param known states of earlier scans
+   */
+  placesAt(address: string, known: ReadonlyMap<string, string>): readonly string[] {
+    const folder = this.#folders.get(address);
+    if (folder === undefined) return [address];
+    const before = [...known.keys()].filter(
+      (location) => location === address || location.startsWith(`${address.replace(/\/+$/, "")}/`),
+    );
+    try {
+      const { places, versions, problems } = folder(this.#left(address, before.length > 0));
+      this.#heard.set(address, performance.now());
+      for (const { location, message } of problems) this.#problems.set(location, message);
+      for (const [location, version] of versions) this.#versions.set(location, version);
+      for (const location of places) this.#expect(location, address, known);
+      return [...places, ...problems.map(({ location }) => location)];
+    } catch (error) {
+      if (error instanceof DataError) {
+        this.#problems.set(address, error.message);
+        return [address];
+      }
+      if (!(error instanceof BusyError)) throw error;
+      const places = before.length > 0 ? before : [address];
+      const fail = () => {
+        throw error;
+      };
+      for (const location of places) this.#looks.set(location, fail);
+      return places;
+    }
+  }
+
+  /** Requests a place, unless a list has told that it has not changed. */
+  #expect(location: string, address: string, known: ReadonlyMap<string, string>): void {
+    this.#named.set(location, address);
+    const version = this.#versions.get(location);
+    if (version === undefined) this.#look(location);
+    else if (version !== known.get(location) && !location.endsWith(`/${DESCRIPTOR_NAME}`))
+      StoreClient.ofThread().announce({ kind: "file", store: location, named: true });
+  }
+
+  #look(location: string): PendingLook {
+    const client = StoreClient.ofThread();
+    const kind = isFile(location) && !isReferences(location) ? "file" : "open";
+    const look = client.start({ kind, store: location, named: true });
+    this.#looks.set(location, look);
+    return look;
+  }
+
+  /**
+   * The version of a store or file.
+   *
+   * @param isKnown whether an earlier scan has seen it
+   * @throws DataError, or BusyError when its host does not answer in time
+   */
+  of(location: string, isKnown: boolean): string {
+    const listed = this.#versions.get(location);
+    if (listed !== undefined) return listed;
+    const address = this.#named.get(location) ?? location;
+    const look = this.#looks.get(location) ?? this.#look(location);
+    this.#looks.delete(location);
+    const { digest, newestMs } = look(this.#left(address, isKnown));
+    this.#heard.set(address, performance.now());
+    return `${digest} ${newestMs}`;
+  }
+
+  /** The reason why a place is not looked at; null if it is. */
+  problemAt(location: string): string | null {
+    return this.#problems.get(location) ?? null;
+  }
+
+  listedIn(folder: string): readonly string[] {
+    const isIn = (location: string) => location.slice(0, location.lastIndexOf("/")) === folder;
+    return [...this.#versions].filter(([location]) => isIn(location)).map((entry) => entry.join(" "));
+  }
+
+  /** The changes that were found in stores whose addresses begin in one of these ways, since they were opened. */
+  changes(beginnings: readonly string[]): readonly string[] {
+    if (beginnings.length === 0) return [];
+    return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0], beginnings });
+  }
+
+  #left(address: string, isKnown: boolean): number {
+    const since = this.#heard.get(address) ?? this.#start;
+    return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), LEAST_MS);
+  }
+}
+
+function isFile(address: string): boolean {
+  return isRemoteHdf5(address) || isReferences(address) || address.endsWith(`/${DESCRIPTOR_NAME}`);
+}

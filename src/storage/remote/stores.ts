@@ -1,0 +1,362 @@
+/** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { copyToShared, LentResult, ReadMemory } from "../../shared/read-memory.js";
+import { isReferences } from "../zarr/kinds.js";
+import type { StoreTree } from "../zarr/store-tree.js";
+import { ChunkCache } from "./chunk-cache.js";
+import { LocalStore } from "./local-store.js";
+import type { ObjectStore, VersionName } from "./object-store.js";
+import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
+import { Hosts } from "./objects/hosts.js";
+import { HttpConnections } from "./objects/http-connections.js";
+import { RemoteBytes } from "./objects/remote-bytes.js";
+import type { RemoteObjects } from "./objects/remote-objects.js";
+import type { StoreStatus } from "./objects/store-status.js";
+import { type Decoded, ELEMENT_BYTES, OpenStore } from "./open-store.js";
+import {
+  type BoxRequest,
+  type BytesRequest,
+  type Elements,
+  FILE_BLOCK_BYTES,
+  type FileState,
+  type FolderContents,
+  type OpenRequest,
+  type RangeRequest,
+  type StoreRead,
+  type TextsRequest,
+} from "./protocol.js";
+import { nameOf, ReadAhead } from "./read-ahead.js";
+import { ReferenceStore } from "./reference-store.js";
+import { RemoteFolder } from "./remote-folder.js";
+import { RemoteStore } from "./remote-store.js";
+import { type OpenVersion, Versioned, type VersionTold } from "./versioned.js";
+
+/** An open remote file, in the version that it had when it was opened. */
+interface FrozenFile {
+  readonly state: FileState;
+  readonly objects: RemoteBytes;
+}
+
+/** Longest wait of `ready` for a first read: the thread that asks has other work. */
+const MOMENT_MS = 15;
+/** The same after a wait in vain. */
+const SHORT_MOMENT_MS = 1;
+/** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
+const CHUNK_BYTES = 64 * 1024 * 1024;
+/** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
+const RANGE_BYTES = 64 * 1024 * 1024;
+/** Most bytes that are kept of the blocks of files that describe values. */
+const BLOCKS_BYTES = 64 * 1024 * 1024;
+/** The result of a read: elements of a box, or bytes of a range. */
+type ReadData = Elements | Uint8Array;
+
+/** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
+export class Stores {
+  readonly #fetching: Fetching;
+  readonly #hosts: Hosts;
+  readonly #stores: Versioned<OpenStore>;
+  readonly #files: Versioned<FrozenFile>;
+  /**
+   * By named address, one that a setting or command names, so that its host may be private: the host, shared by all
+   * stores and files at the address or below it.
+   */
+  readonly #named = new Map<string, RemoteObjects>();
+  readonly #areStores = new Set<string>();
+  readonly #looks = new Map<string, Promise<FolderContents>>();
+  /** Stores and files that were waited for in vain, and of which nothing has come since. */
+  readonly #silent = new Set<string>();
+  readonly #chunks = new ChunkCache<Decoded>(
+    CHUNK_BYTES,
+    ({ data }) => data.length * ELEMENT_BYTES,
+    ({ data }) => data as Elements,
+  );
+  readonly #ranges = rangesOf(RANGE_BYTES);
+  readonly #blocks = rangesOf(BLOCKS_BYTES);
+  /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
+  readonly #reads = new Map<string, LentResult<ReadData>>();
+  readonly #ahead: ReadAhead;
+
+  /**
+   * @param hosts   refuses private hosts that were not named
+   * @param clock   tells milliseconds
+   * @param earlier versions by location that an earlier thread found last
+   * @param tell    told of each version that differs from the last one of its location, or is the first one
+   */
+  constructor(
+    fetching: Fetching,
+    hosts = new Hosts(),
+    clock: () => number = () => performance.now(),
+    earlier: ReadonlyMap<string, VersionName> = new Map(),
+    tell: VersionTold = () => undefined,
+  ) {
+    this.#hosts = hosts;
+    // An address in a private network is refused unless its host was named.
+    const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
+    this.#stores = new Versioned(
+      (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
+      clock,
+      earlier,
+      tell,
+    );
+    this.#files = new Versioned(
+      (location, known, last) => checked(location).then(() => this.#fileNow(location, known, last)),
+      clock,
+      earlier,
+      tell,
+    );
+    const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
+    this.#fetching = { network, ...fetching };
+    this.#ahead = new ReadAhead(
+      fetching.settings.aheadBytes,
+      (read) => this.#begin(read).settled,
+      (name) => this.#forget(name, this.#reads.get(name)),
+    );
+  }
+
+  /** Finds possible datasets at a named address, or below it if it is a folder. @throws DataError, BusyError */
+  async folder(address: string): Promise<FolderContents> {
+    this.#hosts.name(address);
+    if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
+    const looking = this.#looks.get(address) ?? this.#folderNow(address);
+    this.#looks.set(address, looking);
+    return looking.finally(() => this.#looks.delete(address));
+  }
+
+  async #folderNow(address: string): Promise<FolderContents> {
+    const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
+    this.#named.set(address, objects.host);
+    const contents = await new RemoteFolder(address, objects).contents();
+    if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
+    return contents;
+  }
+
+  #sharedFor(location: string): RemoteObjects | undefined {
+    for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
+      const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
+      if (shared !== undefined) return shared;
+    }
+    return undefined;
+  }
+
+  /** Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. */
+  async open(request: OpenRequest): Promise<StoreTree> {
+    return (await this.#version(this.#stores, request)).state;
+  }
+
+  /** Finds a file and returns its state, of the same version as `open` would choose. */
+  async file(request: OpenRequest): Promise<FileState> {
+    const { store: location, newestMs, scan } = request;
+    const known = this.#files.known(location);
+    const file = await this.#version(this.#files, request);
+    // The scan will read the beginning of the file next.
+    if (newestMs === undefined && scan !== undefined && file !== known && file.state.size > 0)
+      this.#range(beginningOf(location, file.state)).catch(() => undefined);
+    return file.state;
+  }
+
+  async #version<T extends OpenVersion>(
+    versions: Versioned<T>,
+    { store: location, newestMs, named, scan }: OpenRequest,
+  ): Promise<T> {
+    if (named === true && isAddress(location)) this.#hosts.name(location);
+    return newestMs === undefined ? versions.now(location, scan) : versions.verified(location, newestMs);
+  }
+
+  /** Opens a store anew; keeps the known one if its version is the same. */
+  async #openNow(location: string, known: OpenStore | null, last: VersionName | null): Promise<OpenStore> {
+    const store = this.#storeAt(location, known);
+    const changedMs = known?.objects.changedMs ?? 0;
+    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
+    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
+    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
+    const opened = await opening;
+    return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
+  }
+
+  /** Makes the store of a location: a list of references, one behind an address, or a folder. */
+  #storeAt(location: string, known: OpenStore | null): ObjectStore {
+    if (isReferences(location)) {
+      const before = known?.objects instanceof ReferenceStore ? known.objects : null;
+      return new ReferenceStore(location, this.#hosts, this.#fetching, before);
+    }
+    return isAddress(location)
+      ? new RemoteStore(location, this.#fetching, this.#sharedFor(location))
+      : new LocalStore(location, this.#fetching.settings.metadataBytes);
+  }
+
+  /** Asks for the version of a file anew; keeps the known one if its version is the same. */
+  async #fileNow(location: string, known: FrozenFile | null, last: VersionName | null): Promise<FrozenFile> {
+    const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
+    const found = await objects.open();
+    if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;
+    // The time names a version: two versions get different times, even if the host counts in seconds.
+    const isSame = known === null && last?.digest === found.digest;
+    const newestMs = isSame ? last.newestMs : Math.max(found.newestMs, (last?.newestMs ?? 0) + 1);
+    return { state: { ...found, newestMs }, objects };
+  }
+
+  /**
+   * Finds the open stores and files that reads have found changed.
+   *
+   * @param beginnings of addresses: others are left out
+   * @returns address and open version of each
+   */
+  async changes(beginnings: readonly string[]): Promise<readonly string[]> {
+    return [...this.#stores.changes(beginnings), ...this.#files.changes(beginnings)];
+  }
+
+  keep(locations: ReadonlySet<string>): void {
+    this.#silent.clear();
+    for (const versions of [this.#stores, this.#files]) versions.keep(locations);
+  }
+
+  /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
+  status(): StoreStatus[] {
+    const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
+    const shared = new Set(this.#named.values());
+    for (const [store, hosts] of [...this.#stores.hosts(), ...this.#files.hosts()]) {
+      const own = hosts.filter((host) => !shared.has(host));
+      if (own.length > 0) statuses.push(statusOf(store, own));
+    }
+    return statuses;
+  }
+
+  /**
+   * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free. It waits
+   * for a moment if none is done, a shorter one if it last did so in vain.
+   *
+   * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
+   *          reads without room count as done too: asking for them makes room
+   */
+  async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
+    const started = this.#start(reads);
+    const isDone = reads.map(() => false);
+    const nothingIsUnderWay = () => started.every((reading, at) => reading === undefined || isDone[at]);
+    const settling = started.map(async (reading, at) => {
+      await reading?.catch(() => undefined);
+      isDone[at] = reading !== undefined;
+    });
+    // Reads that are done have settled by the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    const store = reads[0]?.store ?? "";
+    if (!isDone.some(Boolean) && !nothingIsUnderWay()) await this.#waitBriefly(store, settling);
+    if (isDone.some(Boolean) || nothingIsUnderWay()) this.#silent.delete(store);
+    else this.#silent.add(store);
+    return nothingIsUnderWay() ? reads.map(() => true) : isDone;
+  }
+
+  /** Starts the reads for which there is room; undefined for the others. */
+  #start(reads: readonly StoreRead[]): (Promise<unknown> | undefined)[] {
+    const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
+    this.#ahead.add(reads.filter((read) => !isBlock(read)));
+    return reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
+  }
+
+  async #waitBriefly(store: string, settling: readonly Promise<void>[]): Promise<void> {
+    const end = new AbortController();
+    const ms = this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS;
+    const moment = pause(ms, undefined, { signal: end.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(settling), moment]);
+    end.abort();
+  }
+
+  /** Reads a box of an array, its elements in C order; the caller then holds them once. @throws DataError, BusyError */
+  async read(box: BoxRequest): Promise<Elements> {
+    return (await this.#take(box)) as Elements;
+  }
+
+  /** Reads the texts of a small array. @throws DataError, BusyError */
+  async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
+    return (await this.#stores.verified(store, newestMs)).texts(path);
+  }
+
+  /**
+   * Reads ranges of a file, all at the same time; the caller then holds each of them once.
+   *
+   * @returns null if a range is still under way and the caller asked for `ifThere`
+   * @throws DataError, BusyError
+   */
+  async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
+    const reading = Promise.all(ranges.map((range) => this.#take(range) as Promise<Uint8Array>));
+    if (!ifThere) return reading;
+    reading.catch(() => undefined);
+    // Ranges that have been read settle before the next tick.
+    const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
+    return Promise.race([reading, tick]);
+  }
+
+  /** Waits for a read, which it starts if necessary, and forgets it: it is asked for once. */
+  async #take(read: StoreRead): Promise<ReadData> {
+    const reading = this.#begin(read);
+    try {
+      return await reading.ask();
+    } finally {
+      this.#forget(nameOf(read), reading);
+      this.#ahead.done(nameOf(read));
+    }
+  }
+
+  #forget(name: string, reading: LentResult<ReadData> | undefined): void {
+    this.#reads.delete(name);
+    reading?.drop();
+  }
+
+  #begin(read: StoreRead): LentResult<ReadData> {
+    const name = nameOf(read);
+    const known = this.#reads.get(name);
+    if (known !== undefined) return known;
+    const data: Promise<ReadData> = "position" in read ? this.#range(read) : this.#readBox(read);
+    const reading = new LentResult(data, (value) => value);
+    this.#reads.set(name, reading);
+    return reading;
+  }
+
+  #range(range: RangeRequest): Promise<Uint8Array> {
+    const cache = range.isBlock ? this.#blocks : this.#ranges;
+    return cache.get(nameOf(range), async () => {
+      const { objects } = await this.#files.verified(range.store, range.newestMs);
+      return inSharedMemory(await objects.read(range.position, range.length));
+    });
+  }
+
+  async #readBox(box: BoxRequest): Promise<Elements> {
+    return (await this.#stores.verified(box.store, box.newestMs)).read(box, this.#chunks);
+  }
+}
+
+function rangesOf(mostBytes: number): ChunkCache<Uint8Array> {
+  return new ChunkCache<Uint8Array>(
+    mostBytes,
+    ({ length }) => length,
+    (range) => range,
+  );
+}
+
+/** The bytes as they are if other threads can have them, else a copy. */
+function inSharedMemory(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
+  const shared = ReadMemory.ofThread().take(bytes.length);
+  copyToShared(bytes, shared, 0);
+  return shared;
+}
+
+function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
+  const sum = (of: (host: ObjectStore["hosts"][number]) => number) =>
+    hosts.reduce((total, host) => total + of(host), 0);
+  return {
+    store,
+    requests: sum(({ counts }) => counts.requests),
+    retries: sum(({ counts }) => counts.retries),
+    failures: sum(({ counts }) => counts.failures),
+    bytes: sum(({ counts }) => counts.bytes),
+    seconds: sum(({ counts }) => counts.busyMs) / 1000,
+    answers: hosts.every(({ answers }) => answers),
+  };
+}
+
+function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
+  return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
+}

@@ -1,0 +1,254 @@
+/** Statements that may change values are applied, known to be harmless, or asked about. */
+import { join } from "node:path";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { measured } from "../../../src/storage/catalog/raised-questions.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
+import { questionText } from "../../../src/storage/dataset/descriptor.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
+import { contradictionOf, factorBetween, unitOf } from "../../../src/storage/recognise/units.js";
+import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
+import { openConfirmed, openDespite } from "../../support/open-confirmed.js";
+import { QUESTIONABLE, writeComponents, writeTables } from "../../support/questionable-files.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+const CHUNK_BYTES = 2 ** 26;
+
+beforeAll(() => loadHdf5());
+
+async function open(name: string, write: (file: File) => void) {
+  return openConfirmed(await writeHdf5(join(SCRATCH, `${name}.h5`), write), CHUNK_BYTES);
+}
+
+describe("a questionable file", () => {
+  it.each(QUESTIONABLE.map((entry) => [entry.name, entry] as const))(
+    "%s waits, and its draft says why",
+    async (name, entry) => {
+      const path = await writeHdf5(join(SCRATCH, `${name}.h5`), entry.write);
+      expect(() => openSource(path, CHUNK_BYTES)).toThrow(/needs a look|other nodes/);
+      if (entry.asks.source.includes("other nodes")) return;
+      const { descriptor, seen } = measured(recognise(path) as Recognised, SCRATCH, {});
+      if (entry.shows === undefined) expect(descriptor.questions.map(questionText).join("\n")).toMatch(entry.asks);
+      else expect(seen).toContainEqual(expect.stringMatching(entry.shows));
+    },
+  );
+
+  it.each(QUESTIONABLE.filter(({ answers }) => answers !== undefined).map((entry) => [entry.name, entry] as const))(
+    "%s is served with what was overridden in its provenance",
+    async (name, entry) => {
+      const path = await writeHdf5(join(SCRATCH, `assumed-${name}.h5`), entry.write);
+      const { assumed, questions } = openDespite(path, CHUNK_BYTES, entry.answers);
+      expect(questions).toEqual([]);
+      expect(assumed.map(({ question }) => question).join("\n")).toMatch(entry.asks);
+    },
+  );
+});
+
+describe("a statement", () => {
+  /** A file of three frames with a table of times. */
+  const inTime = (file: File) => {
+    for (const [c, name] of ["u", "v", "w"].entries())
+      writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
+    for (const axis of ["x", "y", "z"] as const)
+      file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i / 4) });
+    file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    file.create_attribute("axes", "tzyx");
+    file.create_attribute("periodic", "none");
+  };
+  const at = (path: string, name: string, value: string | number | Float64Array) => (file: File) => {
+    inTime(file);
+    (path === "/" ? file : (file.get(path) as H5Dataset)).create_attribute(name, value);
+  };
+
+  it.each<[string, (file: File) => void, RegExp]>([
+    ["of the table of times", at("time", "factor", 100), /factor = 100 of \/time/],
+    ["of the unit of the times", at("/", "time_units", "ms"), /\/time counts in "ms"/],
+    ["of multiples of pi", at("x", "units", "2 pi"), /units of \/x is "2 pi"/],
+    ["of counted places", at("x", "units", "grid points"), /units of \/x is "grid points"/],
+    [
+      "of other times for the same frames",
+      (file) => {
+        inTime(file);
+        file.create_dataset({ name: "t", data: Float64Array.of(0, 10, 20) });
+      },
+      /have other times for the 3 frames/,
+    ],
+    [
+      "of another spacing in a list",
+      at("/", "grid_spacing", Float64Array.of(7, 8, 9)),
+      /grid_spacing of \/ is 7, 8, 9/,
+    ],
+    [
+      "of conditions in a sentence",
+      at("/", "boundary_conditions", "periodic in x"),
+      /is "periodic in x", which is not/,
+    ],
+    ["of the topology of a table", at("x", "topology", "circular"), /topology of \/x and .* differ on whether x/],
+    ["of a component that points down", at("w", "positive", "down"), /\/w counts downwards/],
+    ["of another quantity", at("v", "long_name", "vorticity along y"), /long_name of \/v is "vorticity along y"/],
+    [
+      "of components in a group above",
+      (file) => {
+        writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
+        writeTables(file);
+        file.create_attribute("component_names", "w,v,u");
+      },
+      /components of \/velocity are w, v, u by the attribute component_names of \//,
+    ],
+    [
+      "of a later frame",
+      (file) => {
+        for (const frame of ["0", "1"]) {
+          writeComponents(
+            file,
+            ["u", "v", "w"].map((name) => `/${frame}/${name}`),
+          );
+          (file.get(frame) as Group).create_attribute("time", Number(frame), [], "<d");
+        }
+        writeTables(file);
+        (file.get("1/w") as H5Dataset).create_attribute("long_name", "vorticity");
+      },
+      /long_name of \/1\/w is "vorticity"/,
+    ],
+  ])("%s is asked about", async (name, write, asks) => {
+    await expect(open(name.replaceAll(" ", "-"), write)).rejects.toThrow(asks);
+  });
+});
+
+describe("a file that says what changes nothing", () => {
+  it.each([
+    ["Lx", 2.75],
+    ["Lx", 3],
+    ["xmax", 2.75],
+    ["xmax", 2.875],
+    ["xmax", 3],
+    ["xmin", 0],
+    ["xmin", -0.125],
+  ])("is served with %s = %d, which may be meant for its nodes or cells", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, value, [], "<d");
+    };
+    expect((await open(`${name}-${value}`, write)).questions.filter(({ about }) => about !== "snapshot")).toEqual(
+      (await open("plain", (file) => [writeComponents(file), writeTables(file)])).questions.filter(
+        ({ about }) => about !== "snapshot",
+      ),
+    );
+  });
+
+  it.each([
+    ["scale_factor", 1],
+    ["offset", 0],
+    ["history", "scaled by nobody"],
+    ["references", "doi:10.1000/1"],
+    ["integral_length_scale", 0.4],
+    ["cfl_factor", 0.5],
+    ["spatial_order", 6],
+    ["reference", "none"],
+    ["velocity_unit", "m/s"],
+    ["amplitude", 0.1],
+    ["output_stride", 10],
+    ["stride", 1],
+    ["subset", "none"],
+    ["units", "SI"],
+    ["noise_level", 0.1],
+    ["extent", "0 2.75 0 2.25 0 2.5"],
+  ])("is served with %s = %s", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, value);
+    };
+    const { questions } = await open(`harmless-${name}`, write);
+    expect(questions.filter(({ about }) => ["scale", "spacing", "order"].includes(about))).toEqual([]);
+  });
+
+  const ends = (["x", "y", "z"] as const).map((axis) => (NODES[axis] - 1) / 4);
+  it.each<[string, readonly number[]]>([
+    ["extent", ends.flatMap((end) => [0, end])],
+    ["bounds", [0, 0, 0, ...ends]],
+    ["bbox", ends.toReversed().flatMap((end) => [0, end])],
+    ["domain", ends.flatMap((end) => [-0.125, end + 0.125])],
+    ["extent", [NODES.x, NODES.y, NODES.z]],
+    ["whole_extent", [NODES.x, NODES.y, NODES.z].flatMap((count) => [0, count - 1])],
+    ["box", ends.map((end) => end + 0.25)],
+  ])("is served with %s = %j, the ends of its nodes or their numbers", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, Float64Array.from(value));
+    };
+    const { questions } = await open(`box-${name}-${value.length}-${value[1]}`.replace(/[^\w.-]/g, ""), write);
+    expect(questions.filter(({ about }) => about === "spacing")).toEqual([]);
+  });
+
+  it.each([
+    ["the unit of a group in another system", "units", "cgs", "m/s"],
+    ["a unit of length that is not that of the velocity", "units", "cm", "m/s"],
+    ["a velocity without a unit that is known", "unit_system", "SI", "u_tau"],
+  ])("is asked about %s", async (_name, name, units, own) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, units);
+      for (const path of ["u", "v", "w"]) (file.get(path) as H5Dataset).create_attribute("units", own);
+    };
+    await expect(open(`above-${name}-${units}`, write)).rejects.toThrow(
+      `"${own}" and the attribute ${name} of / is "${units}"`,
+    );
+  });
+
+  it("takes the unit of a component from the group above it", async () => {
+    const write = (file: File) => {
+      writeComponents(file, ["/a/u", "/b/v", "/c/w"]);
+      writeTables(file);
+      for (const [at, unit] of ["m/s", "cm/s", "m/s"].entries())
+        (file.get("abc"[at] as string) as Group).create_attribute("units", unit);
+    };
+    const path = await writeHdf5(join(SCRATCH, "units-of-groups.h5"), write);
+    const { assumed } = openConfirmed(path, CHUNK_BYTES, { velocity: ["/a/u", "/b/v", "/c/w"] });
+    expect(assumed.map(({ question }) => question).join("\n")).toMatch(
+      /\/b\/v is in "cm\/s" and is multiplied by 0\.01/,
+    );
+  });
+});
+
+describe("units", () => {
+  it.each([
+    ["m/s", "m s-1"],
+    ["m s**-1", "meters per second"],
+    ["km/h", "km hour-1"],
+    ["Pa", "kg m-1 s-2"],
+    ["Pa", "N/m^2"],
+  ])("%s and %s are one", (a, b) => expect(contradictionOf(a, b)).toBe(false));
+
+  it.each([
+    ["m/s", "cm/s"],
+    ["m/s", "km/s"],
+    ["m/s", "m"],
+    ["u_tau", "m/s"],
+    ["bar", "hPa"],
+  ])("%s and %s are two", (a, b) => expect(contradictionOf(a, b)).toBe(true));
+
+  it("are products of powers", () => {
+    expect(unitOf("cm/s")).toEqual({ factor: 0.01, powers: "1,0,-1,0,0" });
+    expect(unitOf("furlong")).toBeNull();
+  });
+
+  it.each([
+    ["cm/s", "m/s", 0.01],
+    ["km/h", "m s-1", 1 / 3.6],
+    ["knots", "m/s", 1852 / 3600],
+    ["hPa", "kPa", 0.1],
+    ["dyn cm-2", "Pa", 0.1],
+    ["gauss", "mT", 0.1],
+    ["m/s", "Pa", null],
+    ["u_tau", "m/s", null],
+  ])("%s are converted to %s by %d", (from, to, factor) => {
+    if (factor === null) expect(factorBetween(from, to)).toBeNull();
+    else expect(factorBetween(from, to)).toBeCloseTo(factor, 12);
+  });
+});
