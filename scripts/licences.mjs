@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 /** Packages whose code is in the built page. */
-const IN_THE_PAGE = ["d3-scale", "lit-html", "three", "uplot"];
+const IN_THE_PAGE = ["@observablehq/plot", "@preact/signals-core", "d3", "interval-tree-1d", "isoformat", "lit-html"];
 
 const { packages } = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8"));
 const byLicence = new Map();

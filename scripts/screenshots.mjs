@@ -7,37 +7,34 @@ const folder = new URL("../docs/screenshots/", import.meta.url).pathname;
 const executablePath = process.env.FIELDPROBE_CHROMIUM ?? "/usr/bin/chromium";
 const args = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 
-const FLOW = "axis=z&at=2.2&time=0.9&probe=2.6015625,3.6,2.2&theme=";
-const PATHS =
-  "field=speed&axis=z&at=3.1415927&time=1.6&seeds=grid&count=225&dt=0.02&steps=80&launched=true&along=speed&theme=";
 const WIDE = { width: 1440, height: 900 };
+const tab = (name) => (page) => page.click(`#tab-${name}`);
 const SHOTS = [
-  { name: "explore", query: `${FLOW}light&overlay=streamlines&nodes=512`, width: 1200, height: 750 },
-  { name: "planes", query: `${FLOW}light&layout=three&overlay=streamlines&scene=true`, ...WIDE },
-  {
-    name: "isosurface",
-    query: `${FLOW}light&scene=true&surface=Q&tint=speed&enclosed=4&volume=96&open=particles`,
-    ...WIDE,
-  },
-  { name: "probe", query: `${FLOW}light&contours=2,4,6&open=probe,profile`, ...WIDE },
-  { name: "statistics", query: `${FLOW}light&field=wz&map=RdBu&brush=wz,3,9&open=statistics`, ...WIDE },
-  { name: "particles", query: `${PATHS}dark`, ...WIDE },
-  { name: "narrow", query: `${FLOW}dark&overlay=streamlines`, width: 390, height: 844 },
+  { name: "first", link: "isotropic64", ...WIDE },
+  { name: "vortices", link: "isotropic64?view.show=3d", ...WIDE },
+  { name: "channel", link: "turbulent-channel", ...WIDE },
+  { name: "compare", link: "isotropic64?what=Q&view.show=compare&b.method=M1Q4", ...WIDE },
+  { name: "point", link: "isotropic64?view.show=slice:z", act: tab("Point"), ...WIDE },
+  { name: "statistics", link: "isotropic64?what=omega.z&view.show=slice:z", act: tab("Statistics"), ...WIDE },
+  { name: "particles", link: "isotropic64?view.show=3d", act: tab("Particles"), ...WIDE },
+  { name: "phone", link: "isotropic64", width: 390, height: 844 },
 ];
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath, args });
-for (const { name, query, width, height } of SHOTS) {
+for (const { name, link, act, width, height } of SHOTS) {
   const page = await browser.newPage({ viewport: { width, height } });
-  await page.goto(`${base}/?${query}`);
-  await page.waitForSelector("#slice-readout [data-value]");
-  if (query.includes("launched")) await page.waitForSelector("#scene[data-longest-segment]");
-  if (query.includes("surface=")) await page.waitForSelector("#scene[data-triangles]");
-  await page.waitForLoadState("networkidle");
-  const path = `${folder}${name}.png`;
-  if (query.includes("open=statistics")) await page.waitForSelector("#analysis-plot canvas");
-  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-  await page.screenshot({ path });
+  const settled = async () => {
+    await page.waitForFunction(() => "stage" in globalThis);
+    await page.evaluate(() => globalThis.stage.settled());
+  };
+  await page.goto(`${base}/view/${link}`);
+  await settled();
+  if (act !== undefined) {
+    await act(page);
+    await settled();
+  }
+  await page.screenshot({ path: `${folder}${name}.png` });
   await page.close();
 }
 await browser.close();

@@ -214,7 +214,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/storage": 24_440,
   "src/storage/recognise": 6_000,
   "src/text": 1_275,
-  web: 23_500,
+  web: 10_500,
   bench: 4_500,
   test: 76_230,
 };

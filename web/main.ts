@@ -1,66 +1,156 @@
-/** The entry of the page reads the catalogue and the view in the address, and shows the page. */
-import { html, render } from "lit-html";
-import { Page } from "./page.js";
-import { ApiClient } from "./state/api.js";
-import type { Catalogue } from "./state/facts.js";
+/** Starts the page: the shell around the stage, keys, and the address. */
+import { effect } from "@preact/signals-core";
+import { render } from "lit-html";
 import "./style.css";
-import { readView } from "./state/queries.js";
-import { isLively, liveState } from "./state/view-state.js";
-import { ViewStore } from "./state/view-store.js";
+import { wantCards } from "./cards.js";
+import { finderView } from "./finder.js";
+import { tab } from "./inspector.js";
+import { wantPoint } from "./point.js";
+import { around, openFind, openQuantities, overStage, stepTime, togglePlay, wantSeries, welcome } from "./shell.js";
+import { centreHere, fit, listen, Stage, step } from "./stage.js";
+import { readLink } from "./state/link.js";
+import { change, dataset, open, openAddress, view } from "./state/model.js";
 
-/** The dataset that the page opens on: the one with the most nodes, the first of equals. */
-function richest(datasets: Catalogue["datasets"]): Catalogue["datasets"][number] | undefined {
-  const size = ({ nodes }: Catalogue["datasets"][number]) => nodes.reduce((product, n) => product * n, 1);
-  return datasets.toSorted((a, b) => size(b) - size(a))[0];
+const app = document.getElementById("app") as HTMLElement;
+const stageRoot = app.querySelector(".stage") as HTMLElement;
+stageRoot.tabIndex = 0;
+stageRoot.setAttribute("aria-label", "Views");
+const over = document.createElement("div");
+stageRoot.append(over);
+const slots = new Map<string, HTMLElement>();
+app.querySelector(".bar")?.remove();
+for (const name of ["bar", "inspector", "time", "dialogs", "finder"]) {
+  const slot = document.createElement("div");
+  slot.style.display = "contents";
+  slots.set(name, slot);
+  if (name === "bar") app.prepend(slot);
+  else app.append(slot);
 }
 
-/** Characters of a bad parameter that a notice repeats. */
-const LONGEST = 24;
+const stage = new Stage(stageRoot);
+listen(stageRoot);
 
-async function start(root: HTMLElement): Promise<void> {
-  const api = new ApiClient();
-  const catalogue = await api.catalogue();
-  const wanted = new URLSearchParams(location.search).get("dataset");
-  const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? richest(catalogue.datasets);
-  if (known === undefined) {
-    render(
-      html`<main><h1>fieldprobe</h1><p>The service has no datasets. Put HDF5 files into its data folder; the service finds them within half a minute. Then reload this page.</p></main>`,
-      root,
-    );
+/** Renders a part of the page when what it reads changes, at most once a picture of the screen. */
+function rendering(draw: () => void): void {
+  let isQueued = false;
+  let dispose: (() => void) | undefined;
+  const run = () => {
+    isQueued = false;
+    dispose?.();
+    let isFirst = true;
+    dispose = effect(() => {
+      if (isFirst) {
+        isFirst = false;
+        draw();
+      } else if (!isQueued) {
+        isQueued = true;
+        requestAnimationFrame(run);
+      }
+    });
+  };
+  run();
+}
+
+const into = (name: string) => slots.get(name) as HTMLElement;
+rendering(() => {
+  const parts = around();
+  render(parts.bar, into("bar"));
+  render(parts.time, into("time"));
+  render(parts.inspector, into("inspector"));
+  render(parts.dialogs, into("dialogs"));
+});
+rendering(() => render(overStage(), over));
+rendering(() => {
+  render(finderView(), into("finder"));
+  const dialog = into("finder").querySelector("dialog");
+  if (dialog !== null && !dialog.open) dialog.showModal();
+});
+effect(() => wantSeries(dataset.value));
+effect(() => wantPoint(tab.value === "Point" ? dataset.value : null));
+effect(() => wantCards(dataset.value, tab.value === "Statistics"));
+effect(() => {
+  app.dataset.stage = view.value.stage;
+});
+
+const PLANE_KEYS: Readonly<Record<string, "slice:x" | "slice:y" | "slice:z">> = {
+  x: "slice:x",
+  y: "slice:y",
+  z: "slice:z",
+};
+const SHOW_KEYS = { "1": "slice:z", "2": "3d", "3": "four", "4": "compare" } as const;
+
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    openFind();
     return;
   }
-  const facts = await api.facts(known.name);
-  const parsed = readView(location.search, facts);
-  const bad = wanted !== null && wanted !== known.name ? ["dataset", ...parsed.bad] : parsed.bad;
-  const query = new URLSearchParams(location.search);
-  const asked = bad.map((name) => `${name}=${(query.get(name) ?? "").slice(0, LONGEST)}`).join(", ");
-  const notice =
-    bad.length === 0
-      ? ""
-      : `The link asks for something that this service cannot show (${asked}); the page uses the defaults instead${bad.includes("dataset") ? `, of ${known.name}` : ""}.`;
-  const alive = location.search === "" && isLively(facts);
-  const page = new Page(root, catalogue, new ViewStore(api, alive ? liveState(facts) : parsed.state, facts), notice);
-  if (alive) page.liven();
-}
+  const isTyping =
+    event.target instanceof HTMLInputElement ||
+    event.target instanceof HTMLTextAreaElement ||
+    event.target instanceof HTMLSelectElement;
+  if (isTyping || document.querySelector("dialog[open]") !== null) return;
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    if (event.shiftKey) history.forward();
+    else history.back();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isStage = document.activeElement === stageRoot || document.activeElement === document.body;
+  if (!isStage) return;
+  const by = event.shiftKey ? 10 : 1;
+  const show = SHOW_KEYS[event.key as keyof typeof SHOW_KEYS] ?? PLANE_KEYS[event.key];
+  const normal = view.peek().show.startsWith("slice") ? "xyz".indexOf(view.peek().show.slice(-1)) : 2;
+  const [h, v] = [
+    [2, 1],
+    [0, 2],
+    [0, 1],
+  ][normal];
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowRight: () => step(h, by),
+    ArrowLeft: () => step(h, -by),
+    ArrowUp: () => step(v, by),
+    ArrowDown: () => step(v, -by),
+    "]": () => step(normal, by),
+    "[": () => step(normal, -by),
+    ".": () => stepTime(1),
+    ",": () => stepTime(-1),
+    " ": togglePlay,
+    f: fit,
+    c: centreHere,
+    p: () => change({ pins: [...view.peek().pins, view.peek().cross ?? [0, 0, 0]] }),
+    "/": openQuantities,
+    "?": openFind,
+  };
+  const action = show === undefined ? actions[event.key] : () => change({ show });
+  if (action === undefined) return;
+  event.preventDefault();
+  action();
+});
 
-/** Starts the page; if the catalogue cannot be loaded, it offers to try again. */
-function begin(root: HTMLElement): void {
-  start(root).catch((error: unknown) => {
-    const text = error instanceof Error ? error.message : String(error);
-    render(
-      html`
-        <main>
-          <h1>fieldprobe</h1>
-          <p role="alert">The service is not answering: ${text}</p>
-          <p><button type="button" @click=${() => begin(root)}>Try again</button></p>
-        </main>
-      `,
-      root,
-    );
-  });
-}
+addEventListener("popstate", () => {
+  const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
+  if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));
+});
 
-const root = document.querySelector<HTMLElement>("#page");
-if (root !== null) {
-  begin(root);
-}
+if (new URLSearchParams(location.search).size === 0) welcome();
+void openAddress();
+
+/** What tests and benches ask of the page. */
+const probe = {
+  settled: async (): Promise<void> => {
+    for (let quiet = 0; quiet < 3; ) {
+      await new Promise(requestAnimationFrame);
+      quiet = stage.isSettled ? quiet + 1 : 0;
+    }
+  },
+  get finished() {
+    return stage.finished();
+  },
+  get waitsFor() {
+    return stage.waitsFor;
+  },
+  view,
+};
+Object.assign(globalThis, { stage: probe });

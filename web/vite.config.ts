@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-const HERE = fileURLToPath(new URL(".", import.meta.url));
 const BUILT = fileURLToPath(new URL("../dist/web", import.meta.url));
 
 /** Files below this size are sent as they are. */
@@ -28,7 +27,6 @@ export default defineConfig({
   base: "./",
   plugins: [compressed],
   build: {
-    rolldownOptions: { input: { page: join(HERE, "index.html"), next: join(HERE, "next/index.html") } },
     outDir: "../dist/web",
     emptyOutDir: true,
     target: "es2022",

@@ -1,4 +1,4 @@
-/** Everyone can use the page: by keyboard, at any zoom, in both themes, below any path; and it loads fast. */
+/** Everyone can use the page: by keyboard, at any zoom, on both stages, below any path; and it loads fast. */
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,17 +6,9 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { findChromium } from "./find-chromium.js";
-import { readOutOf } from "./pictures.js";
-import { expectClean, openPage, settled, useStage } from "./stage.js";
+import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
 
-const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 const BUILT = fileURLToPath(new URL("../../dist/web", import.meta.url));
-const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-
-interface Axe {
-  run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
-}
 
 /** A proxy that serves the service below a path. */
 function prefixed(service: RunningService, prefix: string): Promise<Server> {
@@ -40,59 +32,43 @@ function prefixed(service: RunningService, prefix: string): Promise<Server> {
 }
 
 describe("what is sent", () => {
-  const packed = (name: string) => gzipSync(readFileSync(`${BUILT}/${name}`), { level: 9 }).length;
-  const assets = readdirSync(`${BUILT}/assets`)
-    .filter((name) => !name.endsWith(".gz"))
-    .map((name) => `assets/${name}`);
-
-  it("is at most 120 KiB at first and 150 KiB more for 3-D", () => {
-    // What the document names comes at first; the rest is fetched when it is needed.
+  it("is at most 140 KiB at first, charts and files apart", () => {
+    // What the document and its style sheet name comes at first; the rest is fetched on demand.
+    const packed = (name: string) => gzipSync(readFileSync(`${BUILT}/${name}`), { level: 9 }).length;
+    const assets = readdirSync(`${BUILT}/assets`).filter((name) => !name.endsWith(".gz"));
     const document_ = readFileSync(`${BUILT}/index.html`, "utf8");
-    const first = ["index.html", ...assets.filter((name) => document_.includes(name))];
-    const scene = assets.filter((name) => /\/(?:scene|surface-worker)-.*\.js$/.test(name));
-    expect(scene).toHaveLength(2);
-    expect(first.some((name) => scene.includes(name))).toBe(false);
-    const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + packed(name), 0);
-    expect(sum(first)).toBeLessThanOrEqual(120 * 1024);
-    expect(sum(scene)).toBeLessThanOrEqual(150 * 1024);
+    const named = assets.filter((name) => document_.includes(name));
+    const styles = named
+      .filter((name) => name.endsWith(".css"))
+      .map((name) => readFileSync(`${BUILT}/assets/${name}`, "utf8"));
+    const fonts = assets.filter((name) => styles.some((text) => text.includes(name)));
+    expect(fonts).toHaveLength(2);
+    const first = ["index.html", ...[...named, ...fonts].map((name) => `assets/${name}`)];
+    expect(first.reduce((bytes, name) => bytes + packed(name), 0)).toBeLessThanOrEqual(140 * 1024);
   });
 });
 
 describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   const stage = useStage();
+  const view = (name: string, more: string) => `${stage.service.url}/view/${name}?view.flow=off&${more}`;
 
   it.each([
-    ["isotropic32", "light", 320, "&launched=true&count=4&steps=5&surface=Q&volume=32&box=1,3,1,3,1,3"],
-    ["isotropic32", "dark", 1280, "&launched=true&count=4&steps=5&layout=three"],
-    ["walled", "dark", 320, "&curves=probes&pins=1,0.5,2,3,-0.5,4"],
-    ["planar", "light", 1280, "&overlay=streamlines&compare=time&otherTime=1"],
-    ["perforated", "light", 320, "&curves=methods&field=ux"],
-  ] as const)("axe-core finds nothing on %s in the %s theme at %i px", async (dataset, theme, width, more) => {
-    const watched = await openPage(
-      stage.browser,
-      `${stage.service.url}/?dataset=${dataset}&theme=${theme}&scene=true${more}`,
-      { viewport: { width, height: 800 } },
-    );
+    ["isotropic32", 320, "view.show=four&view.stage=light"],
+    ["walled", 390, "view.show=slice:z"],
+    ["perforated", 1280, "view.show=compare&b.method=Lag4&view.stage=light"],
+    ["isotropic32", 1280, "view.show=3d"],
+  ])("axe-core finds nothing on %s at %i px with %s", { timeout: 240_000 }, async (name, width, more) => {
+    const watched = await openPage(stage.browser, view(name, more), { viewport: { width, height: 800 } });
     const { page } = watched;
-    await page.waitForSelector("#scene[data-planes]");
-    if (more.includes("launched")) await page.waitForSelector("#scene[data-longest-segment]");
-    if (more.includes("surface")) await page.waitForSelector("#scene[data-triangles]");
-    await page.evaluate(() => {
-      for (const box of document.querySelectorAll("details")) box.open = true;
-    });
-    await settled(page);
-    await page.evaluate(AXE);
-    const expectNothing = async () => {
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-      const found = violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html} ${node.failureSummary}`)]);
-      expect(found).toEqual([]);
-    };
-    await expectNothing();
-    // On a narrow page the controls lie over the panels.
-    if (width < 960) {
-      await page.click("#fold");
-      await page.waitForSelector("#panel-probe");
-      await expectNothing();
+    expect.soft(await findingsOf(page)).toEqual([]);
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const [open, close] of [["Control+k", "Escape"]] as const) {
+        await page.keyboard.press(open);
+        expect.soft(await findingsOf(page), `Find, ${scheme}`).toEqual([]);
+        await page.keyboard.press(close);
+      }
+      expect.soft(await findingsOf(page), scheme).toEqual([]);
     }
     expectClean(watched);
     await page.context().close();
@@ -101,18 +77,13 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
   it.each(["/api/docs", "/service/turbulence.asmx"])("axe-core finds nothing on %s", async (path) => {
     const page = await (await stage.browser.newContext({ bypassCSP: true })).newPage();
     await page.goto(stage.service.url + path);
-    await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(await findingsOf(page)).toEqual([]);
     await page.context().close();
   });
 
-  it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=5`, {
-      viewport: { width: 320, height: 256 },
-    });
+  it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", { timeout: 120_000 }, async () => {
+    const watched = await openPage(stage.browser, view("isotropic32", ""), { viewport: { width: 320, height: 256 } });
     const { page } = watched;
-    await page.waitForSelector("#scene");
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
@@ -121,125 +92,85 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.context().close();
   });
 
-  it("does everything by keyboard", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/?count=4&steps=10&nodes=32`);
+  it("is used by keyboard", { timeout: 240_000 }, async () => {
+    const watched = await openPage(stage.browser, view("isotropic32", "x=2&y=3&z=1&time=1&view.show=slice:z"));
     const { page } = watched;
-    const reached = new Set<string>();
-    const unlabelled: string[] = [];
-    for (let stop = 0; stop < 170; stop++) {
+    const member = (name: string) => new URL(page.url()).searchParams.get(name);
+    const stops = new Set<string>();
+    const hidden: string[] = [];
+    for (let stop = 0; stop < 60; stop++) {
       await page.keyboard.press("Tab");
-      const { id, name, visible } = await page.evaluate(() => {
+      const [name, isSeen] = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement;
-        const box = element.getBoundingClientRect();
-        const label = element.getAttribute("aria-label") ?? element.textContent?.trim() ?? "";
-        return {
-          id: element.id,
-          name: `${element.tagName} ${label}`.slice(0, 60),
-          visible: box.width > 0 && box.height > 0,
-        };
+        const { width, height } = element.getBoundingClientRect();
+        const label = element.getAttribute("aria-label") ?? element.textContent?.trim();
+        return [`${element.tagName} ${label}`, width > 0 && height > 0] as const;
       });
-      if (id !== "") reached.add(id);
-      if (!visible) unlabelled.push(name);
+      stops.add(name);
+      if (!isSeen) hidden.push(name);
     }
-    expect(unlabelled).toEqual([]);
-    const controls = await page.$$eval(
-      "main button:enabled[id], main input:enabled[id], main select:enabled[id], main canvas[tabindex]",
-      (all) => all.map((element) => element.id),
-    );
-    expect(controls.filter((id) => !reached.has(id))).toEqual([]);
-
-    const query = () => new URL(page.url()).searchParams;
-    await page.click(".settings summary");
-    await page.focus("#slice");
-    const value = async () => (await readOutOf(page))[0] as number;
-    const start = await value();
-    await page.keyboard.press("ArrowRight");
-    await expect.poll(value).toBeGreaterThan(start);
-    await page.keyboard.press("Home");
-    await expect.poll(value).toBeCloseTo(Math.PI / 32, 5);
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => query().get("probe")).toMatch(/^0\.0981/);
-    await page.keyboard.press("+");
-    await expect.poll(() => query().get("window")).not.toBeNull();
-    await page.keyboard.press("0");
-    await expect.poll(() => query().get("window")).toBeNull();
-    for (const [id, key, name] of [
-      ["field", "ArrowDown", "field"],
-      ["axis", "ArrowUp", "axis"],
-      ["at", "ArrowRight", "at"],
-      ["timeline", "ArrowRight", "time"],
-      ["values", "ArrowDown", "values"],
-      ["derivatives", "ArrowUp", "derivatives"],
-      ["temporal", "ArrowDown", "temporal"],
-      ["map", "ArrowDown", "map"],
-      ["nodes", "ArrowDown", "nodes"],
-      ["scaling", "ArrowDown", "scaling"],
-      ["overlay", "ArrowDown", "overlay"],
-      ["curves", "ArrowDown", "curves"],
-      ["line", "ArrowDown", "line"],
-      ["seeds", "ArrowUp", "seeds"],
-      ["tracker", "ArrowDown", "tracker"],
-      ["subject", "ArrowDown", "subject"],
-      ["language", "ArrowDown", "language"],
-      ["theme", "ArrowDown", "theme"],
-    ] as const) {
-      await page.focus(`#${id}`);
+    expect(hidden).toEqual([]);
+    for (const name of ["BUTTON Share", "BUTTON Export", "DIV Views", "INPUT Time", "BUTTON Look"])
+      expect(
+        [...stops].some((one) => one.startsWith(name) || one.endsWith(name.split(" ")[1] as string)),
+        name,
+      ).toBe(true);
+    await page.focus(".stage");
+    const press = async (key: string) => {
       await page.keyboard.press(key);
-      await expect.poll(() => query().get(name), { message: name }).not.toBeNull();
       await settled(page);
-    }
-    await page.getByRole("button", { name: "Launch" }).focus();
-    await page.keyboard.press("Enter");
-    await page.waitForSelector("#forget-particles");
-    await page.keyboard.press("3");
-    await page.waitForSelector("#scene[data-longest-segment]");
-    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("scene");
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("-");
-    await expect.poll(() => query().get("camera")).not.toBeNull();
-    await page.focus("#copy-link");
-    await page.keyboard.press("Space");
-    await expect.poll(() => page.textContent("#notice")).toMatch(/copied/);
-    const names = await page.$$eval("#dataset option", (options) =>
-      options.map((one) => (one as HTMLOptionElement).value),
-    );
-    const next = names[names.indexOf("isotropic32") + 1];
-    expect(next).toBeDefined();
-    await page.focus("#dataset");
-    await page.keyboard.press("ArrowDown");
-    await expect.poll(() => query().get("dataset")).toBe(next);
-    await settled(page);
+    };
+    const spacing = (2 * Math.PI) / 32;
+    await press("ArrowRight");
+    expect(Number(member("x"))).toBeCloseTo(2 + spacing, 5);
+    await press("Shift+ArrowUp");
+    expect(Number(member("y"))).toBeCloseTo((3 + 10 * spacing) % (2 * Math.PI), 5);
+    await press("]");
+    expect(Number(member("z"))).toBeCloseTo(1 + spacing, 5);
+    await press("x");
+    expect(member("view.show")).toBe("slice:x");
+    await press("Control+z");
+    expect(member("view.show")).toBe("slice:z");
+    const time = member("time");
+    await press(".");
+    expect(member("time")).not.toBe(time);
+    await press("p");
+    expect(member("view.pins")).not.toBeNull();
+    await press("3");
+    expect(member("view.show") ?? "four").toBe("four");
     expectClean(watched);
     await page.context().close();
   });
 
-  it("works below a path of another server", async () => {
+  it("works below a path of another server", { timeout: 120_000 }, async () => {
     const proxy = await prefixed(stage.service, "/tools/flow/");
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/tools/flow/`;
-    const watched = await openPage(stage.browser, `${url}?launched=true&count=4&steps=5`);
-    const { page, requests } = watched;
-    await page.waitForSelector("#scene[data-longest-segment]");
-    expect(requests.every((address) => address.startsWith(url))).toBe(true);
-    await page.click("#call-box summary");
-    expect(await page.textContent("#call")).toContain(`fieldprobe.connect("${url.slice(0, -1)}")`);
-    expectClean(watched);
-    await page.context().close();
+    for (const address of [url, `${url}view/walled?view.flow=off`]) {
+      const watched = await openPage(stage.browser, address);
+      const { page, requests } = watched;
+      expect(page.url()).toContain("/tools/flow/view/");
+      expect(requests.filter((one) => !one.startsWith(url) && !/^(?:blob|data):/.test(one))).toEqual([]);
+      expectClean(watched);
+      await page.context().close();
+    }
     proxy.closeAllConnections();
     proxy.close();
   });
 
-  it("is sent with its policy, its types and its caching", async () => {
-    const page = await fetch(`${stage.service.url}/`);
+  it.each(["/", "/view/isotropic32"])("%s is sent with its policy, its types and its caching", async (path) => {
+    const page = await fetch(stage.service.url + path);
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self';");
     expect(policy).not.toContain("unsafe");
     expect(page.headers.get("cache-control")).toBe("no-cache");
-    const paths = [...(await page.text()).matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map((match) => match[1] as string);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    const paths = [...(await page.text()).matchAll(/(?:src|href)="(\.[^"]+)"/g)].map((match) => match[1] as string);
     expect(paths.length).toBeGreaterThanOrEqual(3);
-    for (const path of paths) {
-      const asset = await fetch(`${stage.service.url}/${path}`, { headers: { "accept-encoding": "gzip" } });
+    for (const one of paths) {
+      const asset = await fetch(new URL(one, page.url), { headers: { "accept-encoding": "gzip" } });
+      expect(asset.status, one).toBe(200);
+      if (!one.includes("/assets/")) continue;
       expect(asset.headers.get("cache-control")).toMatch(/immutable/);
       expect(asset.headers.get("content-type")).toMatch(/javascript|css|svg/);
       const bytes = (await asset.arrayBuffer()).byteLength;

@@ -8,8 +8,6 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { loadConfig } from "../../src/shared/config.js";
-import { python } from "../../web/recipes/python.js";
-import type { Recipe } from "../../web/recipes/recipe.js";
 import { type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";
@@ -77,27 +75,6 @@ describe.skipIf(reason !== null)("python/", () => {
   it("has a reference that says what its docstrings say", async () => {
     const { stdout } = await run(PYTHON, [join(PACKAGE, "reference.py")]);
     expect(readFileSync(join(PACKAGE, "../docs/python-reference.md"), "utf8")).toBe(stdout);
-  });
-
-  it("runs the scripts that the page copies", async () => {
-    const places = { points: Float32Array.of(1, 2, 3), dataset: "isotropic32" };
-    const options = { spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
-    const track = { StartTime: 0, dt: 0.05, nt: 10, spatialInterpolation: "Lag4" };
-    const get =
-      "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=8%2C4";
-    const recipes: readonly (readonly [Recipe, string])[] = [
-      [{ query: { ...places, operation: "GetVelocity", parameters: { time: 0.5, ...options } } }, "-0.13712144"],
-      [{ query: { ...places, operation: "GetPressureHessian", parameters: { time: [0.5, 0.75] } } }, "[[["],
-      [{ query: { ...places, operation: "GetVelocity", parameters: options }, get }, "<grid of omega.z along y, x>"],
-      [{ query: { ...places, operation: "GetPosition", parameters: track }, every: 5, stops: false }, "'particle'"],
-    ];
-    const endpoint = { base: `${service.url}/`, soap: "service/turbulence.asmx", namespace: "", token: false };
-    for (const [i, [recipe, printed]] of recipes.entries()) {
-      const file = join(folder, `recipe-${i}.py`);
-      writeFileSync(file, python(recipe, endpoint));
-      const env = { ...process.env, PYTHONPATH: join(copy, "src") };
-      expect((await run(PYTHON, [file], { env })).stdout).toContain(printed);
-    }
   });
 
   it.each(["a clone", "its wheel"])(

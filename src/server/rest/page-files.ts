@@ -1,6 +1,6 @@
 /**
- * `pagePlugin` serves what was built for browsers, each with the content policy that it was built for: the page at `/`,
- * and the site of the documents at `/docs`.
+ * `pagePlugin` serves what was built for browsers, each with the content policy that it was built for: the page at `/`
+ * and `/view/NAME`, and the site of the documents at `/docs`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -58,13 +58,10 @@ export function cachingOf(path: string, folder: string = FOLDER): string {
   return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
 }
 
-/** Sends the new page at `/next` and at the address of each link, `/view/NAME`. */
-async function addNext(app: FastifyInstance, policy: PolicyRules): Promise<void> {
-  const file = join(FOLDER, "next", "index.html");
-  if (!existsSync(file)) return;
-  const page = readFileSync(file);
+/** Sends the page at the address of each link, `/view/NAME`, with its files one folder above. */
+async function addViews(app: FastifyInstance, policy: PolicyRules): Promise<void> {
+  const page = readFileSync(join(FOLDER, "index.html"), "utf8").replaceAll('="./', '="../');
   const headers = { ...headersOf(policy), "cache-control": FRESH };
-  app.get("/next", (_request, reply) => reply.redirect("next/"));
   for (const path of ["/view/", "/view/:name"])
     app.get(path, (_request, reply) => reply.headers(headers).type("text/html; charset=utf-8").send(page));
 }
@@ -92,7 +89,7 @@ export const pagePlugin: Plugin = async (app, { config }) => {
   }
   // The build leaves a compressed copy next to each large file.
   await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
-  await addNext(app, POLICY);
+  await addViews(app, POLICY);
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));
 };
 

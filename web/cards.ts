@@ -1,0 +1,520 @@
+/** Statistics as cards: what each asks, and the chart that it makes of the answer. */
+import { signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import type { Chart, Curve } from "./chart.js";
+import { copy } from "./notify.js";
+import { addressOf, askJson, type Question, rootOf, type Wanted } from "./state/ask.js";
+import { type Dataset, hasVelocity } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import { change, frameOf, furtherWants, rested, store, view } from "./state/model.js";
+import { quantitiesOf, quantityOf } from "./state/quantities.js";
+
+/** Kinds of cards. */
+const KINDS = {
+  pdf: "PDF",
+  spectrum: "Spectrum",
+  structure: "Structure functions",
+  profile: "Profile",
+  qr: "Q–R",
+} as const;
+type Kind = keyof typeof KINDS;
+type Json = Readonly<Record<string, unknown>>;
+
+const kind = signal<Kind>("pdf");
+/** The quantity of statistics; null is the one shown. */
+const own = signal<string | null>(null);
+const isLog = signal(true);
+const isNormal = signal(false);
+const isCompensated = signal(false);
+/** Other times with a curve of their own. */
+const moreTimes = signal<readonly number[]>([]);
+/** Whether the card fills the stage. */
+export const isBig = signal(false);
+const library = signal<typeof import("./chart.js") | null>(null);
+
+/** Whether the tab is shown, or a card fills the stage. */
+let isShown = false;
+
+const BINS = 160;
+
+function whatOf(): string {
+  return own.value ?? rested.value.what ?? "";
+}
+
+/** The axis along which profiles go: across walls, else y. */
+const profileAxis = ({ axes }: Dataset) => axes.find(({ periodic }) => !periodic) ?? axes[1];
+
+/** The question of a card at a time. */
+function questionOf(set: Dataset, of: Kind, time: number): Question {
+  const what = whatOf();
+  const common = { dataset: set.name, time };
+  switch (of) {
+    case "pdf":
+      return {
+        ...common,
+        call: "statistics",
+        reduce: [
+          { histogram: what, bins: BINS, range: "auto" },
+          { moments: what, order: 4 },
+        ],
+      };
+    case "spectrum":
+      return { ...common, call: "spectrum" };
+    case "structure":
+      return { ...common, call: "structure_functions", orders: [2, 3] };
+    case "profile": {
+      const others = set.axes.filter((axis) => axis !== profileAxis(set)).map(({ name }) => name);
+      return { ...common, call: "statistics", what: [what], over: others };
+    }
+    default:
+      return {
+        ...common,
+        call: "statistics",
+        reduce: [
+          { moments: "Q", order: 2 },
+          { joint: ["R", "Q"], bins: [120, 120], range: "auto" },
+        ],
+      };
+  }
+}
+
+const wantedCard = (set: Dataset, question: Question): Wanted<Json> => ({
+  key: JSON.stringify(["card", set.digest, question]),
+  priority: 12,
+  load: (signal) => askJson<Json>(question, signal),
+});
+
+function timesOf(set: Dataset): number[] {
+  const time = set.times[frameOf(rested.value.time, set)];
+  return [time, ...moreTimes.value.filter((one) => one !== time)];
+}
+
+/** States what cards want. */
+export function wantCards(set: Dataset | null, shown: boolean): void {
+  isShown = shown || isBig.value;
+  const before = furtherWants.peek();
+  if (set === null || !isShown) {
+    if (before.has("cards")) furtherWants.value = new Map([...before].filter(([name]) => name !== "cards"));
+    return;
+  }
+  if (library.peek() === null)
+    void import("./chart.js").then((loaded) => {
+      library.value = loaded;
+    });
+  const wants = timesOf(set).map((time) => wantedCard(set, questionOf(set, kind.value, time)));
+  const key = wants.map((one) => one.key).join();
+  if ((before.get("cards") ?? []).map((one) => one.key).join() !== key)
+    furtherWants.value = new Map(before).set("cards", wants);
+}
+
+interface Facts {
+  readonly chart: Chart;
+  readonly rows: readonly (readonly [string, string])[];
+  readonly title: string;
+}
+
+interface Histogram {
+  readonly edges: readonly number[];
+  readonly weights: readonly number[];
+  readonly weight: number;
+}
+interface Moments {
+  readonly mean: number;
+  readonly variance: number;
+  readonly skewness: number;
+  readonly flatness: number;
+}
+const resultsOf = (answer: Json) => answer.results as readonly unknown[];
+
+function pdfOf(answers: readonly (readonly [number, Json])[]): Facts {
+  const what = whatOf();
+  const { symbol } = quantityOf(what);
+  const curves: Curve[] = [];
+  const [first] = answers;
+  const moments = resultsOf(first[1])[1] as Moments;
+  for (const [time, answer] of answers) {
+    const { edges, weights, weight } = resultsOf(answer)[0] as Histogram;
+    const { mean, variance } = resultsOf(answer)[1] as Moments;
+    const [shift, size] = isNormal.value ? [mean, Math.sqrt(variance)] : [0, 1];
+    const points = weights.map((one, i): [number, number] => [
+      ((edges[i] + edges[i + 1]) / 2 - shift) / size,
+      (one * size) / (weight * (edges[i + 1] - edges[i])),
+    ]);
+    curves.push({ label: answers.length > 1 ? `t ${plainNumber(time)}` : symbol, points });
+  }
+  const { mean, variance } = moments;
+  const size = Math.sqrt(variance);
+  const [centre, wide] = isNormal.value ? [0, 1] : [mean, size];
+  const all = curves.flatMap(({ points }) => points.filter(([, y]) => y > 0));
+  const ys = all.map(([, y]) => y);
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  const xs = all.map(([x]) => x);
+  const gauss = Array.from({ length: 121 }, (_, i): [number, number] => {
+    const x = centre + ((i - 60) / 60) * 5 * wide;
+    return [x, Math.exp(-(((x - centre) / wide) ** 2) / 2) / (wide * Math.sqrt(2 * Math.PI))];
+  }).filter(([x, y]) => y >= low && x >= Math.min(...xs) && x <= Math.max(...xs));
+  curves.push({ label: "Gaussian", points: gauss, isDashed: true });
+  const brush = brushOf(what);
+  return {
+    title: `Probability density, all nodes, t = ${plainNumber(first[0])}`,
+    chart: {
+      x: { label: isNormal.value ? `(${symbol} − mean) / σ` : symbol },
+      y: { label: "density", isLog: isLog.value, domain: isLog.value ? [low * 0.7, high * 1.6] : [0, high * 1.08] },
+      curves,
+      ...(brush === null || isNormal.value ? {} : { brush }),
+    },
+    rows: [
+      ["Mean", shortNumber(Math.abs(mean) < 1e-9 * size ? 0 : mean)],
+      ["Standard deviation", shortNumber(size)],
+      ["Skewness", shortNumber(moments.skewness)],
+      ["Flatness", shortNumber(moments.flatness)],
+      ...(brush === null
+        ? []
+        : [
+            [
+              "Brushed",
+              `${shortNumber(100 * insideOf(resultsOf(first[1])[0] as Histogram, brush), 2)} % of the volume`,
+            ] as const,
+          ]),
+    ],
+  };
+}
+
+/** The part of a histogram within a range. */
+function insideOf({ edges, weights, weight }: Histogram, [low, high]: readonly [number, number]): number {
+  let sum = 0;
+  for (const [i, one] of weights.entries()) {
+    const part = Math.min(edges[i + 1], high) - Math.max(edges[i], low);
+    if (part > 0) sum += (one * part) / (edges[i + 1] - edges[i]);
+  }
+  return sum / weight;
+}
+
+function brushOf(what: string): readonly [number, number] | null {
+  const { brush } = view.value;
+  const found = /^(.+?) >= (-?[\d.e+-]+) && .+ <= (-?[\d.e+-]+)$/.exec(brush ?? "");
+  return found === null || found[1] !== what ? null : [Number(found[2]), Number(found[3])];
+}
+
+function spectrumOf(set: Dataset, answers: readonly (readonly [number, Json])[]): Facts {
+  const [[time, first]] = answers;
+  const scales = (first.scales ?? {}) as Readonly<Record<string, number>>;
+  const curves = answers.map(([at, answer], n): Curve => {
+    const k = answer.k as readonly number[];
+    const e = answer.E as readonly number[];
+    const dissipation = ((answer.scales ?? {}) as Readonly<Record<string, number>>).dissipation;
+    const factor = (one: number) => (isCompensated.value ? one ** (5 / 3) / (dissipation ** (2 / 3) || 1) : 1);
+    return {
+      label: answers.length > 1 ? `t ${plainNumber(at)}` : isCompensated.value ? "compensated by 5/3" : "E(k)",
+      points: k
+        .map((one, i): [number, number] => [one, e[i] * factor(one)])
+        .filter(([one, y]) => one > 0 && y > 1e-9 && n >= 0),
+    };
+  });
+  const [start] = curves[0].points;
+  if (start !== undefined && !isCompensated.value) {
+    const at = curves[0].points[Math.min(2, curves[0].points.length - 1)];
+    curves.push({
+      label: "slope −5/3",
+      isDashed: true,
+      points: [2, 4, 8, 16].map((k): [number, number] => [k, 2.2 * at[1] * (k / at[0]) ** (-5 / 3)]),
+    });
+  }
+  const row = (name: string, key: string): readonly [string, string][] =>
+    scales[key] === undefined ? [] : [[name, shortNumber(scales[key])]];
+  return {
+    title: `Energy spectrum, t = ${plainNumber(time)}`,
+    chart: {
+      x: { label: "wavenumber k", isLog: true },
+      y: { label: isCompensated.value ? "compensated" : "E(k)", isLog: true },
+      curves,
+    },
+    rows: [
+      ...row("Kinetic energy", "energy"),
+      ...row("rms velocity", "rms"),
+      ...row("Dissipation ε", "dissipation"),
+      ...row("Kolmogorov length η", "kolmogorov"),
+      ...row("Taylor length λ", "taylor"),
+      ...row("Integral length", "integral"),
+      ...row("Re_λ", "Re_lambda"),
+      ...row("k_max η", "resolution"),
+      ...(set.viscosity === null ? [["Viscosity", "not stated"] as const] : []),
+    ],
+  };
+}
+
+interface Separation {
+  readonly axis: string;
+  readonly length: number;
+  readonly longitudinal: Readonly<Record<string, number>>;
+  readonly transverse: Readonly<Record<string, number>>;
+}
+
+function structureOf(answers: readonly (readonly [number, Json])[]): Facts {
+  const curves: Curve[] = [];
+  for (const [time, answer] of answers) {
+    const all = answer.separations as readonly Separation[];
+    const lengths = [...new Set(all.map(({ length }) => length))].sort((a, b) => a - b);
+    const mean = (r: number, read: (one: Separation) => number) => {
+      const some = all
+        .filter(({ length }) => length === r)
+        .map(read)
+        .filter(Number.isFinite);
+      return some.reduce((sum, one) => sum + one, 0) / some.length;
+    };
+    const suffix = answers.length > 1 ? `, t ${plainNumber(time)}` : "";
+    curves.push(
+      {
+        label: `S₂ longitudinal${suffix}`,
+        points: lengths.map((r): [number, number] => [r, mean(r, ({ longitudinal }) => longitudinal["2"])]),
+      },
+      {
+        label: `S₂ transverse${suffix}`,
+        points: lengths.map((r): [number, number] => [r, mean(r, ({ transverse }) => transverse["2"])]),
+      },
+      {
+        label: `−S₃${suffix}`,
+        points: lengths.map((r): [number, number] => [r, -mean(r, ({ longitudinal }) => longitudinal["3"])]),
+      },
+    );
+  }
+  return {
+    title: `Structure functions, mean of axes, t = ${plainNumber(answers[0][0])}`,
+    chart: { x: { label: "separation r", isLog: true }, y: { label: "moments of increments", isLog: true }, curves },
+    rows: [],
+  };
+}
+
+function profileOf(set: Dataset, answers: readonly (readonly [number, Json])[]): Facts {
+  const axis = profileAxis(set);
+  const { symbol } = quantityOf(whatOf());
+  const curves = answers.map(([time, answer]): Curve => {
+    const result = resultsOf(answer)[0] as {
+      readonly coordinates: Readonly<Record<string, readonly number[]>>;
+      readonly mean: readonly number[];
+    };
+    const along = result.coordinates[axis.name] ?? [];
+    return {
+      label: answers.length > 1 ? `t ${plainNumber(time)}` : symbol,
+      points: along.map((one, i): [number, number] => [one, result.mean[i]]),
+    };
+  });
+  const { points } = curves[0];
+  const rows: (readonly [string, string])[] = [];
+  const isWall = axis.faces?.[0] === "wall" && set.viscosity !== null && whatOf() === "u.x";
+  if (isWall && set.viscosity !== null && points.length > 2) {
+    const slope = (a: readonly [number, number], b: readonly [number, number]) =>
+      Math.abs((b[1] - a[1]) / (b[0] - a[0]));
+    const shear = set.viscosity * slope(points[0], points[1]);
+    const friction = Math.sqrt(shear);
+    rows.push(
+      ["Friction velocity u_τ", shortNumber(friction)],
+      ["Re_τ", shortNumber((friction * axis.length) / 2 / set.viscosity)],
+    );
+    if (isNormal.value) {
+      const half = points.slice(1, Math.ceil(points.length / 2));
+      const plus = half.map(([y, u]): [number, number] => [
+        ((y - axis.first) * friction) / (set.viscosity ?? 1),
+        u / friction,
+      ]);
+      const most = plus.at(-1)?.[0] ?? 100;
+      const wall = [0.3, 1, 2, 4, 8, 11].map((y): [number, number] => [y, y]);
+      const law = [8, 15, 30, 60, most]
+        .filter((y) => y <= most)
+        .map((y): [number, number] => [y, Math.log(y) / 0.41 + 5.2]);
+      return {
+        title: `Mean velocity in wall units, t = ${plainNumber(answers[0][0])}`,
+        chart: {
+          x: { label: "y⁺", isLog: true },
+          y: { label: "u⁺" },
+          curves: [
+            { label: "u⁺", points: plus },
+            { label: "u⁺ = y⁺", points: wall, isDashed: true },
+            { label: "ln y⁺ / 0.41 + 5.2", points: law, isDashed: true },
+          ],
+        },
+        rows,
+      };
+    }
+  }
+  return {
+    title: `Profile of ${symbol} along ${axis.name}, t = ${plainNumber(answers[0][0])}`,
+    chart: { x: { label: axis.name }, y: { label: symbol }, curves, zero: true },
+    rows,
+  };
+}
+
+function jointOf([time, answer]: readonly [number, Json]): Facts {
+  const [moments, joint] = resultsOf(answer) as [Moments, { edges: [number[], number[]]; counts: number[][] }];
+  const [ex, ey] = joint.edges;
+  const size = Math.sqrt(moments.variance);
+  // Most nodes are near zero: the middle of the table is shown, its tails are cut.
+  const [low, high] = [-6 * size, 12 * size];
+  const rows = ey
+    .slice(0, -1)
+    .map((one, j) => [one, j] as const)
+    .filter(([one]) => one >= low && one <= high)
+    .map(([, j]) => j);
+  const wide = 6 * size ** 1.5;
+  const columns = ex
+    .slice(0, -1)
+    .map((one, i) => [one, i] as const)
+    .filter(([one]) => Math.abs(one) <= wide * 4)
+    .map(([, i]) => i);
+  const values = rows.flatMap((j) =>
+    columns.map((i) => (joint.counts[i][j] > 0 ? Math.log10(joint.counts[i][j]) : Number.NaN)),
+  );
+  const x = [...columns.map((i) => ex[i]), ex[(columns.at(-1) ?? 0) + 1]];
+  const y = [...rows.map((j) => ey[j]), ey[(rows.at(-1) ?? 0) + 1]];
+  const line = Array.from({ length: 81 }, (_, i): [number, number] => {
+    const q = -((i - 40) ** 2 / 1600) * Math.min(-low, -y[0] || 1);
+    return [Math.sign(i - 40) * Math.sqrt((4 / 27) * -(q ** 3)), q];
+  });
+  return {
+    title: `Joint density of R and Q, log of counts, t = ${plainNumber(time)}`,
+    chart: {
+      x: { label: "R", domain: [x[0], x.at(-1) as number] },
+      y: { label: "Q", domain: [y[0], y.at(-1) as number] },
+      curves: [
+        {
+          label: "27R² + 4Q³ = 0",
+          points: line.filter(([r]) => r >= x[0] && r <= (x.at(-1) as number)),
+          isDashed: true,
+        },
+      ],
+      joint: { nx: columns.length, ny: rows.length, x, y, values },
+    },
+    rows: [["Standard deviation of Q", shortNumber(size)]],
+  };
+}
+
+function factsOf(set: Dataset, answers: readonly (readonly [number, Json])[]): Facts {
+  switch (kind.value) {
+    case "pdf":
+      return pdfOf(answers);
+    case "spectrum":
+      return spectrumOf(set, answers);
+    case "structure":
+      return structureOf(answers);
+    case "profile":
+      return profileOf(set, answers);
+    default:
+      return jointOf(answers[0]);
+  }
+}
+
+const DRAWN = new WeakMap<Element, string>();
+
+function cardView(set: Dataset, width: number, height: number): TemplateResult {
+  const asked = timesOf(set).map((time) => [time, wantedCard(set, questionOf(set, kind.value, time)).key] as const);
+  const entries = asked.map(([time, key]) => [time, key, store.entry<Json>(key)] as const);
+  const failed = entries.find(([, , { error }]) => error !== null);
+  const there = entries.flatMap(([time, , { answer }]) => (answer === null ? [] : [[time, answer] as const]));
+  if (failed !== undefined)
+    return html`<p class="error">${failed[2].error?.message} <button class="plain" @click=${() => store.retry(failed[1])}>Retry</button></p>`;
+  const loaded = library.value;
+  if (there.length === 0 || loaded === null) return html`<p class="quiet" role="status">Computing</p>`;
+  const facts = factsOf(set, there);
+  const canBrush = kind.value === "pdf" && !isNormal.value;
+  const draw = (element: Element | undefined) => {
+    if (!(element instanceof HTMLElement)) return;
+    const key = JSON.stringify([facts.chart, width, height]);
+    if (DRAWN.get(element) === key) return;
+    DRAWN.set(element, key);
+    const what = whatOf();
+    const onBrush = (range: readonly [number, number] | null) =>
+      change({
+        brush:
+          range === null
+            ? null
+            : `${what} >= ${Number(range[0].toPrecision(4))} && ${what} <= ${Number(range[1].toPrecision(4))}`,
+      });
+    element.replaceChildren(loaded.drawChart(facts.chart, width, height, canBrush ? onBrush : null));
+    element.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  };
+  return html`<div class="card-head"><h2>${facts.title}</h2></div>
+    <div class="card" role="img" aria-label=${`${facts.title}: ${facts.chart.curves.map(({ label }) => label).join(", ")}`} ${ref(draw)}></div>
+    <div class="rows">${facts.rows.map(([name, value]) => html`<span class="quiet">${name}</span><span>${value}</span>`)}</div>`;
+}
+
+const toggle = (label: string, on: { value: boolean }) =>
+  html`<button aria-pressed=${on.value ? "true" : "false"} @click=${() => {
+    on.value = !on.value;
+  }}>${label}</button>`;
+
+/** Choices of a card. */
+function options(set: Dataset): TemplateResult {
+  const now = kind.value;
+  const isWall = now === "profile" && profileAxis(set).faces?.[0] === "wall";
+  return html`<div class="chips">
+    ${now === "pdf" ? html`${toggle("Log", isLog)}${toggle("By rms", isNormal)}` : nothing}
+    ${now === "spectrum" ? toggle("Compensated", isCompensated) : nothing}
+    ${isWall ? toggle("Wall units", isNormal) : nothing}
+    ${view.value.brush !== null && now === "pdf" ? html`<button @click=${() => change({ brush: null })}>No brush</button>` : nothing}
+    <button @click=${() => {
+      isBig.value = !isBig.value;
+    }}>${isBig.value ? "Close" : "Fill the stage"}</button></div>`;
+}
+
+export function statisticsPanel(set: Dataset): TemplateResult {
+  const offered = quantitiesOf(set);
+  const kinds = (Object.keys(KINDS) as Kind[]).filter((one) => hasVelocity(set) || one === "pdf" || one === "profile");
+  const question = questionOf(set, kind.value, timesOf(set)[0]);
+  const hasQuantity = kind.value === "pdf" || kind.value === "profile";
+  return html`
+    ${
+      hasQuantity
+        ? html`<section><input class="wide" type="text" list="quantities" spellcheck="false" aria-label="Quantity of statistics" .value=${whatOf()} @change=${(
+            event: Event,
+          ) => {
+            const text = (event.target as HTMLInputElement).value.trim();
+            own.value = text === "" || text === rested.peek().what ? null : text;
+          }} /><datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
+        : nothing
+    }
+    <div class="chips" role="group" aria-label="Statistics">${kinds.map(
+      (one) =>
+        html`<button aria-pressed=${kind.value === one ? "true" : "false"} @click=${() => {
+          kind.value = one;
+        }}>${KINDS[one]}</button>`,
+    )}</div>
+    <section>${isBig.value ? html`<p class="quiet">In the stage</p>` : cardView(set, 308, 240)}</section>
+    ${options(set)}
+    <section><h2>Curves of other times</h2><div class="chips" role="group" aria-label="Times">${set.times
+      .filter((_, i) => i % Math.ceil(set.times.length / 9) === 0)
+      .map((time) => {
+        const isOn = moreTimes.value.includes(time);
+        return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
+          moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
+        }}>${plainNumber(time)}</button>`;
+      })}</div></section>
+    <section><h2>Reproduce</h2><div class="chips">
+      <button @click=${() => void copy(curlOf(question), "curl")}>curl</button>
+      <a href=${rootOf() + addressOf(question)} target="_blank" rel="noreferrer">JSON</a>
+      <a href=${rootOf() + addressOf({ ...question, format: "csv" })} download>CSV</a></div></section>`;
+}
+
+/** A question as a command of curl. */
+export function curlOf(question: Question): string {
+  const { dataset, call, ...members } = question;
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const text = (value: unknown) =>
+    typeof value === "object" && !(Array.isArray(value) && value.every((one) => typeof one !== "object"))
+      ? JSON.stringify(value)
+      : String(value);
+  const parts = Object.entries(members).map(
+    ([name, value]) => `  --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
+  );
+  return [`curl -sG ${quoted(`${rootOf()}api/datasets/${encodeURIComponent(dataset)}/${call}`)}`, ...parts].join(
+    " \\\n",
+  );
+}
+
+/** A card that fills the stage. */
+export function cardInStage(set: Dataset | null, width: number, height: number): TemplateResult | typeof nothing {
+  if (!isBig.value || set === null || view.value.what === null) return nothing;
+  return html`<div class="card-full">${cardView(set, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${() => {
+    isBig.value = false;
+  }}>Close</button></div></div>`;
+}

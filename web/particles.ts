@@ -1,0 +1,195 @@
+/** Particles: paths by the service, drawn as trails in space. */
+import { computed, effect, signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { curlOf } from "./cards.js";
+import { boxAbout } from "./draw/layout.js";
+import { colourTable } from "./draw/maps.js";
+import { copy } from "./notify.js";
+import { trails } from "./stage.js";
+import { addressOf, askJson, type Question, rootOf, type Wanted } from "./state/ask.js";
+import { type Dataset, hasVelocity } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import { change, cross, dataset, furtherWants, store, view } from "./state/model.js";
+
+interface Rows {
+  readonly columns: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+
+const count = signal(200);
+const radius = signal(0.1);
+const from = signal<"crosshair" | "box">("crosshair");
+const isBackwards = signal(false);
+/** The question of the particles that are released; null before. */
+const released = signal<Question | null>(null);
+
+/** Points in a ball about a place, the same ones each time. */
+function ball(set: Dataset): number[][] {
+  const size = radius.peek() * Math.min(...set.axes.map(({ length }) => length));
+  const at = cross.peek();
+  return Array.from({ length: count.peek() }, (_, i) => {
+    const z = 1 - (2 * (i + 0.5)) / count.peek();
+    const angle = i * Math.PI * (3 - Math.sqrt(5));
+    const r = size * Math.cbrt(((i * 7919) % count.peek()) / count.peek() + 0.5 / count.peek());
+    const flat = Math.sqrt(1 - z * z);
+    const place = [at[0] + r * flat * Math.cos(angle), at[1] + r * flat * Math.sin(angle), at[2] + r * z];
+    return place.map((one, a) => {
+      const { periodic, first, last } = set.axes[a];
+      return Number((periodic ? one : Math.min(last, Math.max(first, one))).toPrecision(7));
+    });
+  });
+}
+
+function release(set: Dataset): void {
+  const start = view.peek().time ?? set.times[0];
+  const [low, high] = [set.times[0], set.times.at(-1) as number];
+  const back = isBackwards.peek();
+  const end = back ? low : high;
+  if (start === end) {
+    change({ time: back ? high : low }, "replace");
+  }
+  const begin = start === end ? (back ? high : low) : start;
+  const step = Math.abs(end - begin) / 60;
+  const points = from.peek() === "box" ? { random: count.peek(), seed: 1 } : ball(set);
+  released.value = {
+    ...{ dataset: set.name, call: "paths", what: "norm(u)", points, time: `${begin}:${end}` },
+    ...{ step: Number(step.toPrecision(6)), every: 1, open_faces: "stop" },
+  };
+}
+
+const wanted = (question: Question, set: Dataset): Wanted<Rows> => ({
+  key: JSON.stringify(["paths", set.digest, question]),
+  priority: 8,
+  load: (signal) => askJson<Rows>(question, signal),
+});
+
+effect(() => {
+  const set = dataset.value;
+  const question = released.value;
+  const before = furtherWants.peek();
+  const rest = new Map([...before].filter(([name]) => name !== "paths"));
+  const isOurs = set !== null && question !== null && question.dataset === set.name;
+  if (!isOurs && !before.has("paths")) return;
+  furtherWants.value = isOurs ? rest.set("paths", [wanted(question, set)]) : rest;
+});
+
+const paths = computed<Rows | null>(() => {
+  const set = dataset.value;
+  const question = released.value;
+  return set === null || question === null ? null : store.entry<Rows>(wanted(question, set).key).answer;
+});
+
+/** Trails as segments within the box shown, bright where they end. */
+effect(() => {
+  const set = dataset.value;
+  const rows = paths.value;
+  const { centre } = view.value;
+  if (set === null || rows === null || centre === null) {
+    if (trails.peek().length > 0) trails.value = new Float32Array(0);
+    return;
+  }
+  const { low } = boxAbout(set, centre);
+  const table = colourTable("batlow");
+  const speeds = rows.rows.map((row) => row[6] ?? 0);
+  const most = Math.max(...speeds.slice(0, 100_000), 1e-12);
+  const times = rows.rows.map((row) => row[1] as number);
+  const [first, last] = [times[0], times.at(-1) as number];
+  const numbers: number[] = [];
+  for (let i = 1; i < rows.rows.length; i++) {
+    const [a, b] = [rows.rows[i - 1], rows.rows[i]];
+    if (a[0] !== b[0] || b[2] === null || a[2] === null) continue;
+    const [p, q] = [a, b].map((row) =>
+      set.axes.map(({ periodic, length }, axis) => {
+        const place = row[axis + 2] as number;
+        return periodic ? low[axis] + ((((place - low[axis]) % length) + length) % length) : place;
+      }),
+    );
+    if (p.some((one, axis) => Math.abs(one - q[axis]) > set.axes[axis].length / 2)) continue;
+    const colour = 4 * Math.round(80 + 175 * Math.min(1, speeds[i] / most));
+    const age = last === first ? 1 : (times[i] - first) / (last - first);
+    numbers.push(
+      ...p,
+      ...q,
+      table[colour] / 255,
+      table[colour + 1] / 255,
+      table[colour + 2] / 255,
+      0.15 + 0.85 * age ** 2,
+    );
+  }
+  trails.value = Float32Array.from(numbers);
+});
+
+export function particlesPanel(set: Dataset): TemplateResult {
+  if (!hasVelocity(set)) return html`<p class="quiet">This dataset has no velocity.</p>`;
+  const question = released.value;
+  const entry = question === null ? null : store.entry<Rows>(wanted(question, set).key);
+  const rows = paths.value;
+  const number = (
+    label: string,
+    value: number,
+    set2: (value: number) => void,
+  ) => html`<input class="number" inputmode="decimal" aria-label=${label}
+    .value=${String(value)} @change=${(event: Event) => {
+      const next = Number((event.target as HTMLInputElement).value);
+      if (next > 0) set2(next);
+    }} />`;
+  return html`<section><h2>Release</h2><div class="chips" role="group" aria-label="Where">
+      ${(["crosshair", "box"] as const).map(
+        (name) =>
+          html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${() => {
+            from.value = name;
+          }}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box" }[name]}</button>`,
+      )}</div>
+    <div class="rows"><span>Particles</span>${number("Particles", count.value, (value) => {
+      count.value = Math.min(5000, Math.round(value));
+    })}
+    ${
+      from.value === "box"
+        ? nothing
+        : html`<span>Radius, of the box</span>${number("Radius", radius.value, (value) => {
+            radius.value = value;
+          })}`
+    }</div>
+    <div class="chips"><button aria-pressed=${isBackwards.value ? "true" : "false"} @click=${() => {
+      isBackwards.value = !isBackwards.value;
+    }}>Backwards in time</button></div></section>
+    <div class="chips"><button class="primary" @click=${() => release(set)}>Release</button>
+      ${
+        question === null
+          ? nothing
+          : html`<button @click=${() => {
+              released.value = null;
+            }}>Clear</button>`
+      }</div>
+    ${entry?.error ? html`<p class="error">${entry.error.message}</p>` : nothing}
+    ${entry?.isPending ? html`<p class="quiet" role="status">Following ${count.value} particles</p>` : nothing}
+    ${
+      rows === null || question === null
+        ? nothing
+        : html`<section><h2>Paths</h2>${summary(rows, question)}
+      <div class="chips"><a href=${rootOf() + addressOf({ ...asText(question), format: "csv" })} download="paths.csv">CSV</a>
+      <a href=${rootOf() + addressOf({ ...asText(question), format: "nc" })} download="paths.nc">NetCDF</a>
+      <button @click=${() => void copy(curlOf(asText(question)), "curl")}>curl</button></div></section>`
+    }`;
+}
+
+/** A question whose points are text, as addresses have them. */
+function asText(question: Question): Question {
+  const { points } = question;
+  return Array.isArray(points)
+    ? { ...question, points: points.map((one) => (one as number[]).join(",")).join(";") }
+    : question;
+}
+
+function summary({ rows }: Rows, question: Question): TemplateResult {
+  const ends = rows.filter((row, i) => rows[i + 1]?.[0] !== row[0]);
+  const left = ends.filter((row) => row[5] !== null).length;
+  const mean = rows.reduce((sum, row) => sum + (row[6] ?? 0), 0) / Math.max(1, rows.length);
+  return html`<div class="rows"><span class="quiet">Particles</span><span>${ends.length}</span>
+    <span class="quiet">Time</span><span>${String(question.time)
+      .split(":")
+      .map((one) => plainNumber(Number(one)))
+      .join(" to ")}</span>
+    <span class="quiet">Mean speed</span><span>${shortNumber(mean)}</span>
+    <span class="quiet">Left the box</span><span>${left}</span></div>`;
+}

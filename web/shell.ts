@@ -1,0 +1,594 @@
+/** The shell: bar, stage, inspector and time line. */
+import { signal } from "@preact/signals-core";
+import { html, nothing, svg, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { cardInStage, isBig } from "./cards.js";
+import { exportDialog, openExport } from "./export.js";
+import { type Item, openFinder } from "./finder.js";
+import { inspector, showTab, TABS } from "./inspector.js";
+import { copy, message, say } from "./notify.js";
+import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles } from "./stage.js";
+import { addressOf, askJson, reachable, rootOf, type Wanted } from "./state/ask.js";
+import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
+import { EMPTY, type Show } from "./state/link.js";
+import {
+  change,
+  cross,
+  dataset,
+  datasets,
+  failureOf,
+  frameOf,
+  furtherWants,
+  isDragging,
+  isOldLink,
+  isPlaying,
+  isStored,
+  open,
+  planesOf,
+  problem,
+  rangeOf,
+  rested,
+  saveLink,
+  servedValue,
+  shownOf,
+  store,
+  view,
+  volumeOf,
+} from "./state/model.js";
+import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
+import { sampleAt } from "./state/volumes.js";
+
+const isWelcome = signal(false);
+/** Greets who comes without a link. */
+export function welcome(): void {
+  isWelcome.value = true;
+}
+
+/** Chooses a quantity; its range is that of its own values. */
+export function chooseQuantity(what: string): void {
+  change({ what, map: null });
+  const set = dataset.peek();
+  if (set !== null) document.title = `${quantityOf(what).symbol} of ${set.name} · fieldprobe`;
+}
+
+/** Opens a dataset; what is chosen stays where the dataset has it. */
+export async function chooseDataset(name: string): Promise<void> {
+  const { method, show, flow, stage } = view.peek();
+  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage });
+  saveLink("push");
+}
+
+const quantityItem = (quantity: Quantity): Item => ({
+  name: quantity.symbol,
+  about: quantity.title,
+  kind: quantity.group,
+  words: `${quantity.what} ${quantity.words ?? ""}`,
+  run: () => chooseQuantity(quantity.what),
+});
+
+/** An expression that is typed. */
+const expressionItem = (text: string): Item => ({
+  name: text,
+  about: "Show this expression",
+  kind: "Expression",
+  run: () => chooseQuantity(text),
+});
+
+export function chooseFrom(title: string, items: readonly Item[], typed?: (text: string) => Item | null): void {
+  openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
+}
+
+const datasetItems = (): Item[] =>
+  datasets.peek().map(({ name, title }) => ({
+    name,
+    about: title,
+    kind: "Dataset",
+    run: () => void chooseDataset(name).catch((error: unknown) => say(String((error as Error).message))),
+  }));
+
+const timeItems = ({ times }: Dataset): Item[] =>
+  times.map((time) => ({
+    name: `t = ${plainNumber(time)}`,
+    about: "Stored time",
+    kind: "Time",
+    run: () => change({ time }),
+  }));
+
+const methodItems = ({ methods }: Dataset): Item[] =>
+  methods.map((method) => ({
+    name: method,
+    about: methodTitle(method),
+    kind: "Method",
+    run: () => change({ method }),
+  }));
+
+function methodTitle(method: string): string {
+  if (method === "nearest") return "Value of the nearest node";
+  const [, nodes] = /^Lag(\d)$/.exec(method) ?? [];
+  if (nodes !== undefined) return `Lagrange polynomials on ${nodes} nodes an axis`;
+  const [, smooth, width] = /^M(\d)Q(\d+)$/.exec(method) ?? [];
+  return smooth === undefined ? "Interpolation" : `Spline on ${width} nodes, ${smooth} continuous derivatives`;
+}
+
+/** Moves the crosshair to the largest value of the surface's quantity. */
+async function goStrongest(): Promise<void> {
+  change({ cross: null, centre: null });
+}
+
+const commands = (): Item[] => [
+  ...(["four", "slice:z", "3d", "compare"] as const).map((show, i) => ({
+    name: ["Four views", "Slice", "3-D", "Compare"][i],
+    about: "Show",
+    kind: "Command",
+    run: () => change({ show }),
+  })),
+  { name: "Strongest vortex", about: "Crosshair to the largest Q", kind: "Place", words: "maximum", run: goStrongest },
+  { name: "Middle of the box", about: "Crosshair to the centre", kind: "Place", run: () => moveToMiddle() },
+  { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
+  { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
+  { name: "Play", about: "Play or stop time", kind: "Command", words: "movie animation", run: togglePlay },
+  {
+    name: "Export figure",
+    about: "Figure for a paper or slide",
+    kind: "Command",
+    words: "png pdf picture",
+    run: () => openExport("figure"),
+  },
+  {
+    name: "Export movie",
+    about: "Time or turntable",
+    kind: "Command",
+    words: "video webm",
+    run: () => openExport("movie"),
+  },
+  {
+    name: "Export data",
+    about: "Plane, box or nodes as a file",
+    kind: "Command",
+    words: "download csv netcdf hdf5",
+    run: () => openExport("data"),
+  },
+  {
+    name: "Code",
+    about: "curl, Python and command line of this question",
+    kind: "Command",
+    words: "api request",
+    run: () => openExport("code"),
+  },
+  { name: "Copy link", about: "Share what is shown", kind: "Command", run: share },
+  ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
+  ...["PDF", "Spectrum", "Structure functions", "Profile", "Q–R"].map((card) => ({
+    name: card,
+    about: "Statistics",
+    kind: "Statistics",
+    run: () => showTab("Statistics"),
+  })),
+  {
+    name: "Streaks",
+    about: "Moving streaks of the flow, on or off",
+    kind: "Command",
+    words: "LIC flow arrows",
+    run: () => change({ flow: view.peek().flow === "off" ? "streaks" : "off" }),
+  },
+  {
+    name: "Light stage",
+    about: "Light or dark background",
+    kind: "Command",
+    words: "theme dark white",
+    run: () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" }),
+  },
+];
+
+function moveToMiddle(): void {
+  const set = dataset.peek();
+  if (set !== null) change({ cross: set.axes.map(({ first, length }) => first + length / 2) as unknown as Vec3 });
+}
+
+/** A place that is typed, as three numbers. */
+function placeItem(text: string): Item | null {
+  const numbers = text.split(/[\s,;]+/).map(Number);
+  const set = dataset.peek();
+  if (set === null || numbers.length !== 3 || !numbers.every(Number.isFinite)) return null;
+  const place = numbers.map((one, a) => wrapped(set.axes[a], one)) as unknown as Vec3;
+  return { name: text, about: "Crosshair to this place", kind: "Place", run: () => change({ cross: place }) };
+}
+
+/** Opens Find with everything in it. */
+export function openFind(): void {
+  const set = dataset.peek();
+  if (set === null) return;
+  const items = [
+    ...quantitiesOf(set).map(quantityItem),
+    ...commands(),
+    ...datasetItems(),
+    ...timeItems(set),
+    ...methodItems(set),
+  ];
+  openFinder({
+    title: "Find a quantity, a dataset, a command …",
+    items,
+    typed: (text) => placeItem(text) ?? expressionItem(text),
+  });
+}
+
+export function openQuantities(): void {
+  const set = dataset.peek();
+  if (set !== null) chooseFrom("Quantity or expression", quantitiesOf(set).map(quantityItem), expressionItem);
+}
+
+export function share(): void {
+  saveLink("replace");
+  void copy(location.href, "Link");
+}
+
+// Play
+
+let playTimer = 0;
+/** Pictures a second at which time is played. */
+export const speed = signal(4);
+let arrived = 0;
+
+/** Moves to the next stored time as soon as its picture is there. */
+function playOn(): void {
+  const set = dataset.peek();
+  const now = view.peek();
+  if (set === null || !isPlaying.peek()) return;
+  const frame = frameOf(now.time, set);
+  const next = (frame + 1) % set.times.length;
+  const needed = [
+    ...(planesOf(now).length > 0 ? [now.what as string] : []),
+    ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
+  ];
+  const isThere = needed.every((what) => volumeOf(set, what, next) !== null);
+  if (isThere && performance.now() - arrived >= 1000 / speed.peek() - 8) {
+    arrived = performance.now();
+    change({ time: set.times[next] }, "drag");
+  }
+  playTimer = window.setTimeout(playOn, 16);
+}
+
+export function togglePlay(): void {
+  isPlaying.value = !isPlaying.peek();
+  clearTimeout(playTimer);
+  if (isPlaying.peek()) playOn();
+  else saveLink("replace");
+}
+
+/** Moves to a neighbouring stored time. */
+export function stepTime(by: number): void {
+  const set = dataset.peek();
+  if (set === null) return;
+  const n = set.times.length;
+  change({ time: set.times[(frameOf(view.peek().time, set) + by + n) % n] }, "replace");
+}
+
+// Views
+
+const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
+  ["slice:z", "Slice", (show) => show.startsWith("slice")],
+  ["3d", "3-D", (show) => show === "3d"],
+  ["four", "Four", (show) => show === "four"],
+  ["compare", "Compare", (show) => show === "compare"],
+];
+
+/** Arrow keys within a group that is one tab stop. */
+export function rove(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const group = event.currentTarget as HTMLElement;
+  const buttons = [...group.querySelectorAll<HTMLButtonElement>("button")];
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  const next = buttons[(at + step + buttons.length) % buttons.length];
+  event.preventDefault();
+  event.stopPropagation();
+  next?.focus();
+  next?.click();
+}
+
+/** Chooses a view; a comparison begins with another method. */
+function chooseShow(show: Show): void {
+  const { b, method } = view.peek();
+  const isNew = show === "compare" && Object.keys(b).length === 0;
+  // Quantities with derivatives differ by splines, which bring derivatives of their own.
+  const other = ["M1Q4", "Lag4", "nearest"].find((one) => one !== method && dataset.peek()?.methods.includes(one));
+  change({ show, ...(isNew && other !== undefined ? { b: { method: other } } : {}) });
+}
+
+/** A quantity by its words and its symbol. */
+function nameOf(quantity: Quantity | null): string {
+  if (quantity === null) return "…";
+  return quantity.title === quantity.symbol ? quantity.symbol : `${quantity.title} ${quantity.symbol}`;
+}
+
+function bar(set: Dataset | null): TemplateResult {
+  const now = view.value;
+  const quantity = now.what === null ? null : quantityOf(now.what);
+  return html`<header class="bar">
+    <h1><a class="name" href=${rootOf()}>fieldprobe</a></h1>
+    <nav class="crumbs" aria-label="What is shown">
+      <button aria-haspopup="dialog" aria-label=${`Dataset ${set?.name ?? ""}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${set?.name ?? "Loading"}</button>
+      <span class="slash" aria-hidden="true">/</span>
+      <button aria-haspopup="dialog" aria-label=${`Quantity ${nameOf(quantity)}`} @click=${openQuantities}>${nameOf(quantity)}</button>
+      <span class="slash" aria-hidden="true">/</span>
+      <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && chooseFrom("Method", methodItems(set))}>${now.method}</button>
+    </nav>
+    <div class="modes" role="radiogroup" aria-label="View" @keydown=${rove}>
+      ${MODES.map(([show, name, is]) => {
+        const isOn = is(now.show);
+        return html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1}
+          @click=${() => chooseShow(show as Show)}>${name}</button>`;
+      })}
+    </div>
+    <button class="find" aria-haspopup="dialog" aria-keyshortcuts="Control+K" @click=${openFind}>Find <kbd>Ctrl K</kbd></button>
+    <button class="export" aria-haspopup="dialog" @click=${() => openExport("figure")}>Export</button>
+    <button class="share" @click=${share}>Share</button>
+  </header>`;
+}
+
+function places(place: Vec3): string {
+  return place.map((one, a) => `${"xyz"[a]} ${shortNumber(one)}`).join("  ");
+}
+
+function readout(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  const shown = shownOf(view.value);
+  if (set === null || shown === null) return nothing;
+  const over = hover.value;
+  const under = over === null ? null : shownOf(view.value, over.second);
+  if (over !== null && under !== null) {
+    const { dataset: own, what, time } = under;
+    const seen = volumeOf(own, what, frameOf(time, own));
+    const place = over.place.map((one, a) => wrapped(own.axes[a], one)) as unknown as Vec3;
+    const text = seen === null ? "…" : `≈ ${shortNumber(sampleAt(seen, own, place), 3)}`;
+    return html`<div class="readout"><b>${over.second ? "B  " : ""}${quantityOf(what).symbol} <span>${text}</span></b><small>${places(place)} · picture</small></div>`;
+  }
+  const { symbol } = quantityOf(shown.what);
+  const at = cross.value;
+  const served = servedValue();
+  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const value =
+    served?.answer != null
+      ? html`<span data-served>${shortNumber(served.answer)}</span>`
+      : volume === null
+        ? html`<span class="stale">…</span>`
+        : html`<span class="stale">≈ ${shortNumber(sampleAt(volume, set, at), 3)}</span>`;
+  const second = view.value.show === "compare" ? servedValue(true) : null;
+  const b =
+    second?.answer == null
+      ? nothing
+      : html` <span class="stale">B</span> <span data-second>${shortNumber(second.answer)}</span>`;
+  return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${shown.method}</small></div>`;
+}
+
+/** What a screen reader says of a pane. */
+function paneViews(): TemplateResult[] {
+  const set = dataset.value;
+  const now = view.value;
+  const shown = shownOf(now);
+  if (set === null || shown === null) return [];
+  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const { symbol } = quantityOf(shown.what);
+  const at = rested.value.cross ?? cross.value;
+  return panes.value.map((pane, index) => {
+    const title = titles.value[index];
+    const { x, y, width, height } = pane.rect;
+    let label = `3-D view: surface of ${quantityOf(now.surface.what).symbol} coloured by ${quantityOf(now.colour).symbol}`;
+    if (pane.kind === "plane") {
+      const range = now.ranges.has(shown.what) || volume !== null ? rangeOf(now, shown.what, volume, set) : null;
+      const span = range === null ? "loading" : `${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)}`;
+      const a = "xyz".indexOf(pane.plane);
+      const served = servedValue()?.answer;
+      const name = { z: "xy", x: "zy", y: "xz" }[pane.plane];
+      label = `${name} at ${pane.plane} = ${plainNumber(at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
+    }
+    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class="title"><b>${title.title}</b>${title.note === "" ? nothing : html`<small>${title.note}</small>`}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
+  });
+}
+
+/** A grid of 16 by 16 samples of a plane for those who do not see it. */
+function sampleTable(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  const shown = shownOf(view.value);
+  if (set === null || shown === null) return nothing;
+  const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
+  if (volume === null) return nothing;
+  const z = rested.value.cross?.[2] ?? cross.value[2];
+  const steps = Array.from({ length: 16 }, (_, i) => i);
+  const [ax, ay] = set.axes;
+  const place = (axis: Dataset["axes"][0], i: number) => axis.first + (axis.length * (i + 0.5)) / 16;
+  return html`<table class="unseen"><caption>xy plane, preview of 16 by 16 samples</caption>
+    <tr><th>y \\ x</th>${steps.map((i) => html`<th scope="col">${plainNumber(place(ax, i), 3)}</th>`)}</tr>
+    ${steps.map((j) => html`<tr><th scope="row">${plainNumber(place(ay, j), 3)}</th>${steps.map((i) => html`<td>${plainNumber(sampleAt(volume, set, [place(ax, i), place(ay, j), z]), 3)}</td>`)}</tr>`)}
+  </table>`;
+}
+
+function trouble(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  const now = view.value;
+  if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
+  if (!reachable.value)
+    return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
+  if (isOldLink.value)
+    return html`<div class="trouble" role="status"><span>Links of fieldprobe 1.0 are not read: this shows the dataset only.</span><button aria-label="Close" @click=${() => {
+      isOldLink.value = false;
+    }}>×</button></div>`;
+  if (noGraphics.value !== null)
+    return html`<div class="trouble" role="status">This browser shows no WebGL2: pictures come from the service as PNG.</div>`;
+  if (set === null || now.what === null) return nothing;
+  const frame = frameOf(now.time, set);
+  for (const what of [now.what, ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : [])]) {
+    const failed = failureOf(set, what, frame);
+    if (failed !== null)
+      return html`<div class="trouble" role="alert"><span>${failed.error.message}</span><button @click=${() => store.retry(failed.key)}>Retry</button></div>`;
+  }
+  return nothing;
+}
+
+const STARTS: readonly (readonly [string, Parameters<typeof change>[0]])[] = [
+  ["Vortices in 3-D", { show: "3d" }],
+  ["Dissipation", { show: "slice:z", what: "2*ddot(S,S)", map: null }],
+  ["Two methods compared", { show: "compare", what: "Q", map: null, b: { method: "M1Q4" } }],
+];
+
+function welcomeView(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  if (!isWelcome.value || set === null) return nothing;
+  return html`<div class="welcome" role="note"><span>Turbulence you can probe: every number here is interpolated by the service.</span>
+    ${STARTS.map(
+      ([name, patch], i) =>
+        html`<button class=${i > 0 ? "extra" : ""} @click=${() => {
+          isWelcome.value = false;
+          change(patch);
+        }}>${name}</button>`,
+    )}
+    <button aria-label="Close" @click=${() => {
+      isWelcome.value = false;
+    }}>×</button></div>`;
+}
+
+/** The xy plane as a picture by the service, where there is no WebGL2. */
+function plainPicture(): TemplateResult | typeof nothing {
+  const shown = shownOf(rested.value);
+  if (noGraphics.value === null || shown === null) return nothing;
+  const { dataset: set, what, time, method } = shown;
+  const z = (rested.value.cross ?? cross.value)[2];
+  const question = {
+    dataset: set.name,
+    call: "grid",
+    what,
+    z,
+    time,
+    method,
+    samples: 256,
+    map: "magma",
+    format: "png",
+  };
+  return html`<img class="plain-picture" src=${rootOf() + addressOf(question)} alt=${`${quantityOf(what).title}, xy plane at z = ${plainNumber(z)}`} />`;
+}
+
+function switcher(): TemplateResult {
+  const now = view.value;
+  const one = onePane.value;
+  return html`<div class="panes" role="radiogroup" aria-label="Pane" ?hidden=${one === null || now.show !== "four"} @keydown=${rove}>
+    ${(["z", "x", "y", "3d"] as const).map(
+      (
+        name,
+      ) => html`<button role="radio" aria-checked=${one === name ? "true" : "false"} tabindex=${one === name ? 0 : -1}
+        @click=${() => {
+          onePane.value = name;
+        }}>${{ z: "xy", x: "zy", y: "xz", "3d": "3-D" }[name]}</button>`,
+    )}</div>`;
+}
+
+/** Most numbers that are read for the curve of the time line unasked. */
+const UNASKED = 2 ** 26;
+
+/** The curve of the time line: the mean enstrophy, or the mean square of the first field. */
+function wantedSeries(set: Dataset): Wanted<readonly number[]> | null {
+  const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
+  if (nodes * set.times.length > UNASKED || set.times.length < 2) return null;
+  const what = hasVelocity(set) ? "dot(omega,omega)/2" : (quantitiesOf(set)[0]?.what ?? "p");
+  const question = { dataset: set.name, call: "statistics", what: [what], time: "all", over: ["x", "y", "z"] };
+  return {
+    key: JSON.stringify(["series", set.digest, question]),
+    priority: 50,
+    lasting: true,
+    load: async (signal) => {
+      const answer = await askJson<{ results: readonly { mean: readonly number[] }[] }>(question, signal);
+      return answer.results[0]?.mean ?? [];
+    },
+  };
+}
+
+/** Wants the curve of the time line once everything else is there. */
+export function wantSeries(set: Dataset | null): void {
+  const wanted = set === null ? null : wantedSeries(set);
+  const before = furtherWants.peek();
+  if (before.get("series")?.[0]?.key === wanted?.key) return;
+  const rest = new Map([...before].filter(([name]) => name !== "series"));
+  furtherWants.value = wanted === null ? rest : rest.set("series", [wanted]);
+}
+
+function timeLine(set: Dataset | null): TemplateResult {
+  const now = view.value;
+  const times = set?.times ?? [0];
+  const [first, last] = [times[0], times.at(-1) as number];
+  const place = (time: number) => (last > first ? ((time - first) / (last - first)) * 1000 : 500);
+  const time = now.time ?? first;
+  const ticks = ticksOf(first, last, 6);
+  const wanted = set === null ? null : wantedSeries(set);
+  const curve = wanted === null ? null : store.entry<readonly number[]>(wanted.key).answer;
+  const stored = set === null || isStored(time, set);
+  let path = "";
+  if (curve !== null && curve.length === times.length) {
+    const [low, high] = [Math.min(...curve), Math.max(...curve)];
+    const floor = low > 0 && low < 0.7 * high ? 0 : low - (high - low) * 0.2;
+    const height = (value: number) => (34 - (28 * (value - floor)) / (high - floor || 1)).toFixed(1);
+    path = curve.map((value, i) => `${i === 0 ? "M" : "L"}${place(times[i]).toFixed(1)} ${height(value)}`).join("");
+  }
+  const move = (event: Event, how: "drag" | "replace") => {
+    const wanted = Number((event.target as HTMLInputElement).value);
+    const next = set === null ? wanted : set.times[frameOf(wanted, set)];
+    change({ time: next }, how);
+  };
+  return html`<footer class="time">
+    <button class="play" aria-label=${isPlaying.value ? "Pause" : "Play"} @click=${togglePlay}>
+      <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"><path fill="currentColor" d=${isPlaying.value ? "M2 1h4v12H2zM8 1h4v12H8z" : "M3 1l10 6-10 6z"} /></svg></button>
+    <span class="now">t ${shortNumber(time)}${stored ? "" : " *"}</span>
+    <div class="track">
+      <svg viewBox="0 0 1000 56" preserveAspectRatio="none" aria-hidden="true">
+        <line x1="0" x2="1000" y1="36" y2="36" stroke="#2a3442" vector-effect="non-scaling-stroke" />
+        ${times.map((one) => svgTick(place(one)))}
+        ${path === "" ? nothing : svgPath(path)}
+        ${svgNow(place(time))}
+      </svg>
+      <svg aria-hidden="true">${ticks.map((tick) => svgLabel(place(tick) / 10, plainNumber(tick)))}</svg>
+      <input type="range" aria-label="Time" aria-valuetext=${`t = ${plainNumber(time)}`} min=${first} max=${last} step="any" .value=${String(time)}
+        @pointerdown=${() => {
+          isDragging.value = true;
+        }} @pointerup=${() => {
+          isDragging.value = false;
+        }}
+        @input=${(event: Event) => move(event, "drag")} @change=${(event: Event) => move(event, "replace")} @keydown=${(
+          event: KeyboardEvent,
+        ) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: 1, ArrowDown: -1 }[event.key];
+          if (step === undefined) return;
+          event.preventDefault();
+          event.stopPropagation();
+          stepTime(step);
+        }} />
+    </div>
+    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set !== null && hasVelocity(set) ? "enstrophy" : "mean"}</span>`}
+      <button aria-label=${`${speed.value}/s, speed of play`} @click=${() => {
+        speed.value = speed.value >= 16 ? 2 : speed.value * 2;
+      }}>${speed.value}/s</button></div>
+  </footer>`;
+}
+
+const svgTick = (x: number) =>
+  svg`<line x1=${x} x2=${x} y1="32" y2="40" stroke="#5a6675" vector-effect="non-scaling-stroke" />`;
+const svgPath = (d: string) =>
+  svg`<path d=${d} fill="none" stroke="#4f8ff7" stroke-width="2" vector-effect="non-scaling-stroke" />`;
+const svgNow = (x: number) =>
+  svg`<line x1=${x} x2=${x} y1="0" y2="42" stroke="#f4f6f8" stroke-width="2" vector-effect="non-scaling-stroke" />`;
+const svgLabel = (x: number, text: string) =>
+  svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
+
+/** What stands over the canvases of the stage. */
+export function overStage(): TemplateResult {
+  return html`${plainPicture()}${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
+    <p class="unseen" role="status" aria-live="polite">${message.value}</p>
+    ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
+}
+
+export function around(): {
+  readonly bar: TemplateResult;
+  readonly inspector: TemplateResult;
+  readonly time: TemplateResult;
+  readonly dialogs: TemplateResult;
+} {
+  const set = dataset.value;
+  return { bar: bar(set), inspector: inspector(set), time: timeLine(set), dialogs: html`${exportDialog()}` };
+}

@@ -1,0 +1,243 @@
+/**
+ * The one store: from a question and the manifest of its dataset to its answer. Whatever the page shows it reads here, so
+ * that no answer is shown for another question. Answers that nobody wants are evicted, longest unseen first.
+ */
+import { type Signal, signal } from "@preact/signals-core";
+
+/** A question as `/api/ask` takes it. */
+export interface Question {
+  readonly dataset: string;
+  readonly call: string;
+  readonly [member: string]: unknown;
+}
+
+/** A refusal, or no answer at all (status 0). */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = "Refusal";
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface Entry<T> {
+  readonly answer: T | null;
+  readonly error: Refusal | null;
+  readonly isPending: boolean;
+  /** When the request began, by `performance.now()`. */
+  readonly since: number;
+}
+
+const IDLE: Entry<never> = { answer: null, error: null, isPending: false, since: 0 };
+
+/** Address of the service's root, which ends in a slash: the page is at it and at `view/NAME` below it. */
+export const rootOf = () => new URL(/\/view\/[^/]*$/.test(location.pathname) ? "../" : "./", location.href).href;
+
+const RETRIES = 6;
+const FIRST_WAIT_MS = 400;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Whether the service answers; false while requests find nobody. */
+export const reachable = signal(true);
+
+let token = "";
+/** Sets the bearer token of all requests. */
+export function setToken(text: string): void {
+  token = text;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** Sends a request; waits and repeats while the service is away or busy. @throws Refusal */
+export async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const headers = new Headers(init.headers);
+    if (token !== "") headers.set("authorization", `Bearer ${token}`);
+    const response = await fetch(new URL(path, rootOf()), { ...init, headers, signal }).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return null;
+    });
+    reachable.value = response !== null;
+    if (response?.ok) return response;
+    const passing = response === null || response.status === 429 || response.status === 503;
+    if (passing && (response === null || attempt < RETRIES)) {
+      const after = Number(response?.headers.get("retry-after") ?? 0) * 1000;
+      await pause(Math.min(LONGEST_WAIT_MS, Math.max(after, FIRST_WAIT_MS * 2 ** attempt)), signal);
+      continue;
+    }
+    const problem = (await response?.json().catch(() => ({}))) as { code?: string; detail?: string };
+    throw new Refusal(response?.status ?? 0, problem.code ?? "Internal", problem.detail ?? response?.statusText ?? "");
+  }
+}
+
+/** Text of a member in a query string. */
+function textOf(value: unknown): string {
+  return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
+
+/** The address of a question as GET. */
+export function addressOf({ dataset, call, ...members }: Question): string {
+  const query = new URLSearchParams(Object.entries(members).map(([name, value]) => [name, textOf(value)]));
+  return `api/datasets/${encodeURIComponent(dataset)}/${call}?${query}`;
+}
+
+/** Asks a grid of one quantity as float32. */
+export async function askNumbers(question: Question, signal: AbortSignal): Promise<Float32Array> {
+  const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
+  return new Float32Array(await response.arrayBuffer());
+}
+
+/** Asks in JSON. */
+export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {
+  const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
+  return (await (await send("api/ask", init, signal)).json()) as T;
+}
+
+interface Kept {
+  readonly state: Signal<Entry<unknown>>;
+  load: ((signal: AbortSignal) => Promise<unknown>) | null;
+  controller: AbortController | null;
+  priority: number;
+  /** Turn of `want` in which it was last wanted. */
+  wanted: number;
+  bytes: number;
+}
+
+/** Something that the page wants to know. */
+export interface Wanted<T = unknown> {
+  readonly key: string;
+  readonly load: (signal: AbortSignal) => Promise<T>;
+  /** Smaller comes first. */
+  readonly priority: number;
+  /** Goes on once it was begun, even if nothing wants it any more. */
+  readonly lasting?: boolean;
+  /** Bytes of the answer in memory. */
+  sizeOf?(answer: T): number;
+}
+
+const IN_FLIGHT = 4;
+/** Priority from which on wants are fetched ahead. */
+const AHEAD = 30;
+
+/** The store. */
+export class Store {
+  readonly #entries = new Map<string, Kept>();
+  readonly #limit: number;
+  #bytes = 0;
+  #turn = 0;
+  #flying = 0;
+  #wanted: readonly Wanted[] = [];
+
+  /** @param limit bytes of answers that are kept */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The state of an answer; of something never wanted, an empty one. */
+  entry<T>(key: string): Entry<T> {
+    return this.#kept(key).state.value as Entry<T>;
+  }
+
+  /** The same without subscribing. */
+  peek<T>(key: string): Entry<T> {
+    return (this.#entries.get(key)?.state.peek() ?? IDLE) as Entry<T>;
+  }
+
+  /** Whether something is open or waiting that is shown, not only fetched ahead. */
+  get isBusy(): boolean {
+    return this.#wanted.some(({ key, priority }) => {
+      const { answer, error } = this.#kept(key).state.peek();
+      return priority < AHEAD && answer === null && error === null;
+    });
+  }
+
+  /** States everything that is wanted now: what is not is aborted, what is missing is asked for in order. */
+  want(wanted: readonly Wanted[]): void {
+    this.#turn++;
+    this.#wanted = wanted.toSorted((a, b) => a.priority - b.priority);
+    for (const one of this.#wanted) {
+      const kept = this.#kept(one.key);
+      kept.wanted = this.#turn;
+      kept.priority = one.priority;
+    }
+    const lasting = new Set(this.#wanted.filter((one) => one.lasting).map(({ key }) => key));
+    for (const [key, kept] of this.#entries) {
+      if (kept.wanted < this.#turn && kept.controller !== null && !lasting.has(key)) kept.controller.abort();
+    }
+    this.#start();
+  }
+
+  /** Asks again for what failed. */
+  retry(key: string): void {
+    const kept = this.#kept(key);
+    if (kept.state.peek().error !== null) kept.state.value = IDLE;
+    this.#start();
+  }
+
+  #kept(key: string): Kept {
+    let kept = this.#entries.get(key);
+    if (kept === undefined) {
+      kept = { state: signal<Entry<unknown>>(IDLE), load: null, controller: null, priority: 0, wanted: 0, bytes: 0 };
+      this.#entries.set(key, kept);
+    }
+    return kept;
+  }
+
+  #isOpen(key: string): boolean {
+    const { answer, error, isPending } = this.#kept(key).state.peek();
+    return answer === null && error === null && !isPending;
+  }
+
+  #start(): void {
+    for (const one of this.#wanted) {
+      if (this.#flying >= IN_FLIGHT) return;
+      if (this.#isOpen(one.key)) void this.#load(one, this.#kept(one.key));
+    }
+  }
+
+  async #load(one: Wanted, kept: Kept): Promise<void> {
+    const controller = new AbortController();
+    kept.controller = controller;
+    this.#flying++;
+    kept.state.value = { answer: null, error: null, isPending: true, since: performance.now() };
+    try {
+      const answer = await one.load(controller.signal);
+      kept.bytes = one.sizeOf?.(answer) ?? 0;
+      this.#bytes += kept.bytes;
+      kept.state.value = { answer, error: null, isPending: false, since: 0 };
+      this.#evict();
+    } catch (error) {
+      if (controller.signal.aborted) kept.state.value = IDLE;
+      else {
+        const refusal = error instanceof Refusal ? error : new Refusal(0, "Page", String(error));
+        kept.state.value = { answer: null, error: refusal, isPending: false, since: 0 };
+      }
+    } finally {
+      kept.controller = null;
+      this.#flying--;
+      this.#start();
+    }
+  }
+
+  #evict(): void {
+    if (this.#bytes <= this.#limit) return;
+    const old = [...this.#entries].filter(([, { wanted, bytes }]) => wanted < this.#turn && bytes > 0);
+    for (const [key, { bytes }] of old.toSorted(([, a], [, b]) => a.wanted - b.wanted)) {
+      if (this.#bytes <= this.#limit) return;
+      this.#bytes -= bytes;
+      this.#entries.delete(key);
+    }
+  }
+}

@@ -1,0 +1,451 @@
+/** What the page shows, as signals: the view of the link, what is wanted for it from the service, and what is there. */
+import { batch, computed, effect, signal } from "@preact/signals-core";
+import {
+  askJson,
+  askNumbers,
+  type Entry,
+  type Question,
+  type Refusal,
+  rootOf,
+  Store,
+  send,
+  type Wanted,
+} from "./ask.js";
+import { coordinateOf, type Dataset, datasetOf, type Listed, middleOf, type Vec3, wrapped } from "./dataset.js";
+import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
+import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
+import {
+  type Fine,
+  largestOf,
+  type Picture,
+  quantilesOf,
+  refined,
+  stridesOf,
+  type Volume,
+  volumeKey,
+  wantedVolume,
+} from "./volumes.js";
+
+/** Milliseconds without a change after which a view is at rest. */
+const REST_MS = 120;
+
+export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 : 512) * 2 ** 20);
+export const datasets = signal<readonly Listed[]>([]);
+export const dataset = signal<Dataset | null>(null);
+/** The other dataset of a comparison. */
+export const other = signal<Dataset | null>(null);
+export const view = signal<View>(readLink("", ""));
+/** The view as it was when it last came to rest. */
+export const rested = signal<View>(view.peek());
+export const isDragging = signal(false);
+export const isPlaying = signal(false);
+/** Whether the address is a link of 1.0, which had its view in the query of `/`. */
+export const isOldLink = signal(false);
+/** Problem of the page as a whole. */
+export const problem = signal<string | null>(null);
+/** The size of a plane's pane in pixels, by which samples are chosen. */
+export const paneSize = signal<readonly [number, number]>([500, 400]);
+/** Further wants of cards and panels, by name. */
+export const furtherWants = signal<ReadonlyMap<string, readonly Wanted[]>>(new Map());
+
+const AXES = ["x", "y", "z"] as const;
+
+/** The number of the stored time next to a time. */
+export function frameOf(time: number | null, { times }: Dataset): number {
+  if (time === null) return 0;
+  let best = 0;
+  for (const [i, one] of times.entries()) if (Math.abs(one - time) < Math.abs(times[best] - time)) best = i;
+  return best;
+}
+
+/** Whether a time is stored. */
+export function isStored(time: number, { times }: Dataset): boolean {
+  return times.some((one) => Math.abs(one - time) <= 1e-9 * Math.max(1, Math.abs(time)));
+}
+
+/** A change of the view: `push` is a choice that Ctrl+Z takes back, `drag` waits for its end. */
+export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = "push"): void {
+  view.value = { ...view.peek(), ...patch };
+  if (how === "drag") return;
+  saveLink(how);
+}
+
+/** Writes the view into the address. */
+export function saveLink(how: "push" | "replace"): void {
+  const now = view.peek();
+  const address = `${rootOf()}view/${encodeURIComponent(now.dataset)}?${writeLink(now)}`;
+  if (how === "push") history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+let restTimer = 0;
+effect(() => {
+  const now = view.value;
+  const held = isDragging.value;
+  clearTimeout(restTimer);
+  if (held) return;
+  restTimer = window.setTimeout(() => {
+    rested.value = now;
+  }, REST_MS);
+});
+
+/** Opens the dataset of an address. */
+export async function openAddress(): Promise<void> {
+  const path = /\/view\/([^/]+)$/.exec(location.pathname);
+  const wanted = path === null ? new URLSearchParams(location.search).get("dataset") : decodeURIComponent(path[1]);
+  isOldLink.value = path === null && location.search !== "";
+  const signal = new AbortController().signal;
+  try {
+    const list = (await (await send("api/datasets", {}, signal)).json()) as { datasets: readonly Listed[] };
+    datasets.value = list.datasets;
+    const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
+    if (usual === undefined) {
+      problem.value = "The service has no dataset yet.";
+      return;
+    }
+    await open(readLink(wanted ?? usual.name, path === null ? "" : location.search));
+  } catch (error) {
+    problem.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Loads the description of the dataset of a view, and shows it. */
+export async function open(next: View): Promise<void> {
+  const signal = new AbortController().signal;
+  const found = await describe(next.dataset, signal);
+  const second = next.b.dataset === undefined ? null : await describe(next.b.dataset, signal);
+  const time = next.time ?? (found.times[Math.floor(found.times.length / 2)] as number);
+  batch(() => {
+    dataset.value = found;
+    other.value = second;
+    problem.value = null;
+    view.value = withUsual({ ...next, dataset: found.name, time, what: next.what ?? firstQuantity(found) }, found);
+    rested.value = view.peek();
+  });
+  saveLink("replace");
+  document.title = `${quantityOf(view.peek().what as string).symbol} of ${found.name} · fieldprobe`;
+}
+
+/** Sets aside what the dataset does not have. */
+function withUsual(next: View, set: Dataset): View {
+  const { axes, fields, methods } = set;
+  const has = fields.some(({ name }) => name === "velocity");
+  const cross = next.cross?.map((one, a) => wrapped(axes[a], one)) as Vec3 | undefined;
+  const isFit = has && hasDerivatives(set);
+  const surface = !isFit && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
+  const colour = !has && next.colour === "norm(u)" ? (next.what as string) : next.colour;
+  const method = methods.find((one) => one.toLowerCase() === next.method.toLowerCase()) ?? "Lag8";
+  const flat = axes.find(({ nodes }) => nodes === 1);
+  const isFlat = flat !== undefined && (next.show === "four" || next.show === "3d");
+  return { ...next, cross: cross ?? null, surface, colour, method, ...(isFlat ? { show: `slice:${flat.name}` } : {}) };
+}
+
+async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
+  const response = await send(`api/datasets/${encodeURIComponent(name)}`, {}, signal);
+  return datasetOf(await response.json());
+}
+
+/** Where the crosshair is; until it is known, the middle of the box. */
+export const cross = computed<Vec3>(() => {
+  const set = dataset.value;
+  return view.value.cross ?? (set === null ? [0, 0, 0] : middleOf(set));
+});
+
+/** The question shown, or that of B. */
+export interface Shown {
+  readonly dataset: Dataset;
+  readonly what: string;
+  readonly time: number;
+  readonly method: string;
+}
+
+export function shownOf(now: View, second = false): Shown | null {
+  const own = dataset.value;
+  if (own === null || now.what === null || now.time === null) return null;
+  const first = { dataset: own, what: now.what, time: now.time, method: now.method };
+  if (!second) return first;
+  const { dataset: _, ...rest } = now.b;
+  return { ...first, ...rest, dataset: other.value ?? own };
+}
+
+/** The finest volume of a quantity that is there; null if there is none yet. */
+export function volumeOf(set: Dataset, what: string, frame: number): Volume | null {
+  for (const stride of stridesOf(set).toReversed()) {
+    const { answer } = store.entry<Volume>(volumeKey(set, what, frame, stride));
+    if (answer !== null) return answer;
+  }
+  return null;
+}
+
+/** The first refusal among the volumes of a quantity. */
+export function failureOf(set: Dataset, what: string, frame: number): { key: string; error: Refusal } | null {
+  for (const stride of stridesOf(set)) {
+    const key = volumeKey(set, what, frame, stride);
+    const { error } = store.entry<Volume>(key);
+    if (error !== null) return { key, error };
+  }
+  return null;
+}
+
+/** The question and the place of a plane's picture. */
+export interface PicturePlan {
+  readonly question: Question;
+  readonly key: string;
+  readonly columns: number;
+  readonly rows: number;
+  readonly box: readonly [number, number, number, number];
+  readonly tiles: readonly [boolean, boolean];
+}
+
+/** The axes across and up of the plane normal to an axis: xy, zy and xz. */
+export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
+
+const MOST_PICTURE = 384;
+
+/** The part of the box that a pane shows, by its middle and the length of a pixel. */
+export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
+  const { dataset: set, what, time, method } = shown;
+  const size = paneSize.value;
+  const members: Record<string, unknown> = {};
+  const counts: Record<string, number> = {};
+  const box: number[] = [];
+  const tiles: boolean[] = [];
+  const normal = AXES.indexOf(plane);
+  for (const [side, a] of PLANE_AXES[plane].entries()) {
+    const axis = set.axes[a];
+    const seen = size[side] * scale;
+    const pixels = Math.min(MOST_PICTURE, size[side]);
+    let [low, high] = [middle[a] - seen / 2, middle[a] + seen / 2];
+    if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
+    const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
+    if (isWhole || !(high > low)) {
+      const n = Math.max(2, Math.min(Math.round((axis.length / scale) * 1.0), pixels, 4 * axis.nodes));
+      counts[AXES[a]] = n;
+      const step = axis.length / (axis.periodic ? n : n - 1);
+      box[side] = axis.periodic ? axis.first : axis.first - step / 2;
+      box[side + 2] = axis.periodic ? axis.length : axis.length + step;
+      tiles[side] = axis.periodic;
+    } else {
+      // Ends are rounded so that a link and its reopening ask the same.
+      [low, high] = [low, high].map((end) => Number(end.toPrecision(9)));
+      members[AXES[a]] = `${low}:${high}`;
+      counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
+      box[side] = low;
+      box[side + 2] = high - low;
+      tiles[side] = false;
+    }
+  }
+  members[AXES[normal]] = Number(at[normal].toPrecision(9));
+  const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
+  const question = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
+  const [a, b] = PLANE_AXES[plane].map((axis) => AXES[axis]);
+  return {
+    question,
+    key: JSON.stringify(["picture", set.digest, question]),
+    columns: counts[a],
+    rows: counts[b],
+    box: box as unknown as PicturePlan["box"],
+    tiles: tiles as unknown as PicturePlan["tiles"],
+  };
+}
+
+/** A picture to ask for; answers have z outside of y outside of x, so that zy planes are turned. */
+export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number): Wanted<Picture> {
+  return {
+    key: plan.key,
+    priority,
+    load: async (signal) => {
+      const numbers = await askNumbers(plan.question, signal);
+      const { columns, rows, box, tiles } = plan;
+      return { data: plane === "x" ? transposed(numbers, rows, columns) : numbers, columns, rows, box, tiles };
+    },
+    sizeOf: ({ data }) => data.byteLength,
+  };
+}
+
+/** Rows of `width` numbers as columns. */
+function transposed(numbers: Float32Array, width: number, height: number): Float32Array {
+  const out = new Float32Array(numbers.length);
+  for (let i = 0; i < height; i++) for (let j = 0; j < width; j++) out[j * height + i] = numbers[i * width + j];
+  return out;
+}
+
+/** Answers of `values`. */
+interface Rows {
+  readonly columns: readonly { readonly name: string; readonly unit?: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+
+/** The value at a point by the service. */
+export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<number> {
+  const { dataset: set, what, time, method } = shown;
+  const points = [at.map((one) => Number(one.toPrecision(9)))];
+  const question: Question = { dataset: set.name, call: "values", what: [what], points, time, method };
+  return {
+    key: JSON.stringify(["value", set.digest, question]),
+    priority,
+    load: async (signal) => {
+      const { rows } = await askJson<Rows>(question, signal);
+      return rows[0]?.[3] ?? Number.NaN;
+    },
+  };
+}
+
+/** The range of a quantity: that of the link, else 99.9 % of the volume. */
+export function rangeOf(now: View, what: string, volume: Volume | null, set: Dataset): Range {
+  return now.ranges.get(what) ?? usualRange(what, volume, set);
+}
+
+const USUAL_RANGES = new WeakMap<Volume, Range>();
+
+/** Rounds to two digits, which a bar can say. */
+const rounded = (value: number) => Number(value.toPrecision(2));
+
+export function usualRange(what: string, volume: Volume | null, set: Dataset): Range {
+  if (volume === null) return { low: 0, high: 1, scale: "linear" };
+  const known = USUAL_RANGES.get(volume);
+  if (known !== undefined) return known;
+  const [least, low, middle, high] = quantilesOf(volume, set, [0.0005, 0.001, 0.5, 0.9995]);
+  const { heavy = false } = quantityOf(what);
+  const top = rounded(Math.max(Math.abs(least), Math.abs(high)));
+  let range: Range;
+  if (volume.low < 0 && volume.high > 0) {
+    const [p, q] = quantilesOf(volume, set, [0.25, 0.75]);
+    const size = rounded(Math.max((q - p) / 2, top / 200));
+    range = { low: -top, high: top, scale: heavy && top > 8 * size ? `symlog:${size}` : "linear" };
+  } else {
+    const floor = volume.low >= 0 && low < 0.3 * high ? 0 : rounded(low);
+    range = { low: floor, high: rounded(high), scale: "linear" };
+  }
+  if (!(range.high > range.low)) range = { low: middle - 1, high: middle + 1, scale: "linear" };
+  USUAL_RANGES.set(volume, range);
+  return range;
+}
+
+const FINES = new WeakMap<Volume, Fine>();
+/** Samples between the nodes of a volume, for surfaces. */
+export function fineOf(volume: Volume, set: Dataset): Fine {
+  let fine = FINES.get(volume);
+  if (fine === undefined) {
+    fine = refined(volume, set);
+    FINES.set(volume, fine);
+  }
+  return fine;
+}
+
+/** Part of the volume that a surface encloses if no value is given. */
+const ENCLOSED = 0.05;
+
+/** Whether a surface encloses what is below its value. */
+export const isBelow = (what: string): boolean => what === "lambda2";
+
+/** Sets what the view leaves open from what has arrived: value of the surface, crosshair, centre, ranges. */
+effect(() => {
+  const now = view.value;
+  const set = dataset.value;
+  if (set === null || now.what === null || now.time === null) return;
+  const frame = frameOf(now.time, set);
+  const patch: { -readonly [K in keyof View]?: View[K] } = {};
+  const surface = volumeOf(set, now.surface.what, frame);
+  const shown = volumeOf(set, now.what, frame);
+  if (surface !== null && now.surface.value === null) {
+    const part = isBelow(now.surface.what) ? ENCLOSED : 1 - ENCLOSED;
+    const [value] = quantilesOf(surface, set, [part]);
+    patch.surface = { what: now.surface.what, value: Number(value.toPrecision(3)) };
+  }
+  const strongest = surface ?? (failureOf(set, now.surface.what, frame) === null ? null : shown);
+  if (now.cross === null && strongest !== null) {
+    const node = largestOf(strongest);
+    const place = set.axes.map((axis, a) => coordinateOf(axis, node[a] * strongest.stride)) as unknown as Vec3;
+    patch.cross = place;
+    if (now.centre === null) patch.centre = centreAt(set, place);
+  } else if (now.centre === null && now.cross !== null) patch.centre = centreAt(set, now.cross);
+  const ranges = new Map(now.ranges);
+  for (const [what, volume] of [
+    [now.what, shown],
+    [now.colour, volumeOf(set, now.colour, frame)],
+  ] as const)
+    if (volume !== null && !ranges.has(what)) ranges.set(what, usualRange(what, volume, set));
+  if (ranges.size > now.ranges.size) patch.ranges = ranges;
+  if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, "replace"));
+});
+
+/** A centre about a place: of periodic axes the place itself, of others the middle of the box. */
+export function centreAt(set: Dataset, place: Vec3): Vec3 {
+  const middle = middleOf(set);
+  return set.axes.map(({ periodic }, a) => (periodic ? place[a] : middle[a])) as unknown as Vec3;
+}
+
+/** Planes that are shown. */
+export function planesOf({ show }: View): readonly Plane[] {
+  if (show === "four") return ["z", "x", "y"];
+  if (show === "compare") return ["z"];
+  return show === "3d" ? [] : [show.slice(-1) as Plane];
+}
+
+/** Whether the view has a pane of three dimensions. */
+export const hasSpace = ({ show }: View): boolean => show === "four" || show === "3d";
+
+/** The length of a pixel: set by the stage. */
+export const pixel = signal(0);
+
+/** States what is wanted. */
+effect(() => {
+  const set = dataset.value;
+  const now = view.value;
+  const still = rested.value;
+  const shown = shownOf(now);
+  if (set === null || shown === null) return;
+  const frame = frameOf(now.time, set);
+  const wants: Wanted[] = [];
+  const box = (of: Dataset, what: string, at: number, priority: number) => {
+    for (const [i, stride] of stridesOf(of).entries())
+      wants.push(wantedVolume(of, what, at, stride, priority + 10 * i));
+  };
+  const planes = planesOf(now);
+  const space = hasSpace(now);
+  if (planes.length > 0) box(set, shown.what, frame, 0);
+  if (space || now.cross === null) box(set, now.surface.what, frame, 1);
+  if (space) box(set, now.colour, frame, 2);
+  const second = now.show === "compare" ? shownOf(now, true) : null;
+  if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
+  if (now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity"))
+    for (const name of AXES) box(set, `u.${name}`, frame, 6);
+  if (now.brush !== null) {
+    const what = /^(.+?)(?:>|<)/.exec(now.brush)?.[1]?.trim();
+    if (what !== undefined) box(set, what, frame, 3);
+  }
+  const isStill = still === now && !isPlaying.value;
+  if (isStill && now.cross !== null && now.centre !== null) {
+    const at = cross.value;
+    for (const plane of pixel.value > 0 ? planes : []) {
+      wants.push(wantedPicture(plannedPicture(shown, plane, at, now.centre, pixel.value), plane, 20));
+      if (second !== null) {
+        const place = at.map((one, a) => wrapped(second.dataset.axes[a], one)) as unknown as Vec3;
+        wants.push(wantedPicture(plannedPicture(second, plane, place, now.centre, pixel.value), plane, 21));
+      }
+    }
+    wants.push(wantedValue(shown, at, 15));
+    if (second !== null) wants.push(wantedValue(second, at, 16));
+  }
+  const ahead = isPlaying.value ? [1, 2] : isStill ? [1] : [];
+  for (const step of ahead) {
+    const next = (frame + step) % set.times.length;
+    if (next === frame) continue;
+    if (planes.length > 0) box(set, shown.what, next, 30 + step);
+    if (space) {
+      box(set, now.surface.what, next, 31 + step);
+      box(set, now.colour, next, 32 + step);
+    }
+  }
+  for (const more of furtherWants.value.values()) wants.push(...more);
+  const unique = new Map(wants.map((one) => [one.key, one] as const).toReversed());
+  queueMicrotask(() => store.want([...unique.values()]));
+});
+
+/** The value at the crosshair by the service, if it is that of the question shown. */
+export function servedValue(second = false): Entry<number> | null {
+  const shown = shownOf(view.value, second);
+  if (shown === null) return null;
+  return store.entry<number>(wantedValue(shown, cross.value, 0).key);
+}
