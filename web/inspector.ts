@@ -8,7 +8,7 @@ import { copy } from "./notify.js";
 import { particlesPanel } from "./particles.js";
 import { pointPanel } from "./point.js";
 import { centreHere, fit, mapOf } from "./stage.js";
-import type { Dataset } from "./state/dataset.js";
+import { type Dataset, flatAxis } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
 import type { Range } from "./state/link.js";
 import { change, frameOf, planesOf, rangeOf, usualRange, view, volumeOf } from "./state/model.js";
@@ -122,7 +122,7 @@ function lookPanel(set: Dataset): TemplateResult {
     }
     ${now.show === "four" || now.show === "3d" ? surfacePart(set) : nothing}
     ${
-      now.show.startsWith("slice")
+      now.show.startsWith("slice") && flatAxis(set) === undefined
         ? html`<section><h2>Plane</h2><div class="chips" role="group" aria-label="Plane">${(
             ["z", "x", "y"] as const
           ).map(

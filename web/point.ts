@@ -5,7 +5,7 @@ import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
 import { change, cross, furtherWants, rested, store, view } from "./state/model.js";
-import { quantityOf } from "./state/quantities.js";
+import { hasDerivatives, quantityOf } from "./state/quantities.js";
 
 interface Rows {
   readonly columns: readonly { readonly name: string; readonly unit?: string }[];
@@ -22,10 +22,7 @@ function questionsOf(set: Dataset, at: Vec3): Question[] {
     ? [
         "u",
         "norm(u)",
-        "norm(omega)",
-        "Q",
-        "R",
-        "2*ddot(S,S)",
+        ...(hasDerivatives(set) ? ["norm(omega)", "Q", "R", "2*ddot(S,S)"] : []),
         ...(set.fields.some(({ name }) => name === "pressure") ? ["p"] : []),
       ]
     : set.fields.map(({ name }) => name);

@@ -9,7 +9,7 @@ import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
 import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles } from "./stage.js";
 import { addressOf, askJson, reachable, rootOf, type Wanted } from "./state/ask.js";
-import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, flatAxis, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
 import {
@@ -36,7 +36,7 @@ import {
   view,
   volumeOf,
 } from "./state/model.js";
-import { type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
+import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state/quantities.js";
 import { sampleAt } from "./state/volumes.js";
 
 const isWelcome = signal(false);
@@ -303,6 +303,7 @@ function nameOf(quantity: Quantity | null): string {
 
 function bar(set: Dataset | null): TemplateResult {
   const now = view.value;
+  const flat = set === null ? undefined : flatAxis(set);
   const quantity = now.what === null ? null : quantityOf(now.what);
   return html`<header class="bar">
     <h1><a class="name" href=${rootOf()}>fieldprobe</a></h1>
@@ -314,11 +315,14 @@ function bar(set: Dataset | null): TemplateResult {
       <button class="method" aria-haspopup="dialog" aria-label=${`Method ${now.method}`} @click=${() => set !== null && chooseFrom("Method", methodItems(set))}>${now.method}</button>
     </nav>
     <div class="modes" role="radiogroup" aria-label="View" @keydown=${rove}>
-      ${MODES.map(([show, name, is]) => {
-        const isOn = is(now.show);
-        return html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1}
+      ${MODES.filter(([show]) => flat === undefined || show === "slice:z" || show === "compare").map(
+        ([mode, name, is]) => {
+          const show = flat === undefined || mode === "compare" ? mode : `slice:${flat}`;
+          const isOn = is(now.show);
+          return html`<button role="radio" aria-checked=${isOn ? "true" : "false"} tabindex=${isOn ? 0 : -1}
           @click=${() => chooseShow(show as Show)}>${name}</button>`;
-      })}
+        },
+      )}
     </div>
     <button class="find" aria-haspopup="dialog" aria-keyshortcuts="Control+K" @click=${openFind}>Find <kbd>Ctrl K</kbd></button>
     <button class="export" aria-haspopup="dialog" @click=${() => openExport("figure")}>Export</button>
@@ -484,11 +488,19 @@ function switcher(): TemplateResult {
 /** Most numbers that are read for the curve of the time line unasked. */
 const UNASKED = 2 ** 26;
 
-/** The curve of the time line: the mean enstrophy, or the mean square of the first field. */
+/** What the curve of the time line is the mean of, and its name. */
+function meanOf(set: Dataset): { readonly what: string; readonly name: string } {
+  if (!hasVelocity(set))
+    return { what: quantitiesOf(set)[0]?.what ?? "p", name: `mean ${quantitiesOf(set)[0]?.symbol ?? "p"}` };
+  if (!hasDerivatives(set)) return { what: "dot(u,u)/2", name: "kinetic energy" };
+  return { what: "dot(omega,omega)/2", name: "enstrophy" };
+}
+
+/** The curve of the time line. */
 function wantedSeries(set: Dataset): Wanted<readonly number[]> | null {
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
   if (nodes * set.times.length > UNASKED || set.times.length < 2) return null;
-  const what = hasVelocity(set) ? "dot(omega,omega)/2" : (quantitiesOf(set)[0]?.what ?? "p");
+  const what = meanOf(set).what;
   const question = { dataset: set.name, call: "statistics", what: [what], time: "all", over: ["x", "y", "z"] };
   return {
     key: JSON.stringify(["series", set.digest, question]),
@@ -560,7 +572,7 @@ function timeLine(set: Dataset | null): TemplateResult {
           stepTime(step);
         }} />
     </div>
-    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set !== null && hasVelocity(set) ? "enstrophy" : "mean"}</span>`}
+    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set === null ? "" : meanOf(set).name}</span>`}
       <button aria-label=${`${speed.value}/s, speed of play`} @click=${() => {
         speed.value = speed.value >= 16 ? 2 : speed.value * 2;
       }}>${speed.value}/s</button></div>

@@ -56,6 +56,9 @@ interface Described extends Omit<Dataset, "times" | "methods"> {
   readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
 }
 
+/** Nodes that a method needs along an axis. */
+const widthOf = (method: string) => Number(/\d+$/.exec(method)?.[0] ?? 1);
+
 /** The dataset of a description by the service. */
 export function datasetOf(described: unknown): Dataset {
   const { times, operations, ...rest } = described as Described;
@@ -64,7 +67,9 @@ export function datasetOf(described: unknown): Dataset {
     "Lag6",
     "Lag8",
   ];
-  const methods = spatial.map((name) => (name === "None" ? "nearest" : name));
+  const methods = spatial
+    .map((name) => (name === "None" ? "nearest" : name))
+    .filter((name) => rest.axes.every(({ nodes, periodic }) => periodic || nodes >= widthOf(name)));
   return { ...rest, times: times.stored, methods };
 }
 
@@ -112,6 +117,11 @@ export function middleOf({ axes }: Dataset): Vec3 {
 export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: number): number {
   if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1) ? spacing : spacing / 2;
   return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
+}
+
+/** The axis along which there is one plane of nodes only; undefined if there is none. */
+export function flatAxis({ axes }: Dataset): AxisName | undefined {
+  return axes.find(({ nodes }) => nodes === 1)?.name;
 }
 
 /** Whether a dataset has a velocity. */

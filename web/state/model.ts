@@ -11,7 +11,16 @@ import {
   send,
   type Wanted,
 } from "./ask.js";
-import { coordinateOf, type Dataset, datasetOf, type Listed, middleOf, type Vec3, wrapped } from "./dataset.js";
+import {
+  coordinateOf,
+  type Dataset,
+  datasetOf,
+  flatAxis,
+  type Listed,
+  middleOf,
+  type Vec3,
+  wrapped,
+} from "./dataset.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
@@ -134,10 +143,12 @@ function withUsual(next: View, set: Dataset): View {
   const isFit = has && hasDerivatives(set);
   const surface = !isFit && next.surface.what === "Q" ? { what: next.what as string, value: null } : next.surface;
   const colour = !has && next.colour === "norm(u)" ? (next.what as string) : next.colour;
-  const method = methods.find((one) => one.toLowerCase() === next.method.toLowerCase()) ?? "Lag8";
-  const flat = axes.find(({ nodes }) => nodes === 1);
-  const isFlat = flat !== undefined && (next.show === "four" || next.show === "3d");
-  return { ...next, cross: cross ?? null, surface, colour, method, ...(isFlat ? { show: `slice:${flat.name}` } : {}) };
+  const [method = "nearest"] = [next.method, "Lag8", "Lag6", "Lag4"].flatMap(
+    (wanted) => methods.find((one) => one.toLowerCase() === wanted.toLowerCase()) ?? [],
+  );
+  const flat = flatAxis(set);
+  const show = flat === undefined || next.show === "compare" ? next.show : (`slice:${flat}` as const);
+  return { ...next, cross: cross ?? null, surface, colour, method, show };
 }
 
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {

@@ -87,7 +87,9 @@ const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => f
 
 /** Quantities that a dataset has, its own fields included. */
 export function quantitiesOf(dataset: Dataset): Quantity[] {
-  const able = QUANTITIES.filter(({ needs }) => {
+  const isWhole = hasDerivatives(dataset);
+  const able = QUANTITIES.filter(({ what, needs }) => {
+    if (!isWhole && !/^(?:p|norm\(u\)|u\.[xyz])$/.test(what)) return false;
     if (needs === "viscosity") return hasVelocity(dataset) && dataset.viscosity !== null;
     return needs === undefined || has(dataset, needs);
   });
