@@ -104,6 +104,14 @@ export class FakeEngine implements Engine {
   levelHistograms = this.makeLevels;
   levelWeights = this.makeLevels;
 
+  waiting(): [] {
+    return [];
+  }
+
+  draft(): Promise<never> {
+    return Promise.reject(new Error("nothing waits here"));
+  }
+
   held(): [] {
     return [];
   }

@@ -7,11 +7,11 @@ import { type JobDescription, jobsOf } from "../../client/jobs.js";
 import { type PlainRequest, ask as send } from "../../client/plain-http.js";
 import { untilAnswered } from "../../client/retries.js";
 import { type CallName, callOf, FORMS, type FormName, type MEMBERS, memberOf } from "../../shared/calls.js";
+import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { MisuseError } from "../input/arguments.js";
 import { type PointsBody, pointsBody } from "../input/points.js";
 import { analysisPlot } from "../output/analysis-plot.js";
 import { elapsed } from "../output/progress.js";
-import { writeWhole } from "../output/write-whole.js";
 import { lineOf, save } from "./jobs.js";
 import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
 

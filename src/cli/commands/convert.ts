@@ -6,12 +6,11 @@ import { descriptorsOf, readConfig } from "../../shared/config.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
-import type { Answers } from "../../storage/recognise/answers.js";
 import { objectTarget } from "../../storage/remote/objects/object-target.js";
 import { convert } from "../../storage/tools/convert.js";
 import { convertToZarr } from "../../storage/tools/convert-zarr.js";
 import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";
-import { answersOf, withAnswers } from "../input/answer-flags.js";
+import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, PROGRESS_HELP, progressOf } from "../output/progress.js";
@@ -26,7 +25,7 @@ const MAX_CHUNK = 160;
 /** Most nodes of a shard along each axis: a shard is made in memory. */
 const MAX_SHARD = 512;
 
-interface ConvertFlags extends Answers {
+interface ConvertFlags extends AnswerOptions {
   readonly format?: "hdf5" | "zarr";
   readonly chunk: number;
   readonly filter?: Filter;

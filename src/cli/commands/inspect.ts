@@ -1,47 +1,41 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
-import { DataError } from "../../shared/errors.js";
+import { DataError, RequestError } from "../../shared/errors.js";
 import { makeFolder } from "../../shared/system.js";
 import {
   type ConfirmationPlace,
   confirmationFor,
-  confirmationOf,
   isConfirmation,
-  placeOfConfirmation,
   renewed,
 } from "../../storage/catalog/confirmation.js";
-import { measured } from "../../storage/catalog/raised-questions.js";
-import { nameOf, scanFolders } from "../../storage/catalog/scan-folders.js";
-import { recogniseSeries } from "../../storage/catalog/series.js";
+import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
-import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/dataset/descriptor.js";
+import { type DescriptorInput, NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { realPath } from "../../storage/dataset/files.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
+import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { openFile } from "../../storage/open-file.js";
-import type { Answers } from "../../storage/recognise/answers.js";
 import { flagOf, openLines } from "../../storage/recognise/draft.js";
-import { isComplete, type Recognised, recognise } from "../../storage/recognise/recognise.js";
-import { explain } from "../../storage/tools/report.js";
+import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
+import { type GivenNames, homeOf, keepDraft, readDraft } from "../../storage/tools/drafts.js";
+import { describeDraft, screenOf } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
-import { answersOf, withAnswers } from "../input/answer-flags.js";
+import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { answerAtTerminal } from "../input/ask-person.js";
 import { openStorage } from "../input/storage.js";
-import { writeWhole } from "../output/write-whole.js";
 
-export interface InspectFlags extends Answers {
+export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly same?: boolean;
   readonly write?: string;
   readonly descriptors?: string;
-  readonly name?: string;
-  readonly alias?: readonly string[];
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
@@ -53,7 +47,9 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     inspectWaiting(resolve(only as string), flags);
     return;
   }
-  const paths = files.map((file) => pathOf(file, flags.velocity?.length === 1 && files.length > 1));
+  const [velocity = ""] = (flags.velocity as readonly string[] | undefined) ?? [];
+  const isSplit = velocity !== "" && !velocity.includes(",") && files.length > 1;
+  const paths = files.map((file) => pathOf(file, isSplit));
   await openStorage();
   const [first] = paths as [string];
   if (flags.same === true) takeForSame(first);
@@ -78,21 +74,15 @@ async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags):
 /** Inspects one file or store, or several that are the frames of one dataset. */
 function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognised | null {
   const [first] = paths as [string];
-  const name = nameOf(first);
-  const single = paths.length === 1;
-  const real = single && !isAddress(first) ? realpathSync(first) : first;
-  const home = isAddress(first) ? "." : dirname(real);
-  const answers = answersOf(flags);
-  const recognised = single ? recognise(real, answers, flags.name ?? name) : recogniseSeries(paths, answers);
-  if (recognised === null) {
+  const home = homeOf(first, paths.length === 1);
+  const found = draftOf(paths, flags);
+  if (found === null) {
     explainUnknown(first);
     return null;
   }
-  const found = measured(renamed(recognised, flags), home, answers);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
-    const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"], flags.all);
-    print(lines);
+    const refusal = show(found, home, first, flags.all);
     const isKept = [flags.yes === true ? "" : undefined, flags.write, flags.descriptors].some(
       (one) => one !== undefined,
     );
@@ -105,14 +95,20 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
   return found;
 }
 
-/** What was found under the names that the user gives. @throws MisuseError for those that are none */
-function renamed(found: Recognised, { name, alias }: InspectFlags): Recognised {
-  if (name === undefined && alias === undefined) return found;
-  const names = { ...(name === undefined ? {} : { name }), ...(alias === undefined ? {} : { aliases: [...alias] }) };
-  const written = { ...found.written, ...names };
-  const parsed = parseDescriptor(JSON.stringify(written));
-  if ("problems" in parsed) throw new MisuseError(`--name, --alias: ${parsed.problems.join("; ")}`);
-  return { ...found, written, descriptor: parsed.descriptor };
+/** What files are taken for. @throws MisuseError for a name that is none */
+function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {
+  try {
+    return readDraft(paths, answersOf(flags), flags);
+  } catch (error) {
+    throw error instanceof RequestError ? new MisuseError(error.message.replace(/^name/, "--name")) : error;
+  }
+}
+
+/** Prints a draft. @returns what keeps it from being served, or null */
+function show(found: Recognised, home: string, first: string, isAll = false): string | null {
+  const view = describeDraft(found, home, basename(first), LIMITS["engine.chunkBytes"]);
+  print(screenOf(view, isAll));
+  return view.refusal;
 }
 
 /** The path of a file or store that is there; an address as it is. @throws MisuseError */
@@ -176,11 +172,7 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
       `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
     );
   }
-  const { path, isApart } =
-    place ??
-    placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptorsOf(readConfig().config));
-  makeFolder(dirname(path));
-  writeWhole(path, confirmationOf(found, found.varies, home, isApart));
+  const path = keepDraft(found, first, home, descriptorsOf(readConfig().config), place);
   process.stderr.write(`wrote ${path}\n`);
 }
 
@@ -197,14 +189,10 @@ function inspectWaiting(folder: string, flags: InspectFlags): void {
   const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   let left = 0;
   for (const { location } of problems.filter(({ waits }) => waits === true)) {
-    const home = dirname(realpathSync(location));
-    const found = isConfirmation(basename(location))
-      ? null
-      : recognise(realpathSync(location), answersOf(flags), nameOf(location));
-    const draft = found === null ? null : measured(found, home, answersOf(flags));
+    const draft = isConfirmation(basename(location)) ? null : readDraft([location], answersOf(flags));
     const open = openLines(draft?.descriptor.questions ?? []);
     if (draft !== null && open.length === 0 && flags.yes === true) {
-      confirm(draft, location, home);
+      confirm(draft, location, homeOf(location));
       continue;
     }
     left++;
@@ -232,29 +220,24 @@ export async function confirmToServe(file: string, flags: InspectFlags): Promise
   const path = pathOf(file, false);
   await openStorage();
   const apart = descriptorsOf(readConfig().config);
-  const isSaid = Object.values(answersOf(flags)).some((answer) => answer !== undefined);
+  const isSaid = Object.keys(answersOf(flags)).length > 0;
   if (!isSaid && confirmationFor(path, apart) !== null) return path;
-  const home = isAddress(path) ? "." : dirname(realpathSync(path));
+  const home = homeOf(path);
   const read = (said: InspectFlags): Recognised => {
-    const found = recognise(isAddress(path) ? path : realpathSync(path), answersOf(said), nameOf(path));
+    const found = readDraft([path], answersOf(said));
     if (found === null)
       throw new MisuseError(`${path}: it has no dataset of numbers in three dimensions, which a field needs`);
-    return measured(found, home, answersOf(said));
-  };
-  const show = (found: Recognised) => {
-    const { lines, refusal } = explain(found, home, basename(path), LIMITS["engine.chunkBytes"]);
-    print(lines);
-    return refusal;
+    return found;
   };
   let found = read(flags);
   if (!isSaid && isComplete(found)) return path;
-  const refusal = show(found);
+  const refusal = show(found, home, path);
   const isAnswered = flags.yes === true && openLines(found.descriptor.questions).length === 0;
   if (!isAnswered) {
     if (!process.stdin.isTTY || !process.stdout.isTTY) throw new MisuseError(`${path} ${refusal ?? "waits: --yes"}`);
     const answered = await answerAtTerminal(found, flags, (next) => {
       const drawn = read(next);
-      show(drawn);
+      show(drawn, home, path);
       return drawn;
     });
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);

@@ -33,6 +33,7 @@ interface AddOptions extends FileOption {
   readonly limit: number;
   readonly perMinute?: number;
   readonly concurrent?: number;
+  readonly manage?: true;
   readonly expires?: number;
 }
 
@@ -48,6 +49,7 @@ export function tokenCommand(): Command {
     .option("--limit <points>", "points per call; 0 for any number", wholeNumber(0), 0)
     .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
     .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
+    .option("--manage", "it may see and confirm data that wait")
     .option("--expires <time>", "how long it is valid: 90m, 12h, 30d (default: for ever)", lifetime)
     .action(alone(add));
   child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
@@ -112,7 +114,7 @@ function readTokens(path: string): readonly TokenEntry[] {
 }
 
 function add(name: string, path: string, options: AddOptions): void {
-  const { limit, perMinute, concurrent, expires } = options;
+  const { limit, perMinute, concurrent, manage, expires } = options;
   const tokens = readTokens(path);
   if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has a token named ${name} already`);
   if (!/^[^\p{Cc}\p{Zl}\p{Zp}]{1,64}$/u.test(name))
@@ -124,6 +126,7 @@ function add(name: string, path: string, options: AddOptions): void {
     limit,
     ...(perMinute === undefined ? {} : { perMinute }),
     ...(concurrent === undefined ? {} : { concurrent }),
+    ...(manage === undefined ? {} : { manage }),
     ...(expires === undefined ? {} : { expires: inFuture(expires) }),
   };
   writeTokens(path, [...tokens, entry]);
@@ -148,11 +151,12 @@ function list(options: FileOption): void {
 }
 
 function describe(entry: TokenEntry): string {
-  const { name, sha256, limit, perMinute, concurrent, expires } = entry;
+  const { name, sha256, limit, perMinute, concurrent, manage, expires } = entry;
   const points = limit < 0 ? "disabled" : limit === 0 ? "any number of points" : `${limit} points per call`;
   const more = [
     perMinute === undefined ? [] : [`${perMinute} requests per minute`],
     concurrent === undefined ? [] : [`${concurrent} at a time`],
+    manage === undefined ? [] : ["may confirm data"],
     expires === undefined ? [] : [`${isExpired(entry, Date.now()) ? "expired" : "expires"} ${expires}`],
   ].flat();
   return [name, sha256.slice(0, 8), points, ...more].join("\t");

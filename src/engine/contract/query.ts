@@ -17,6 +17,8 @@ import type { LevelQuantity, LevelSet } from "../../storage/levels/level-files.j
 import type { Histogram, LevelExtrema } from "../../storage/levels/level-sums.js";
 import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store-status.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
+import type { DraftRequest } from "../../storage/tools/drafts.js";
+import type { DraftView } from "../../storage/tools/report.js";
 import type { JsonMember } from "../../text/json-members.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";
@@ -385,7 +387,7 @@ export function nodeQuantity(
   return { expression: columns[0] as string, columns, order, names, ahead: [0, 0, 0], derived: null };
 }
 
-export type { Histogram, LevelExtrema, LevelQuantity, LevelSet };
+export type { DraftView, Histogram, LevelExtrema, LevelQuantity, LevelSet };
 
 /** An expression whose levels are made, with what evaluates it at nodes. */
 export interface AskedLevels {
@@ -405,6 +407,14 @@ export interface LevelWeights {
 /** Options of making levels. */
 export interface MakeControl extends Pick<StartControl, "signal" | "client" | "background"> {
   readonly progress?: (fraction: number) => void;
+}
+
+/** A file that is not served before a person confirms what it is taken for. */
+export interface WaitingFile {
+  readonly location: string;
+  readonly message: string;
+  /** Its path with `*` for the last number of its name; null if there is none. */
+  readonly series: string | null;
 }
 
 /** The engine as servers see it. */
@@ -432,6 +442,10 @@ export interface Engine {
   status(): EngineStatus;
   /** Connects a thread to the one that reads stores, if there is one. */
   connectStores?(connection: StorePort): void;
+  /** Files that wait for a person, and why. */
+  waiting(): readonly WaitingFile[];
+  /** Reads what files that wait are taken for; confirms it if nothing is open. @throws RequestError, DataError */
+  draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView>;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */
   regions(): RegionCounts | null;

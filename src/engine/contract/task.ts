@@ -6,6 +6,7 @@ import type { Hits } from "../../kernels/threshold.js";
 import type { FrameWeights } from "../../kernels/types.js";
 import type { ErrorCode, ErrorContext } from "../../shared/errors.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/dataset/dataset.js";
+import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { CompressTask, JsonTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
@@ -130,6 +131,11 @@ export interface ScanTask {
   readonly index: string | null;
 }
 
+/** Reads what a file that waits is taken for, and keeps it if it is confirmed. */
+export interface DraftTask extends DraftRequest {
+  readonly kind: "draft";
+}
+
 /** Returns at once, which shows that a worker runs. */
 export interface PingTask {
   readonly kind: "ping";
@@ -237,6 +243,7 @@ export type Task =
   | JsonTask
   | CompressTask
   | ScanTask
+  | DraftTask
   | PingTask;
 
 /** The outcome of a task; errors cross as data, because cloning drops their class and members. */

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
 import { findingsOf } from "../../storage/catalog/check-record.js";
-import { seriesHints } from "../../storage/catalog/series-hint.js";
+import { seriesHints, seriesPattern } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/dataset/dataset.js";
 import {
@@ -15,6 +15,7 @@ import {
   type ScanChanges,
   statesOf,
 } from "../../storage/dataset/scan.js";
+import type { WaitingFile } from "../contract/query.js";
 import type { Carrier } from "./carrier.js";
 import { FoundLevels } from "./levels.js";
 
@@ -41,7 +42,7 @@ export class Catalog {
   datasets: readonly Dataset[] = [];
   readonly levels: FoundLevels;
   /** Files that wait until a person confirms what they are taken for. */
-  waiting = 0;
+  waiting: readonly WaitingFile[] = [];
   /** Scans the data folders; calls during a scan share the next one. */
   readonly reload: () => Promise<void>;
   readonly #log: Logger;
@@ -190,7 +191,9 @@ export class Catalog {
       for (const warning of [...dataset.warnings, ...(checked === null ? [] : [checked])])
         this.#log.warn({ dataset: dataset.name }, warning);
     }
-    this.waiting = problems.filter(({ waits }) => waits === true).length;
+    this.waiting = problems
+      .filter(({ waits }) => waits === true)
+      .map(({ location, message }) => ({ location, message, series: seriesPattern(location) }));
     const lines = linesAbout(problems, this.#data);
     for (const dataset of now) {
       const isLarge = dataset.axes.reduce((product, { nodes }) => product * nodes, 1) > LARGE_NODES;

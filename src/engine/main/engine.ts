@@ -1,10 +1,12 @@
 /** The engine keeps the catalogue of datasets and runs queries on a carrier. */
 import type { Logger } from "pino";
-import type { Config } from "../../shared/config.js";
+import { type Config, descriptorsOf } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/dataset/dataset.js";
 import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-files.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
+import type { DraftRequest } from "../../storage/tools/drafts.js";
+import type { DraftView } from "../../storage/tools/report.js";
 import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
 import type {
@@ -19,6 +21,7 @@ import type {
   RegionCounts,
   SharedGenerations,
   StartControl,
+  WaitingFile,
 } from "../contract/query.js";
 import { BufferPool } from "./buffers.js";
 import { type Carrier, runWithRetries } from "./carrier.js";
@@ -203,7 +206,7 @@ class FieldEngine implements Engine {
     const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, nats: null, lentBytes: 0 };
     return {
       ready: !this.#closing && carrier.alive() > 0,
-      waiting: this.#catalog.waiting,
+      waiting: this.#catalog.waiting.length,
       workers: carrier.alive(),
       workersConfigured: carrier.parallelism,
       queued: carrier.queued(),
@@ -220,6 +223,19 @@ class FieldEngine implements Engine {
       ...shared,
       lentBytes: this.#context.buffers.lentBytes + shared.lentBytes,
     };
+  }
+
+  waiting(): readonly WaitingFile[] {
+    return this.#catalog.waiting;
+  }
+
+  async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView> {
+    const config = this.#config;
+    const [descriptors, chunkBytes] = [descriptorsOf(config), config.limits["engine.chunkBytes"]];
+    const task = { kind: "draft", ...request, descriptors, chunkBytes } as const;
+    const view = await runWithRetries<DraftView>(this.#carrier, task, {}, () => !this.#closing);
+    if (request.confirms) await this.reload();
+    return view;
   }
 
   connectStores(connection: StorePort): void {

@@ -304,7 +304,7 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
 
 /** Whether a task may hold its thread for seconds. It takes no worker, so that other queries keep theirs. */
 function holdsLong(task: Task): boolean {
-  if (task.kind !== "batch") return task.kind === "scan" && task.slow;
+  if (task.kind !== "batch") return task.kind === "draft" || (task.kind === "scan" && task.slow);
   return task.work >= LONG_POINT_WORK * task.count && operationOf(task.query.operation).family === "filter";
 }
 

@@ -13,6 +13,7 @@ import type { ScanChanges } from "../../storage/dataset/scan.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
 import { shareStoresOf } from "../../storage/remote/store-connection.js";
+import { answerDraft } from "../../storage/tools/drafts.js";
 import { readMembers } from "../../text/json-members.js";
 import { textModule } from "../../text/text-module.js";
 import { COMPUTING, digestBuild } from "../contract/build-digest.js";
@@ -119,6 +120,8 @@ function perform(task: TaskMessage): unknown {
       return null;
     case "scan":
       return scan(task);
+    case "draft":
+      return answerDraft(task);
     case "sort":
       return sortSection(task, datasets.of(task).dataset);
     case "read":

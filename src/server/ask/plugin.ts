@@ -8,6 +8,7 @@ import type { Plugin, Service } from "../http/service.js";
 import { apiRoutes } from "../rest/plugin.js";
 import { FAILURES } from "../rest/schemas.js";
 import { ASK_EXAMPLE, ASK_GROUP, answerSchema, exampleOf, membersSchema } from "./document.js";
+import { draftRoutes } from "./drafts.js";
 import { levelRoutes } from "./levels.js";
 import { POINT_TYPES } from "./read-body.js";
 import { MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
@@ -40,6 +41,7 @@ function askRoutes(api: FastifyInstance, service: Service, thread: CutoutThread)
   api.addContentTypeParser([...POINT_TYPES], (_request, payload, done) => done(null, payload));
   for (const call of CALL_NAMES) callRoutes(api, service, thread, call);
   levelRoutes(api, service);
+  draftRoutes(api, service);
   api.post(
     "/ask",
     {

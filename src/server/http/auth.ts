@@ -21,6 +21,7 @@ const TOKEN_FILE = z.strictObject({
       limit: z.number().int(),
       perMinute: z.number().int().min(1).optional(),
       concurrent: z.number().int().min(1).optional(),
+      manage: z.literal(true).optional(),
       expires: z.iso.datetime({ offset: true, error: "must be an instant like 2026-12-31T23:59:59Z" }).optional(),
     }),
   ),
@@ -28,7 +29,7 @@ const TOKEN_FILE = z.strictObject({
 
 /**
  * The token file. `limit` is 0 (any number of points), above 0 (points per call) or below 0 (disabled; `-limit - 1` is
- * what it was before). From `expires` on a token is unknown. Two entries of a name are a token and the one it replaces.
+ * what it was before); with `manage` it may see and confirm data that wait. From `expires` on a token is unknown. Two entries of a name are a token and the one it replaces.
  */
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
@@ -39,6 +40,8 @@ export interface Grant {
   readonly id: string | null;
   /** Points admitted; 0 for any number. */
   readonly points: number;
+  /** Whether it may see and confirm what waits. */
+  readonly manage: boolean;
   /** Counts one more query of the request against the rate of the token. @throws AuthError `RateLimited` */
   another(): void;
   release(): void;
@@ -63,7 +66,7 @@ export interface AuthLog {
   error(details: { readonly err: unknown }, message: string): void;
 }
 
-const FREE: Grant = { id: null, points: 0, another: () => undefined, release: () => undefined };
+const FREE: Grant = { id: null, points: 0, manage: false, another: () => undefined, release: () => undefined };
 
 /** Authentication off: every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
@@ -254,7 +257,7 @@ export function watchTokens(
           "Invalid identification token. Please see the documentation of this service for more information.",
         );
       }
-      const { limit, perMinute, concurrent } = account.entry;
+      const { limit, perMinute, concurrent, manage = false } = account.entry;
       if (limit < 0) {
         throw new AuthError(
           "Disabled identification token.  Please see the documentation of this service for more information.",
@@ -263,7 +266,7 @@ export function watchTokens(
       const another = () => account.spend(perMinute ?? limits["token.perMinute"], now());
       another();
       const release = account.enter(concurrent ?? limits["token.concurrent"]);
-      return { id, points: limit, another, release };
+      return { id, points: limit, manage, another, release };
     },
     reload() {
       if (!book.look(true)) log.info("the token file is unchanged");

@@ -149,6 +149,11 @@ export class RequestLife {
     return this.#background ? (task === undefined ? null : String(task)) : (this.#request.facts.token ?? null);
   }
 
+  /** Whether its token may see and confirm what waits. */
+  get manages(): boolean {
+    return this.#grant?.manage ?? false;
+  }
+
   /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */
   limit(other: PointLimit): PointLimit {
     const token = this.#tokenPoints;

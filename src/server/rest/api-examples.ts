@@ -17,7 +17,7 @@ const isOf =
 
 /** Subjects of the page, in their order. */
 export const API_GROUPS: readonly ApiGroup[] = [
-  { name: "Datasets", has: (address) => /^\/api\/datasets(\/\{name\})?\/?$/.test(address) },
+  { name: "Datasets", has: (address) => /^\/api\/(datasets(\/\{name\})?\/?$|drafts)/.test(address) },
   {
     name: "Derivatives at points",
     has: (address) => isOf("points")(address) && /Gradient|Hessian|Laplacian|Invariant/.test(address),

@@ -9,6 +9,15 @@ const FEWEST = 3;
 /** The last number of a name. */
 const LAST_NUMBER = /\d+(?!.*\d)/;
 
+/** The path of a file with `*` for the last number of its name; null if there is none. */
+export function seriesPattern(location: string): string | null {
+  if (isAddress(location) || !hasHdf5Name(location)) return null;
+  const ending = extname(location);
+  const stem = basename(location, ending);
+  const pattern = join(dirname(location), stem.replace(LAST_NUMBER, "*") + ending);
+  return pattern === location ? null : pattern;
+}
+
 /**
  * One line for each set of bare HDF5 files in a folder that hold one time each on one grid and whose names differ in
  * their last number.
@@ -16,11 +25,8 @@ const LAST_NUMBER = /\d+(?!.*\d)/;
 export function seriesHints(datasets: readonly Dataset[]): string[] {
   const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
   for (const { location, time, axes, fields } of datasets) {
-    if (time.count !== 1 || isAddress(location) || !hasHdf5Name(location)) continue;
-    const ending = extname(location);
-    const stem = basename(location, ending);
-    const pattern = join(dirname(location), stem.replace(LAST_NUMBER, "*") + ending);
-    if (pattern === location) continue;
+    const pattern = time.count === 1 ? seriesPattern(location) : null;
+    if (pattern === null) continue;
     const key = JSON.stringify([pattern, axes.map(({ nodes }) => nodes), Object.keys(fields)]);
     const group = groups.get(key) ?? { pattern, names: [] };
     group.names.push(basename(location));

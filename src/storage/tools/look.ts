@@ -11,23 +11,34 @@ import { seamRatio } from "../recognise/seam.js";
 const MOST_NODES = 2 ** 22;
 /** Edge of the block in which the divergence is taken. */
 const BLOCK = 64;
+/** Most values of a slice along an axis. */
+const SLICE = 512;
 const PICTURE = { columns: 48, rows: 16, shades: " .:-=+*#%@" };
+
+/** The first component of a field in the middle plane of z. */
+export interface Slice {
+  readonly title: string;
+  readonly columns: number;
+  readonly rows: number;
+  /** Row by row, x fastest, the smallest y first. */
+  readonly values: Float32Array;
+}
 
 const short = (value: number): string => String(Number(value.toPrecision(4)));
 
-/** Lines about the values of the first frame; one line with the reason if they cannot be read. */
-export function lookAt(dataset: Dataset): string[] {
+/** Lines about the values of the first frame, and a slice; one line with the reason if they cannot be read. */
+export function lookAt(dataset: Dataset): { readonly lines: string[]; readonly slice: Slice | null } {
   const open = openDataset(dataset);
   try {
     const fields = fieldNames(dataset);
-    return [
+    const lines = [
       ...fields.flatMap((field) => extremes(dataset, field, open)),
       ...divergence(dataset, open),
       ...ends(dataset, open),
-      ...picture(dataset, fields[0] as FieldName, open),
     ];
+    return { lines, slice: sliceOf(dataset, fields[0] as FieldName, open) };
   } catch (error) {
-    if (error instanceof DataError) return [`The values cannot be read: ${error.message}`];
+    if (error instanceof DataError) return { lines: [`The values cannot be read: ${error.message}`], slice: null };
     throw error;
   } finally {
     open.close();
@@ -157,19 +168,31 @@ function ends(dataset: Dataset, open: StoredBricks): string[] {
   ];
 }
 
-/** A slice through the middle in shades, y upwards. */
-function picture(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
+/** A slice through the middle, at evenly spaced nodes; null if there is no plane. */
+function sliceOf(dataset: Dataset, field: FieldName, open: StoredBricks): Slice | null {
   const nodes = nodesOf(dataset);
   const components = componentsOf(dataset, field);
-  if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MOST_NODES) return [];
+  if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MOST_NODES) return null;
   const middle = Math.floor(nodes[2] / 2);
   const plane = readBox(dataset, field, open, [0, 0, middle], [nodes[0], nodes[1], 1]);
-  const { columns, rows, shades } = PICTURE;
-  const [width, height] = [Math.min(columns, nodes[0]), Math.min(rows, nodes[1])];
-  const shown = Array.from({ length: width * height }, (_, at) => {
-    const i = Math.floor(((at % width) * nodes[0]) / width);
-    const j = Math.floor(((height - 1 - Math.floor(at / width)) * nodes[1]) / height);
+  const [columns, rows] = [Math.min(SLICE, nodes[0]), Math.min(SLICE, nodes[1])];
+  const values = Float32Array.from({ length: columns * rows }, (_, at) => {
+    const i = Math.floor(((at % columns) * nodes[0]) / columns);
+    const j = Math.floor((Math.floor(at / columns) * nodes[1]) / rows);
     return plane[(j * nodes[0] + i) * components] as number;
+  });
+  const name = components === 1 ? field : `${field} x`;
+  return { title: `${name} at z = ${short(placeAlong(dataset, 2, middle))}`, columns, rows, values };
+}
+
+/** A slice in shades, y upwards. */
+export function inShades({ title, columns, rows, values }: Slice): string[] {
+  const { shades } = PICTURE;
+  const [width, height] = [Math.min(PICTURE.columns, columns), Math.min(PICTURE.rows, rows)];
+  const shown = Array.from({ length: width * height }, (_, at) => {
+    const i = Math.floor(((at % width) * columns) / width);
+    const j = Math.floor(((height - 1 - Math.floor(at / width)) * rows) / height);
+    return values[j * columns + i] as number;
   });
   const finite = shown.filter(Number.isFinite);
   const [least, most] = [Math.min(...finite), Math.max(...finite)];
@@ -184,9 +207,5 @@ function picture(dataset: Dataset, field: FieldName, open: StoredBricks): string
       .map(shade)
       .join(""),
   );
-  const name = components === 1 ? field : `${field} x`;
-  return [
-    `${name} at z = ${short(placeAlong(dataset, 2, middle))}, x to the right, y upwards:`,
-    ...lines.map((row) => `  |${row}|`),
-  ];
+  return [`${title}, x to the right, y upwards:`, ...lines.map((row) => `  |${row}|`)];
 }

@@ -1,4 +1,4 @@
-/** Describes a dataset in lines of text for `fieldprobe inspect`: fields, storage, axes, times. */
+/** Describes the draft of a dataset: as a record, and on one screen for `fieldprobe inspect`. */
 
 import { verify } from "../catalog/verify.js";
 import {
@@ -13,54 +13,108 @@ import { placeOf } from "../dataset/files.js";
 import { openFile } from "../open-file.js";
 import { flagOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
-import { lookAt } from "./look.js";
+import { inShades, lookAt, type Slice } from "./look.js";
 import { describeStorage } from "./survey.js";
 
 /** Lines of what a description does not use, unless all are wanted. */
 const SEEN = 40;
 const WIDTH = 10;
-const line = (label: string, text: string) => `  ${label.padEnd(WIDTH)} ${text}`;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
+/** A fact about a dataset, and what it is about; empty for another line on the same. */
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** A line that a person answers. */
+export interface DraftLine {
+  readonly about: string;
+  readonly question: string;
+  readonly answer: string | null;
+  /** The flag that answers it, without dashes. */
+  readonly flag: string;
+  /** Whether a statement of the file contradicts what was chosen. */
+  readonly red: boolean;
+}
+
+/** What a file is taken for, in texts without control characters. */
+export interface DraftView {
+  readonly file: string;
+  readonly name: string;
+  readonly producer: string;
+  readonly what: readonly Fact[];
+  /** Why it cannot be served, whatever is answered. */
+  readonly problems: readonly string[];
+  readonly why: readonly string[];
+  readonly mind: readonly string[];
+  readonly assumed: readonly string[];
+  readonly look: readonly string[];
+  readonly slice: Slice | null;
+  /** Differs among the files, and is not used. */
+  readonly varies: readonly string[];
+  /** Attributes and small datasets that it does not use. */
+  readonly unused: readonly string[];
+  /** Open and red lines. */
+  readonly open: readonly DraftLine[];
+  /** Lines that need no answer. */
+  readonly notes: readonly DraftLine[];
+  /** What keeps it from being served; null if nothing does. */
+  readonly refusal: string | null;
+}
+
+/** Describes a draft. @param file its name for the person */
+export function describeDraft(found: Recognised, folder: string, file: string, chunkBytes: number): DraftView {
+  const { descriptor, producer, reasons, warnings, seen } = found;
+  const open = openLines(descriptor.questions);
+  const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
+  const isServable = "dataset" in outcome;
+  const { lines, slice } = isServable ? lookAt(outcome.dataset) : { lines: [], slice: null };
+  const texts: Omit<DraftView, "slice"> = {
+    ...{ file, name: descriptor.name, producer, why: reasons, mind: warnings },
+    what: isServable ? factsOf(outcome.dataset) : [],
+    problems: isServable ? [] : outcome.problems,
+    assumed: descriptor.assumed.map(claimText),
+    look: lines,
+    varies: found.varies.filter((key) =>
+      seen.some((text) => text.startsWith(`${key} =`) || text.startsWith(`${key} (`)),
+    ),
+    unused: seen,
+    open: open.map(lineOf),
+    notes: descriptor.questions.filter((entry) => !open.includes(entry)).map(lineOf),
+    refusal: isServable ? refusalOf(found) : "cannot be served",
+  };
+  return {
+    ...JSON.parse(JSON.stringify(texts), (_, value) => (typeof value === "string" ? escaped(value) : value)),
+    slice,
+  };
+}
+
 /**
- * Describes a draft on one screen: what it is taken for, why, what can be looked at, what it does not use, and the
- * lines that are open (?) or red (!); and what keeps it from being served, or null.
+ * A draft on one screen: what it is taken for, why, what can be looked at, what it does not use, and the lines that are
+ * open (?) or red (!).
  *
  * @param isAll whether everything that is not used is listed
  */
-export function explain(
-  found: Recognised,
-  folder: string,
-  file: string,
-  chunkBytes: number,
-  isAll = false,
-): { lines: string[]; refusal: string | null } {
-  const { descriptor, producer, reasons, warnings, seen } = found;
-  const { assumed, questions } = descriptor;
-  const open = openLines(questions);
-  const outcome = verify({ descriptor, folder, location: file, digest: "", warnings }, chunkBytes);
+export function screenOf(view: DraftView, isAll = false): string[] {
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];
-  return {
-    refusal: "problems" in outcome ? "cannot be served" : refusalOf(found),
-    lines: [
-      `${file}: ${producer}, dataset name ${descriptor.name}`,
-      ...("dataset" in outcome ? describeDataset(outcome.dataset) : bullets("It cannot be served:", outcome.problems)),
-      ...bullets("Why:", reasons),
-      ...bullets("Mind:", warnings),
-      ...bullets("Assumed:", assumed.map(claimText)),
-      ...("dataset" in outcome ? ["Look:", ...lookAt(outcome.dataset).map((text) => `  ${text}`)] : []),
-      ...bullets(
-        "Differs among the files, and is not used:",
-        found.varies.filter((key) => seen.some((text) => text.startsWith(`${key} =`) || text.startsWith(`${key} (`))),
-      ),
-      ...seenLines(seen, isAll),
-      ...(questions.length === 0 ? [] : [open.length === 0 ? "Note:" : "Open (?) and red (!) lines:"]),
-      ...questions.map(
-        (entry) => `  ${open.includes(entry) ? (entry.red ? "!" : "?") : "-"} ${escaped(lineText(entry))}`,
-      ),
-    ].map(escaped),
-  };
+  const { open, notes, slice } = view;
+  const look = [...view.look, ...(slice === null ? [] : inShades(slice))];
+  return [
+    `${view.file}: ${view.producer}, dataset name ${view.name}`,
+    ...view.what.map(({ label, text }) => `  ${label.padEnd(WIDTH)} ${text}`),
+    ...bullets("It cannot be served:", view.problems),
+    ...bullets("Why:", view.why),
+    ...bullets("Mind:", view.mind),
+    ...bullets("Assumed:", view.assumed),
+    ...(look.length === 0 ? [] : ["Look:", ...look.map((text) => `  ${text}`)]),
+    ...bullets("Differs among the files, and is not used:", view.varies),
+    ...seenLines(view.unused, isAll),
+    ...(open.length + notes.length === 0 ? [] : [open.length === 0 ? "Note:" : "Open (?) and red (!) lines:"]),
+    ...notes.map((entry) => `  - ${lineText(entry)}`),
+    ...open.map((entry) => `  ${entry.red ? "!" : "?"} ${lineText(entry)}`),
+  ];
 }
 
 /** What keeps a draft from being served; null if nothing does. */
@@ -70,10 +124,17 @@ function refusalOf(found: Recognised): string | null {
   return found.isKnown ? null : "waits until it is confirmed: --yes";
 }
 
-function lineText(entry: Question): string {
-  const despite =
-    entry.red === true && !`${entry.answer}`.includes("--despite") ? `; --despite ${entry.about} overrides it` : "";
-  return `${claimText(entry)}${entry.answer === undefined ? "" : ` Answer: ${entry.answer}${despite}.`}`;
+function lineOf(entry: Question): DraftLine {
+  const { about, answer = null, red = false } = entry;
+  const despite = red && !`${answer}`.includes("--despite") ? `; --despite ${about} overrides it` : "";
+  return {
+    ...{ about, red, question: claimText(entry), answer: answer === null ? null : `${answer}${despite}` },
+    flag: flagOf(entry).replace(/^--/, ""),
+  };
+}
+
+function lineText({ question, answer }: DraftLine): string {
+  return `${question}${answer === null ? "" : ` Answer: ${answer}.`}`;
 }
 
 function seenLines(seen: readonly string[], isAll: boolean): string[] {
@@ -95,25 +156,26 @@ function escaped(text: string): string {
   });
 }
 
-/** Lines about a verified dataset; opens one file of each field for its header. */
-function describeDataset(dataset: Dataset): string[] {
-  const lines = Object.entries(dataset.fields).flatMap(([name, source]) => fieldLines(name, source));
-  for (const [index, axis] of dataset.axes.entries()) lines.push(line("xyz"[index], axisText(axis)));
-  lines.push(line("time", timeText(dataset)));
-  if (dataset.forcing.kind !== "none") lines.push(line("forcing", dataset.forcing.kind));
-  return lines;
+/** Facts about a verified dataset; opens one file of each field for its header. */
+function factsOf(dataset: Dataset): Fact[] {
+  const { forcing } = dataset;
+  return [
+    ...Object.entries(dataset.fields).flatMap(([name, source]) => fieldFacts(name, source)),
+    ...dataset.axes.map((axis, index) => ({ label: "xyz"[index] as string, text: axisText(axis) })),
+    { label: "time", text: timeText(dataset) },
+    ...(forcing.kind === "none" ? [] : [{ label: "forcing", text: forcing.kind }]),
+  ];
 }
 
-function fieldLines(name: string, source: FieldSource): string[] {
+function fieldFacts(name: string, source: FieldSource): Fact[] {
   const { edge, count } = source.bricking;
-  const parts = source.parts.map((part, index) =>
-    line(index === 0 ? name : "", `${part.path} as ${part.dimensions.join(" ")}: ${storageOf(part)}`),
-  );
+  const parts = source.parts.map((part, index) => ({
+    label: index === 0 ? name : "",
+    text: `${part.path} as ${part.dimensions.join(" ")}: ${storageOf(part)}`,
+  }));
   const bricks = count[0] * count[1] * count[2];
-  return [
-    ...parts,
-    line("", `read in ${bricks === 1 ? "one brick" : `${bricks} bricks`} of ${edge.join(" x ")} nodes`),
-  ];
+  const read = `read in ${bricks === 1 ? "one brick" : `${bricks} bricks`} of ${edge.join(" x ")} nodes`;
+  return [...parts, { label: "", text: read }];
 }
 
 function storageOf(part: FieldPart): string {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { writeWhole } from "../../../src/cli/output/write-whole.js";
+import { writeWhole } from "../../../src/storage/dataset/write-whole.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 it("is written and replaced, and leaves nothing where that fails", () => {

@@ -1,0 +1,304 @@
+/** Drafts of what waits in the data folders: seen, answered and confirmed by who may manage data. */
+import { createHash } from "node:crypto";
+import { relative, sep } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { DraftView } from "../../engine/contract/query.js";
+import { isAddress } from "../../shared/addresses.js";
+import { type Config, isLoopbackHost } from "../../shared/config.js";
+import { AuthError, DataError, NotFoundError, RequestError } from "../../shared/errors.js";
+import { negotiate } from "../http/negotiate.js";
+import { HttpRefusal } from "../http/refusal.js";
+import type { RequestLife } from "../http/request-life.js";
+import { addVary } from "../http/send-answer.js";
+import type { Service } from "../http/service.js";
+import { readWhole } from "../rest/body/read-body.js";
+import { drawPicture, Range } from "../rest/grids/picture.js";
+import { FAILURES } from "../rest/schemas.js";
+import { compute, tokenOf } from "../rest/serve-operation.js";
+import { wrong } from "./faults.js";
+import { parseJson } from "./read-body.js";
+
+/** Members of an answer, and characters of each. */
+const BODY_BYTES = 64 * 1024;
+/** Files that a list names. */
+const MOST_LISTED = 1000;
+/** Headers by which a proxy says that a caller is elsewhere. */
+const OF_PROXIES = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+
+type Texts = ReadonlyMap<string, readonly string[]>;
+
+/** What a person has answered about a file. */
+interface Said {
+  readonly texts: Texts;
+  /** Whether the files that differ in one number are read as one dataset. */
+  readonly series: boolean;
+}
+
+const NOTHING: Said = { texts: new Map(), series: false };
+
+/** Something that waits. */
+interface Waiting {
+  readonly id: string;
+  readonly location: string;
+  readonly why: string;
+  /** The files of its series, itself alone if it is none. */
+  readonly series: readonly string[];
+}
+
+/** Answers so far, by location. They are lost with the process; a confirmation is kept in a file. */
+class Drafts {
+  readonly #service: Service;
+  readonly #said = new Map<string, Said>();
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  list(): readonly Waiting[] {
+    const waiting = this.#service.engine.waiting();
+    const series = new Map<string, string[]>();
+    for (const { location, series: pattern } of waiting)
+      if (pattern !== null) series.set(pattern, [...(series.get(pattern) ?? []), location]);
+    return waiting.map(({ location, message, series: pattern }) => ({
+      id: createHash("sha256").update(location).digest("hex").slice(0, 16),
+      location,
+      why: message,
+      series: pattern === null ? [location] : (series.get(pattern) as string[]),
+    }));
+  }
+
+  /** @throws NotFoundError if nothing of that id waits */
+  find(id: string): Waiting {
+    const found = this.list().find((one) => one.id === id);
+    if (found === undefined) throw new NotFoundError("Nothing of this id waits; /api/drafts lists what does.");
+    return found;
+  }
+
+  said({ location }: Waiting): Said {
+    return this.#said.get(location) ?? NOTHING;
+  }
+
+  /** Reads a draft, and keeps the answers if it can be read with them. @throws RequestError */
+  async read(waiting: Waiting, said: Said, confirms = false): Promise<DraftView> {
+    const paths = said.series ? waiting.series : [waiting.location];
+    try {
+      const view = await this.#service.engine.draft({ paths, texts: said.texts, confirms });
+      this.#said.set(waiting.location, said);
+      return view;
+    } catch (error) {
+      // What the file does not allow is for the person to read, not a failure of the service.
+      throw error instanceof DataError ? new RequestError("Unsupported", error.message) : error;
+    }
+  }
+
+  forget({ location }: Waiting): void {
+    this.#said.delete(location);
+  }
+}
+
+/** The path of a file below its data folder; an address as it is. */
+function shownPath(location: string, { data }: Pick<Config, "data">): string {
+  if (isAddress(location)) return location;
+  const below = data.map((folder) => relative(folder, location)).find((path) => !path.startsWith(".."));
+  return (below === undefined || below === "" ? location : below).split(sep).join("/");
+}
+
+/**
+ * Whether a caller is on this machine, at a service that is for it alone: no tokens, not public, not behind a proxy.
+ */
+function isOwner({ host, tokens, anonymous, baseUrl, trustProxy }: Config, { ip, headers }: FastifyRequest): boolean {
+  const isPublic = tokens !== null || anonymous === true || trustProxy !== null;
+  const isNamed = baseUrl !== null && !isLoopbackHost(new URL(baseUrl).hostname);
+  const isProxied = OF_PROXIES.some((name) => headers[name] !== undefined);
+  return !isPublic && !isNamed && !isProxied && isLoopbackHost(host) && isLoopbackHost(ip.replace(/^::ffff:/, ""));
+}
+
+/** Whether a caller may see and confirm what waits. */
+function mayManage({ config, auth }: Service, request: FastifyRequest): boolean {
+  if (isOwner(config, request)) return true;
+  try {
+    const { manage, release } = auth.authorise(tokenOf(request));
+    release();
+    return manage;
+  } catch (error) {
+    // The list says so instead: a page asks without knowing.
+    if (error instanceof AuthError) return false;
+    throw error;
+  }
+}
+
+function requireManager(service: Service, life: RequestLife, request: FastifyRequest): void {
+  if (life.manages || isOwner(service.config, request)) return;
+  throw new HttpRefusal(
+    403,
+    "Data that wait are for tokens with the right manage (fieldprobe token add NAME --manage).",
+  );
+}
+
+/** Answers with those of a body: texts, numbers, or lists of them; null takes an answer back. */
+async function readSaid(life: RequestLife, request: FastifyRequest, before: Said): Promise<Said> {
+  if (request.headers["content-type"] === undefined) return before;
+  const bytes = await readWhole(life, BODY_BYTES);
+  const body = bytes.length === 0 ? {} : parseJson(bytes);
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new RequestError("InvalidRequest", "The body is an object of answers.", { member: "body" });
+  const texts = new Map(before.texts);
+  let { series } = before;
+  for (const [flag, value] of Object.entries(body)) {
+    if (flag === "series") {
+      if (typeof value !== "boolean") throw wrong("series", "true or false is needed");
+      series = value;
+    } else if (value === null) texts.delete(flag);
+    else texts.set(flag, textsOf(flag, value));
+  }
+  return { texts, series };
+}
+
+function textsOf(flag: string, value: unknown): readonly string[] {
+  const all = Array.isArray(value) ? value : [value];
+  if (!all.every((one) => typeof one === "string" || typeof one === "number"))
+    throw wrong(flag, "a text or a number is needed, as for the flag");
+  // Lists of numbers are what a flag takes between commas; only orders and named fields may be repeated.
+  return all.every((one) => typeof one === "number") ? [all.join(",")] : all.map(String);
+}
+
+/** A draft as JSON. */
+function documentOf({ config }: Service, waiting: Waiting, said: Said, view: DraftView) {
+  const { slice, refusal: _, ...texts } = view;
+  const paths = said.series ? waiting.series : [waiting.location];
+  const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
+  return {
+    ...{ id: waiting.id, ...texts, file: shownPath(waiting.location, config), files: waiting.series.length },
+    answers: Object.fromEntries([...said.texts].map(([flag, all]) => [flag, all.length === 1 ? all[0] : all])),
+    series: said.series,
+    picture: slice !== null,
+    mayConfirm: view.open.length === 0 && view.problems.length === 0,
+    command: ["fieldprobe inspect", ...paths.map((path) => shellText(shownPath(path, config))), ...flags, "--yes"].join(
+      " ",
+    ),
+  };
+}
+
+function shellText(text: string): string {
+  return /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+async function sendPicture(reply: FastifyReply, life: RequestLife, { slice }: DraftView): Promise<FastifyReply> {
+  if (slice === null) throw new RequestError("Unsupported", "This draft has no plane of values to show.");
+  const range = new Range();
+  range.add(slice.values);
+  const picture = await drawPicture(slice.values, slice.rows, slice.columns, "viridis", range.ends, life.slices);
+  reply.header("fieldprobe-range", range.ends.join(","));
+  return reply.type("image/png").send(picture);
+}
+
+interface Named {
+  Params: { id: string };
+}
+
+const DRAFT = Type.Object(
+  {},
+  { additionalProperties: true, description: "What the file is taken for, why, and the lines that are open." },
+);
+const ANSWERS = Type.Object(
+  { series: Type.Optional(Type.Boolean({ description: "Reads all files of its series as one dataset." })) },
+  { additionalProperties: true, description: "Flags of `fieldprobe inspect` without dashes; null takes one back." },
+);
+
+/** Adds `/drafts`. */
+export function draftRoutes(api: FastifyInstance, service: Service): void {
+  const drafts = new Drafts(service);
+  const params = Type.Object({ id: Type.String({ description: "Id of a draft, as the list gives it." }) });
+  const validatorCompiler = () => () => true;
+  const managed = (
+    request: FastifyRequest<Named>,
+    reply: FastifyReply,
+    steps: (life: RequestLife, waiting: Waiting) => Promise<FastifyReply>,
+  ) =>
+    compute(service, { name: "draft" }, request, reply, async (life) => {
+      requireManager(service, life, request);
+      return steps(life, drafts.find(request.params.id));
+    });
+  api.get(
+    "/drafts",
+    {
+      schema: {
+        summary: "Files that wait for a person",
+        description: "Lists them to who may confirm: on this machine, or by a token with the right manage.",
+        response: { 200: Type.Object({}, { additionalProperties: true, description: "The files." }), ...FAILURES },
+      },
+    },
+    (request) => {
+      const manage = mayManage(service, request);
+      const all = drafts.list();
+      const listed = all.slice(0, manage ? MOST_LISTED : 0).map(({ id, location, why, series }) => {
+        return { id, file: shownPath(location, service.config), why, files: series.length };
+      });
+      return { manage, waiting: all.length, drafts: listed };
+    },
+  );
+  api.get<Named & { Querystring: { format?: string } }>(
+    "/drafts/:id",
+    {
+      schema: {
+        summary: "What a file is taken for",
+        description: "As image/png, the middle plane of its first field.",
+        params,
+        querystring: Type.Object({ format: Type.Optional(Type.Unsafe({ type: "string", enum: ["json", "png"] })) }),
+        response: { 200: DRAFT, ...FAILURES },
+      },
+      validatorCompiler,
+    },
+    (request, reply) =>
+      managed(request as never, reply, async (life, waiting) => {
+        const type = negotiate(request.headers.accept, ["application/json", "image/png"]);
+        const said = drafts.said(waiting);
+        const view = await drafts.read(waiting, said);
+        addVary(reply, "Accept");
+        const isPicture = request.query.format === undefined ? type === "image/png" : request.query.format === "png";
+        return isPicture ? sendPicture(reply, life, view) : reply.send(documentOf(service, waiting, said, view));
+      }),
+  );
+  api.patch<Named>(
+    "/drafts/:id",
+    {
+      schema: {
+        summary: "Answer what is open",
+        description: "Adds answers to those before, and shows the draft with them.",
+        params,
+        body: ANSWERS,
+        response: { 200: DRAFT, ...FAILURES },
+      },
+      validatorCompiler,
+    },
+    (request, reply) =>
+      managed(request, reply, async (life, waiting) => {
+        const said = await readSaid(life, request, drafts.said(waiting));
+        return reply.send(documentOf(service, waiting, said, await drafts.read(waiting, said)));
+      }),
+  );
+  api.post<Named>(
+    "/drafts/:id/confirm",
+    {
+      schema: {
+        summary: "Confirm what a file is taken for",
+        description:
+          "Keeps the draft, with the answers so far and those of the body; its dataset is served from then on.",
+        params,
+        body: ANSWERS,
+        response: { 201: DRAFT, ...FAILURES },
+      },
+      validatorCompiler,
+    },
+    (request, reply) =>
+      managed(request, reply, async (life, waiting) => {
+        const said = await readSaid(life, request, drafts.said(waiting));
+        const { name, open, problems } = await drafts.read(waiting, said, true);
+        const left = [...problems, ...open.map(({ question, flag }) => `${question} (${flag})`)];
+        if (left.length > 0) throw new HttpRefusal(409, `It cannot be confirmed yet: ${left.join(" ")}`);
+        drafts.forget(waiting);
+        return reply.code(201).send({ dataset: name, file: shownPath(waiting.location, service.config) });
+      }),
+  );
+}

@@ -1,0 +1,294 @@
+/**
+ * Table of the answers that a person gives about a file, as texts: flags of the command line, and members of drafts
+ * over HTTP.
+ */
+import { RequestError } from "../../shared/errors.js";
+import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
+import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../dataset/dataset.js";
+import type { Answers } from "./answers.js";
+import { OTHERS } from "./usual-names.js";
+
+/** Answers by flag, without dashes; a flag that may be repeated has several texts. */
+export type AnswerTexts = ReadonlyMap<string, readonly string[]>;
+
+type Unfinished = { -readonly [Key in keyof Answers]: Answers[Key] };
+
+export interface AnswerFlag {
+  readonly flag: string;
+  /** What stands for its value in a help text. */
+  readonly value: string;
+  readonly about: string;
+  /** Whether each further text adds to those before. */
+  readonly repeats?: true;
+  /** Adds a text to answers. @throws RequestError that says what is needed */
+  readonly add: (text: string, to: Unfinished) => void;
+}
+
+const LETTERS = ["t", "z", "y", "x", "c"];
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** Fields other than velocity and pressure in words. */
+const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
+  magnetic: "magnetic field",
+  potential: "vector potential",
+  force: "force",
+  density: "density",
+  temperature: "temperature",
+};
+
+export const ANSWER_FLAGS: readonly AnswerFlag[] = [
+  {
+    flag: "dims",
+    value: "order",
+    about: "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z; of one field: pressure=z,y,x",
+    repeats: true,
+    add: (text, to) => {
+      const [head = "", tail] = text.split("=");
+      if (tail === undefined) to.dims = orderOf(text);
+      else to.fieldDims = new Map(to.fieldDims).set(fieldNamed(head), orderOf(tail));
+    },
+  },
+  {
+    flag: "components",
+    value: "axes",
+    about: "axes of the components of a vector in stored order: z,y,x",
+    add: (text, to) => {
+      const letters = partsOf(text.toLowerCase());
+      if (letters.toSorted().join() !== AXIS_NAMES.join())
+        throw needed("the axes of the components in stored order are needed, as in z,y,x.");
+      to.components = letters as AxisName[];
+    },
+  },
+  {
+    flag: "coordinates",
+    value: "paths",
+    about: "datasets of the coordinates: x=/grid/xm,y=/grid/ym",
+    add: (text, to) => {
+      to.coordinates = coordinatesOf(text);
+    },
+  },
+  {
+    flag: "periodic",
+    value: "axes",
+    about: "the periodic axes: xz, or none",
+    add: (text, to) => {
+      to.periodic = axesOf(text);
+    },
+  },
+  {
+    flag: "cells",
+    value: "axes",
+    about: "the axes whose stated ends or edges are faces of cells, with the nodes in their centres: xyz, or none",
+    add: (text, to) => {
+      to.cells = axesOf(text);
+    },
+  },
+  {
+    flag: "walls",
+    value: "axes",
+    about: "the axes with walls at both ends, which hold particles: y, or none",
+    add: (text, to) => {
+      to.walls = axesOf(text);
+    },
+  },
+  {
+    flag: "length",
+    value: "x,y,z",
+    about: "period of a periodic axis, or distance between the end nodes of another; one number for all axes",
+    add: (text, to) => {
+      to.length = tripleOf(text);
+      if (to.length.some((value) => !(value > 0))) throw needed("numbers above 0 are needed.");
+    },
+  },
+  {
+    flag: "spacing",
+    value: "x,y,z",
+    about: "distance between neighbouring nodes, below 0 if coordinates descend; one number for all axes",
+    add: (text, to) => {
+      to.spacing = tripleOf(text);
+      if (to.spacing.includes(0)) throw needed("numbers other than 0 are needed.");
+    },
+  },
+  {
+    flag: "origin",
+    value: "x,y,z",
+    about: "coordinates of the first node; one number for all axes",
+    add: (text, to) => {
+      to.origin = tripleOf(text);
+    },
+  },
+  {
+    flag: "times",
+    value: "times",
+    about: "FIRST:STEP, or a list with one time per frame",
+    add: (text, to) => {
+      to.times = timesOf(text);
+    },
+  },
+  {
+    flag: "velocity",
+    value: "paths",
+    about: "the dataset of the velocity, or three of its components: /ux,/uy,/uz",
+    add: (text, to) => {
+      to.velocity = pathsOf(text);
+    },
+  },
+  {
+    flag: "pressure",
+    value: "path",
+    about: "the dataset of the pressure",
+    add: (text, to) => {
+      to.pressure = pathsOf(text)[0] as string;
+    },
+  },
+  ...OTHERS.map(({ field }): AnswerFlag => {
+    const isScalar = FIELDS[field] === 1;
+    return {
+      // `--force` of another command means something else.
+      flag: field === "force" ? "force-field" : field,
+      value: isScalar ? "path" : "paths",
+      about: `the dataset of the ${WORDS[field as keyof typeof WORDS]}${isScalar ? "" : ", or three of its components"}`,
+      add: (text, to) => {
+        const paths = pathsOf(text);
+        if (paths.length !== 1 && paths.length !== FIELDS[field])
+          throw needed(`${isScalar ? "one path is" : "one path or three are"} needed.`);
+        to.fields = [...(to.fields ?? []), { field, paths }];
+      },
+    };
+  }),
+  {
+    flag: "named",
+    value: "name=paths",
+    about: "any other field, by the dataset or the three components of it",
+    repeats: true,
+    add: (text, to) => {
+      const [field = "", list, more] = text.split("=").map((part) => part.trim());
+      if (list === undefined || more !== undefined)
+        throw needed("a name and a path are needed, as in sgsenergy=/e, or with three of components.");
+      const paths = pathsOf(list);
+      if (paths.length !== 1 && paths.length !== 3) throw needed("one path or three are needed.");
+      to.fields = [...(to.fields ?? []), { field: fieldNamed(field), paths }];
+    },
+  },
+  {
+    flag: "trajectory",
+    value: "n",
+    about: "which one to read, if a file holds several",
+    add: (text, to) => {
+      if (!/^\d{1,9}$/.test(text)) throw needed("a whole number from 0 to 1000000000 is needed.");
+      to.trajectory = Number(text);
+    },
+  },
+  {
+    flag: "despite",
+    value: "lines",
+    about: "override red lines by their subjects: order,values",
+    add: (text, to) => {
+      const found = partsOf(text);
+      const wrong = found.find((word) => !(SUBJECTS as readonly string[]).includes(word));
+      if (wrong !== undefined) throw needed(`"${wrong}" is no line: ${SUBJECTS.join(", ")}.`);
+      to.despite = found as Subject[];
+    },
+  },
+];
+
+/** The answers that texts give. @throws RequestError with the flag as its member, for an unknown one too */
+export function answersFrom(texts: AnswerTexts): Answers {
+  const answers: Unfinished = {};
+  for (const [name, all] of texts) {
+    const row = ANSWER_FLAGS.find(({ flag }) => flag === name);
+    if (row === undefined) {
+      const known = ANSWER_FLAGS.map(({ flag }) => flag).join(", ");
+      throw new RequestError("InvalidRequest", `${name} is no answer; there are ${known}.`, { member: name });
+    }
+    for (const text of all) {
+      try {
+        row.add(text, answers);
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        throw new RequestError("InvalidRequest", `${name}: ${error.message}`, { member: name });
+      }
+    }
+  }
+  return answers;
+}
+
+function needed(text: string): RequestError {
+  return new RequestError("InvalidRequest", text);
+}
+
+function partsOf(text: string): string[] {
+  return text.split(",").map((part) => part.trim());
+}
+
+function numberOf(text: string): number {
+  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw needed(`"${text}" is not a number.`);
+  return value;
+}
+
+/** Three numbers for x, y, z, or one for all. */
+function tripleOf(text: string): number[] {
+  const values = text.split(",").map(numberOf);
+  if (values.length === 1) return AXIS_NAMES.map(() => values[0] as number);
+  if (values.length !== 3) throw needed("three numbers x,y,z are needed, or one for all.");
+  return values;
+}
+
+function fieldNamed(text: string): string {
+  const name = text.trim();
+  const why = whyNoField(name);
+  if (why !== null) throw needed(`"${name}" cannot be the name of a field: ${why}.`);
+  return name;
+}
+
+/** Paths of coordinates: `x=/grid/xm,y=/grid/ym`. */
+function coordinatesOf(text: string): ReadonlyMap<AxisName, string> {
+  const found = text.split(",").map((part) => part.split("=").map((side) => side.trim()));
+  const isPath = ([axis, path, more]: readonly string[]) =>
+    (AXIS_NAMES as readonly string[]).includes(axis as string) &&
+    path !== undefined &&
+    path !== "" &&
+    more === undefined;
+  if (!found.every(isPath)) throw needed("paths by axis are needed, as in x=/grid/xm,y=/grid/ym.");
+  return new Map(found.map(([axis, path]) => [axis as AxisName, absolute(path as string)]));
+}
+
+function orderOf(text: string): string[] {
+  const letters = partsOf(text.toLowerCase());
+  const isOrder = letters.every((letter) => LETTERS.includes(letter)) && new Set(letters).size === letters.length;
+  if (!isOrder || !AXIS_NAMES.every((axis) => letters.includes(axis)))
+    throw needed("the dimensions in stored order are needed, as in z,y,x or t,c,x,y,z.");
+  return letters;
+}
+
+function axesOf(text: string): AxisName[] {
+  if (text === "none") return [];
+  const letters = [...text.toLowerCase().replaceAll(",", "")];
+  if (!letters.every((letter) => (AXIS_NAMES as readonly string[]).includes(letter)))
+    throw needed("the letters of axes are needed, as in xz, or none.");
+  return letters as AxisName[];
+}
+
+function timesOf(text: string): number[] | { origin: number; step: number } {
+  const [origin, step, ...rest] = text.split(":");
+  if (step === undefined) {
+    const values = text.split(",").map(numberOf);
+    if (values.some((value, index) => index > 0 && value <= (values[index - 1] as number)))
+      throw needed("times must ascend.");
+    return values;
+  }
+  if (rest.length > 0 || !(numberOf(step) > 0)) throw needed("FIRST:STEP with a step above 0 is needed.");
+  return { origin: numberOf(origin as string), step: numberOf(step) };
+}
+
+/** Paths of datasets, between commas. */
+function pathsOf(text: string): string[] {
+  const found = partsOf(text);
+  if (found.includes("")) throw needed("paths are needed, with commas and no blanks between them.");
+  return found.map(absolute);
+}
+
+function absolute(path: string): string {
+  return path.startsWith("/") ? path : `/${path}`;
+}

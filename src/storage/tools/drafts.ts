@@ -1,0 +1,127 @@
+/** Drafts of datasets: reads what files are taken for with the answers of a person, and keeps what is confirmed. */
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError, RequestError } from "../../shared/errors.js";
+import { makeFolder } from "../../shared/system.js";
+import {
+  type ConfirmationPlace,
+  confirmationOf,
+  isConfirmation,
+  placeOfConfirmation,
+  renewed,
+} from "../catalog/confirmation.js";
+import { measured } from "../catalog/raised-questions.js";
+import { nameOf } from "../catalog/scan-folders.js";
+import { recogniseSeries } from "../catalog/series.js";
+import { parseDescriptor } from "../dataset/descriptor.js";
+import { writeWhole } from "../dataset/write-whole.js";
+import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
+import type { Answers } from "../recognise/answers.js";
+import { openLines } from "../recognise/draft.js";
+import { type Recognised, recognise } from "../recognise/recognise.js";
+import { type DraftView, describeDraft } from "./report.js";
+
+/** Names that a person gives a dataset. */
+export interface GivenNames {
+  readonly name?: string;
+  readonly alias?: readonly string[];
+}
+
+/**
+ * Reads what a file or store is taken for, or several files that are the frames of one dataset.
+ *
+ * @returns null if nothing in it can be a field
+ * @throws RequestError for a name that is none, DataError when it cannot be read
+ */
+export function readDraft(paths: readonly string[], answers: Answers, names: GivenNames = {}): Recognised | null {
+  const [first] = paths as [string];
+  const isAlone = paths.length === 1;
+  const real = isAlone && !isAddress(first) ? realpathSync(first) : first;
+  const found = isAlone ? recognise(real, answers, names.name ?? nameOf(first)) : recogniseSeries(paths, answers);
+  return found === null ? null : measured(renamed(found, names), homeOf(first, isAlone), answers);
+}
+
+/** The folder of a file; links are followed to a file that is alone. */
+export function homeOf(first: string, isAlone = true): string {
+  if (isAddress(first)) return ".";
+  return dirname(isAlone ? realpathSync(first) : first);
+}
+
+function renamed(found: Recognised, { name, alias }: GivenNames): Recognised {
+  if (name === undefined && alias === undefined) return found;
+  const names = { ...(name === undefined ? {} : { name }), ...(alias === undefined ? {} : { aliases: [...alias] }) };
+  const written = { ...found.written, ...names };
+  const parsed = parseDescriptor(JSON.stringify(written));
+  if ("problems" in parsed)
+    throw new RequestError("InvalidRequest", `name, alias: ${parsed.problems.join("; ")}`, { member: "name" });
+  return { ...found, written, descriptor: parsed.descriptor };
+}
+
+/**
+ * Keeps a draft that a person has confirmed: beside its files, or in the folder of descriptors where nothing can be
+ * written there.
+ *
+ * @returns the path of what was written
+ * @throws DataError while a line is open or red
+ */
+export function keepDraft(
+  found: Recognised,
+  first: string,
+  home: string,
+  apart: string,
+  place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, apart),
+): string {
+  const text = confirmationOf(found, found.varies, home, place.isApart);
+  makeFolder(dirname(place.path));
+  writeWhole(place.path, text);
+  return place.path;
+}
+
+/** What is done with a draft over HTTP. */
+export interface DraftRequest {
+  /** A file that waits, or several that are read as one series. */
+  readonly paths: readonly string[];
+  /** Answers by flag; `name` is one of them. */
+  readonly texts: AnswerTexts;
+  /** Folder of descriptors. */
+  readonly descriptors: string;
+  /** Largest chunk of the files and largest brick, in bytes. */
+  readonly chunkBytes: number;
+  readonly confirms: boolean;
+}
+
+/** Reads a draft, and keeps it if it is confirmed and no line is open. @throws RequestError, DataError */
+export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
+  const [first] = paths as [string];
+  if (isConfirmation(basename(first))) return changedDraft(first, confirms);
+  const { name, ...answers } = withoutName(texts);
+  const found = readDraft(paths, answers.answers, name === undefined ? {} : { name });
+  if (found === null)
+    throw new DataError(`${basename(first)} has no dataset of numbers in three dimensions, which a field needs`);
+  const home = homeOf(first, paths.length === 1);
+  const view = describeDraft(found, home, basename(first), chunkBytes);
+  if (confirms && view.problems.length === 0 && openLines(found.descriptor.questions).length === 0)
+    keepDraft(found, first, home, descriptors);
+  return view;
+}
+
+function withoutName(texts: AnswerTexts): { readonly name?: string; readonly answers: Answers } {
+  const others = new Map(texts);
+  const [name] = others.get("name") ?? [];
+  others.delete("name");
+  return { answers: answersFrom(others), ...(name === undefined ? {} : { name }) };
+}
+
+/** The view of files that differ from what was confirmed; confirmed again, they are taken for the same. */
+function changedDraft(location: string, confirms: boolean): DraftView {
+  const text = renewed(location);
+  if (confirms) writeWhole(location, text);
+  const { name, title = "" } = JSON.parse(text) as { readonly name: string; readonly title?: string };
+  const none = { what: [], problems: [], mind: [], assumed: [], look: [], slice: null, varies: [], unused: [] };
+  return {
+    ...{ file: basename(location), name, producer: title, ...none, open: [], notes: [] },
+    why: ["its files are not as they were confirmed; confirming takes them for the same (--same)"],
+    refusal: null,
+  };
+}
