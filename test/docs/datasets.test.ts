@@ -8,7 +8,7 @@ import { parseDescriptor } from "../../src/storage/dataset/descriptor.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { openLines } from "../../src/storage/recognise/draft.js";
 import { LAYOUTS, type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
-import { explain } from "../../src/storage/tools/report.js";
+import { describeDraft, screenOf } from "../../src/storage/tools/report.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 
@@ -23,6 +23,8 @@ const abc = (x: number, y: number, z: number) => [
   Math.sin(y) + Math.cos(x),
 ];
 
+const screenFor = (found: Recognised) => screenOf(describeDraft(found, SCRATCH, "u.h5", 2 ** 26));
+
 describe("docs/datasets.md", () => {
   it("walks from u.h5 to the velocity of an ABC flow", async () => {
     const [n, step] = [64, (2 * Math.PI) / 64];
@@ -36,13 +38,13 @@ describe("docs/datasets.md", () => {
     });
     const found = recognise(path);
     if (found === null) throw new Error("u.h5 is not recognised");
-    expect(PAGE).toContain(explain(measured(found, SCRATCH, {}), SCRATCH, "u.h5", 2 ** 26).lines.join("\n"));
+    expect(PAGE).toContain(screenFor(measured(found, SCRATCH, {})).join("\n"));
     expect(PAGE).toContain(`"spacing": ${step}`);
     const length = [n * step, n * step, n * step];
     const answers = { dims: ["z", "y", "x", "c"], periodic: AXIS_NAMES, length, origin: [0, 0, 0] };
     const answered = recognise(path, answers);
     expect(openLines(answered?.descriptor.questions ?? [])).toEqual([]);
-    const { lines } = explain(measured(answered as Recognised, SCRATCH, {}), SCRATCH, "u.h5", 2 ** 26);
+    const lines = screenFor(measured(answered as Recognised, SCRATCH, {}));
     expect(PAGE).toContain(lines.join("\n"));
     const velocity = abc(1, 2, 3);
     const shown = /^1,2,3,(.*),(.*),(.*)$/m.exec(PAGE)?.slice(1).map(Number) as number[];
