@@ -118,7 +118,7 @@ function isOwner({ host, tokens, anonymous, baseUrl, trustProxy }: Config, { ip,
 function mayManage({ config, auth }: Service, request: FastifyRequest): boolean {
   if (isOwner(config, request)) return true;
   try {
-    const { manage, release } = auth.authorise(tokenOf(request));
+    const { manage = false, release } = auth.authorise(tokenOf(request));
     release();
     return manage;
   } catch (error) {

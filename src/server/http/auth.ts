@@ -29,7 +29,8 @@ const TOKEN_FILE = z.strictObject({
 
 /**
  * The token file. `limit` is 0 (any number of points), above 0 (points per call) or below 0 (disabled; `-limit - 1` is
- * what it was before); with `manage` it may see and confirm data that wait. From `expires` on a token is unknown. Two entries of a name are a token and the one it replaces.
+ * what it was before); with `manage` it may see and confirm data that wait. From `expires` on a token is unknown. Two
+ * entries of a name are a token and the one it replaces.
  */
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
@@ -41,7 +42,7 @@ export interface Grant {
   /** Points admitted; 0 for any number. */
   readonly points: number;
   /** Whether it may see and confirm what waits. */
-  readonly manage: boolean;
+  readonly manage?: boolean;
   /** Counts one more query of the request against the rate of the token. @throws AuthError `RateLimited` */
   another(): void;
   release(): void;
@@ -66,7 +67,7 @@ export interface AuthLog {
   error(details: { readonly err: unknown }, message: string): void;
 }
 
-const FREE: Grant = { id: null, points: 0, manage: false, another: () => undefined, release: () => undefined };
+const FREE: Grant = { id: null, points: 0, another: () => undefined, release: () => undefined };
 
 /** Authentication off: every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };

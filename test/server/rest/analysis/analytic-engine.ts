@@ -113,6 +113,8 @@ export function analyticEngine(
   return {
     log,
     datasets: () => [LOPSIDED],
+    waiting: () => [],
+    draft: notAsked,
     find,
     start(query, control): Evaluation {
       log.started.push(query);
