@@ -4,7 +4,7 @@ import { checkExposure, readTokenFile, tokenFileAt } from "../server/http/auth.j
 import { TlsFiles } from "../server/http/tls.js";
 import { isAddress } from "../shared/addresses.js";
 import { type Config, ConfigError } from "../shared/config.js";
-import { natsOptions } from "../shared/nats-options.js";
+import { natsOptions } from "../shared/nats.js";
 import { describeError } from "../shared/system.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */

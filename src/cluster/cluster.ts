@@ -1,7 +1,7 @@
 /**
- * `Cluster` divides large queries among peers: each region of the data has one owner among them, every owner gets its
- * part of a query as one piece, and the answers are merged. A part that its owner does not answer is divided again
- * among the other peers; after two owners this process evaluates it itself.
+ * Divides large queries among the peers of a cluster. Each region of the data has one owner, which gets its part of a
+ * query as one piece. A piece that is not answered is divided again among the other peers; after two owners this
+ * process evaluates it itself.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -30,8 +30,7 @@ import { frameWeights } from "../kernels/time.js";
 import { version } from "../shared/build.js";
 import type { Config } from "../shared/config.js";
 import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../shared/errors.js";
-import { NatsLink } from "../shared/nats.js";
-import { natsOptions } from "../shared/nats-options.js";
+import { NatsLink, natsOptions } from "../shared/nats.js";
 import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/dataset/dataset.js";
 import { Exchange } from "./exchange.js";
 import { Members, type Peer, PeerError, type Report } from "./members.js";
@@ -40,69 +39,53 @@ import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
 import { ownersOf, type Regions, ranksThatPay, regionsIn, regionsOf } from "./regions.js";
 
-/**
- * The least work for which a query is divided although one process could cache its data: evaluations of a field, or
- * nodes of a search.
- */
+/** Least work, in evaluations of a field or nodes, of a divided query whose data one process could cache. */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Consecutive frames with the same owners, if owners vary with time because there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
-/** Interval at which a peer with a piece is looked at. */
 const LOOK_MS = 500;
-/** The pieces that may be asked for twice: the first few, and this part of all. */
+/** Pieces that may be sent twice: the first few, and this part of all. */
 const MOST_LATE = { fraction: 0.05, first: 8 } as const;
 /** A process with less work than this for each of its threads can take over what another one does not do. */
 const LOW_LOAD = 1;
-/** Most peers that are asked for a part, one after the other, before this process evaluates it itself. */
+/** Most peers that get a part, one after the other, before this process evaluates it itself. */
 const MOST_ASKED = 2;
-/** Parts of a query that are under way at a time. */
 const MOST_PARTS = 64;
-/** The reason of signals that end what is left of a query. */
 const OVER = new CancelledError();
 
-/** The regions by which a query is divided. */
 interface Distribution {
   readonly dataset: Dataset;
-  /** Time of the query. */
   readonly time: number;
   readonly regions: Regions;
   /** Whether the fields of the query, in all frames, are larger than the cache of one process. */
   readonly large: boolean;
   /** Ranks among which the query is divided, this process included. */
   readonly among: number;
-  /** Whether it should be divided now. One that has begun goes on when processes join. */
   readonly isDue: boolean;
 }
 
-/** A query to divide, and the conditions under which it is evaluated. */
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
-  /** Ids of peers that have been asked already: they own nothing in this division. */
+  /** Ids of peers that have had the part already: they own nothing in this division. */
   readonly without: ReadonlySet<string>;
 }
 
-/** The owners of the regions of a dataset. */
 interface Ownership {
-  /** By rank. */
   readonly peers: readonly (Peer | null)[];
   /** By region: the rank of its owner; 255 if no process is usable. */
   readonly ranks: Uint8Array;
 }
 
-/** A part of a query, for one owner. */
 interface OpenPortion<T> extends Omit<Portion, "owner"> {
-  /** Null if no process is usable. */
   readonly owner: Peer | null;
   /** Searches and cutouts: the nodes. */
   readonly box: RegionBox | null;
   /** Reductions: the parts of the region. */
   readonly parts: ReducedParts | null;
-  /** Float32 values of the answer; null for searches and reductions, whose answers have any length. */
+  /** Float32 values of the answer; null if it may have any length. */
   readonly size: number | null;
-  /** Takes the values, which last until it returns. */
   take(values: readonly Float32Array[]): T;
-  /** Divides the part again. */
   divide(divided: DividedQuery): Promise<readonly T[]>;
 }
 
@@ -110,7 +93,6 @@ const NO_POINTS = { points: [], velocities: [], count: 0, indices: new Uint32Arr
 
 type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
 
-/** This process as a member of its cluster. */
 export class Cluster implements Sharing {
   readonly #config: Config;
   readonly #log: Logger;
@@ -155,7 +137,6 @@ export class Cluster implements Sharing {
     });
   }
 
-  /** What this process tells the others about itself, every second. */
   #report(): Report {
     const [engine, owner] = [this.#engine as Engine, this.#owner as Owner];
     owner.refresh();
@@ -234,7 +215,6 @@ export class Cluster implements Sharing {
     of: (dataset) => {
       const owner = this.#owner as Owner;
       const known = dataset === null ? owner.ofAll() : owner.of(dataset);
-      // A process that has not met a peer has computed none.
       if (known === null) owner.refresh();
       return known;
     },
@@ -254,7 +234,7 @@ export class Cluster implements Sharing {
   /** The regions by which a query may be divided; null if no query of its kind is. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     const { reduction, spectrum, derivedAt, quantity } = query;
-    // Transforms need whole frames, and what they make exists only in the process that made it.
+    // Transforms need whole frames, and what they make exists only in this process.
     if (dataset === null || spectrum || derivedAt || quantity || reduction?.derived) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
@@ -262,7 +242,7 @@ export class Cluster implements Sharing {
     const large = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
     const among = this.#among(dataset, main.bricking, large);
-    // Every process caches a dataset of few regions itself, and copies cutouts of data that it can cache.
+    // Small datasets are cached by every process, which also copies cutouts of them itself.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
     const isDue = large ? among > 1 : regions.size >= this.#members.ranks.length && !isCut;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, among, isDue };
@@ -298,11 +278,9 @@ export class Cluster implements Sharing {
     return regions;
   }
 
-  /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
   #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "among" | "without">): Ownership {
     const { regions, dataset, time, among, without } = divided;
     const { ranks: all, version, self } = this.#members;
-    // Of several groups of ranks, that of this process.
     const own = Math.max(0, all.indexOf(self));
     const first = Math.max(0, Math.min(own - (own % among), all.length - among));
     const peers = all.slice(first, first + among);
@@ -322,12 +300,10 @@ export class Cluster implements Sharing {
     return found;
   }
 
-  /** A query and everything that its division needs. */
   #divided(checked: CheckedQuery, control: SharingControl): DividedQuery {
     return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), without: new Set() };
   }
 
-  /** Divides points by owner, and puts the values in their places in `out`. */
   async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
     const { checked, dataset, regions, time } = divided;
     const { peers, ranks } = this.#ownershipIn(divided);
@@ -340,8 +316,7 @@ export class Cluster implements Sharing {
     const width = valuesPerPoint(checked);
     try {
       const all = await cutPoints(regions, ranks, work, frameShift(dataset.frameVelocity, time), room);
-      // An owner's points are not worth a message if all are few and it has less than half the average: this process
-      // evaluates them.
+      // Few points of one owner are not worth a message: this process evaluates them.
       const isSmall = workOf(checked, work.count) < LEAST_WORK;
       const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
       const here = peers.indexOf(this.#members.self);
@@ -358,7 +333,6 @@ export class Cluster implements Sharing {
     }
   }
 
-  /** Divides a box of nodes by owner. @param take receives the values of a box, which last until it returns */
   #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
     const { peers, ranks } = this.#ownershipIn(divided);
@@ -371,7 +345,6 @@ export class Cluster implements Sharing {
     return this.#evaluateAll(divided, parts);
   }
 
-  /** Divides the parts of a reduction by owner. */
   #evaluateParts(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
     const { region, query } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
     const { peers, ranks } = this.#ownershipIn(divided);
@@ -387,10 +360,8 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Evaluates parts side by side and waits until none runs. An error of the service aborts the other parts; errors of
-   * the caller do not, because the query fails with the one at its first point.
-   *
-   * @throws the error of the query
+   * Evaluates parts side by side and waits until none runs. An error of the service aborts the others; after one of the
+   * caller the query fails with the one at its first point. @throws the error of the query
    */
   async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
@@ -411,7 +382,6 @@ export class Cluster implements Sharing {
     const isOver = (): boolean => signal.aborted || divided.signal.aborted;
     await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
     divided.signal.removeEventListener("abort", abort);
-    // Peers that were late, or came too late, need not continue.
     abort();
     if (divided.signal.aborted) throw OVER;
     const ours = errors.find(({ blame }) => blame === "server");
@@ -421,8 +391,8 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Lets the owner of a part evaluate it. If the owner refuses the part, fails, is lost or is late, the part is divided
-   * again among the owners that its regions have without that peer; every process of the cluster finds the same ones.
+   * Lets the owner of a part evaluate it. If that fails or is late, the part is divided again without that peer; every
+   * process of the cluster finds the same owners.
    */
   async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
@@ -446,10 +416,7 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Asks a peer for a part, and others too once it is late: it makes no progress while others have little to do. The
-   * first answer counts.
-   *
-   * @throws as `#ask` does
+   * Requests a part from a peer, and from others too once it is late; the first answer counts. @throws as `#ask` does
    */
   async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
     // A peer without pieces had no progress to make: its time counts from now.
@@ -464,7 +431,6 @@ export class Cluster implements Sharing {
     this.#counts.late++;
     this.#members.rest(peer);
     const instead = part.divide(divided);
-    // If both fail, the error of the others counts.
     return Promise.any([asked, instead]).catch(() => instead);
   }
 
@@ -474,13 +440,11 @@ export class Cluster implements Sharing {
     return this.#members.ranks.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 
-  /** The piece that a part is. */
   #pieceOf({ checked, dataset, deadline }: DividedQuery, { box, parts, count }: OpenPortion<unknown>): Piece {
     const query = { ...checked.query, dataset: dataset.name };
     return { query, box, parts, points: count, deadlineMs: Math.max(1, deadline - Date.now()) };
   }
 
-  /** Evaluates a part on the threads of this process. */
   async #evaluateHere<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<T> {
     const { dataset, signal, client } = divided;
     this.#counts.own++;
@@ -502,11 +466,7 @@ export class Cluster implements Sharing {
     }
   }
 
-  /**
-   * Asks a peer for a part, as one piece.
-   *
-   * @throws PeerError if another process may succeed, or the error of the query
-   */
+  /** Requests a part from a peer. @throws PeerError if another process may succeed, or the error of the query */
   async #ask<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
     const { points, velocities, size } = part;
     const exchange = this.#exchange;
@@ -527,7 +487,6 @@ export class Cluster implements Sharing {
       const into = this.#buffers.take(bytes);
       try {
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
-        // As above: the buffer of the values may be gone.
         signal.throwIfAborted();
         return part.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       } finally {
@@ -542,20 +501,16 @@ export class Cluster implements Sharing {
   }
 }
 
-/**
- * Whether another process may succeed if one has failed; not after an error of the caller or a deadline that has
- * passed.
- */
+/** Whether another process may succeed where one has failed. */
 function isOwnFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);
 }
 
-/** The index of the point that an error names; 0 if it names none. */
 function pointIn({ context }: FieldprobeError): number {
   return Number(/^points\[(\d+)\]/.exec(context.member ?? "")?.[1] ?? 0);
 }
 
-/** Turns an error of a part into one of the query: it replaces the index of the point that the error names. */
+/** Replaces the index of the point that an error names by that in the query. */
 function located(error: unknown, indices: Uint32Array): unknown {
   if (!(error instanceof FieldprobeError) || error.context.member === undefined) return error;
   const { code, message, context, cause } = error;

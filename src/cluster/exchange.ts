@@ -1,58 +1,48 @@
 /**
- * An exchange is a request and its answer, each a head of plain data and a body. A body that is larger than a small
- * message stays with its sender; the receiver fetches it in parts, of which it awaits eight megabytes at a time at
- * most, whatever the number of senders.
+ * Requests and answers between processes: a head of plain data and a body. A large body stays with its sender; the
+ * receiver fetches it in parts, awaiting eight megabytes at most whatever the number of senders.
  */
 import { once, setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
 import type { Msg, NatsConnection, QueuedIterator, Subscription } from "@nats-io/transport-node";
 import { CancelledError } from "../shared/errors.js";
-import { ROOT } from "../shared/nats-options.js";
+import { ROOT } from "../shared/nats.js";
 import { PeerError } from "./members.js";
 
-/** Bytes of a body that goes with its head. */
 const INLINE_BYTES = 64 * 1024;
 /** Bytes of a part of a body, how many parts this process awaits at a time, and the time that one may take. */
 const PART_BYTES = 1024 * 1024;
 const CREDIT = 8;
 const PART_MS = 30_000;
 /**
- * Bytes of the messages of a part. What arrives in several frames of 64 KiB, the client puts together in buffers that
- * grow: they make V8 mark the whole heap after a few megabytes (docs/decisions/cluster.md).
+ * Larger messages arrive in frames that the client joins in growing buffers, for which V8 marks its whole heap
+ * (docs/decisions/cluster.md).
  */
 const MESSAGE_BYTES = 16 * 1024;
 
-/** A body in several arrays. */
 type BodyParts = readonly Uint8Array[];
-/** Takes bytes of a body to their place. */
 type PlaceBytes = (bytes: Uint8Array, at: number) => void;
 
-/** The head of a request has the time within which its answer is due. */
 interface Due {
   readonly deadlineMs: number;
 }
 
-/** A head and a body that has come or is to be fetched. */
 export interface Received<H> {
   readonly head: H;
   readonly bytes: number;
   /** The body; null if it is kept. */
   readonly inline: Uint8Array | null;
-  /** Where the body is kept: process and key, which a request and its answer have in common. */
+  /** Where the body is kept: process and key. */
   readonly kept: string;
 }
 
-/**
- * Answers a request; never rejects.
- * @param send sends the answer; resolves once its body is no longer wanted
- */
+/** Answers a request; never rejects. `send` resolves once the body is no longer wanted. */
 type ReplyTo<H> = (
   request: Received<H>,
   signal: AbortSignal,
   send: (head: object, body: BodyParts) => Promise<void>,
 ) => Promise<void>;
 
-/** Sends and receives over one connection. */
 export class Exchange {
   readonly #connection: NatsConnection;
   readonly #id: string;
@@ -62,7 +52,6 @@ export class Exchange {
   readonly #ends = new Map<string, () => void>();
   readonly #waiting: (() => void)[] = [];
   #credit = CREDIT;
-  /** Requests so far: the key of each has its number. */
   #count = 0;
 
   constructor(connection: NatsConnection, id: string) {
@@ -75,13 +64,11 @@ export class Exchange {
         const body = error ? undefined : this.#kept.get(keyIn(message.subject));
         const most = Math.min(MESSAGE_BYTES, this.#mostBytes);
         for (const some of body ? messagesOf(body, Number(message.string()), most) : []) message.respond(some);
-        // An empty message ends a part.
         message.respond();
       },
     });
   }
 
-  /** Ends the requests that are being answered: the connection is lost. */
   close(): void {
     for (const end of this.#ends.values()) end();
   }
@@ -96,12 +83,11 @@ export class Exchange {
     return message;
   }
 
-  /** Tells a process that an answer or a body is no longer wanted. */
   #end(kept: string): void {
     if (!this.#connection.isClosed()) this.#connection.publish(`${ROOT}.end.${kept}`);
   }
 
-  /** Asks a process for an answer, and awaits its head. @throws PeerError, or the reason of the signal */
+  /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
   async ask<H>(id: string, generation: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
     const key = `${this.#id}-${this.#count++}`;
     let abort = (): void => undefined;
@@ -145,17 +131,17 @@ export class Exchange {
       }
     };
     return this.#connection.subscribe(subjectOf(generation, this.#id), {
-      // Who has asked reads an empty message as a refusal.
+      // The requester reads an empty message as a refusal.
       callback: (error, message) => void (error ?? reply(message).catch(() => message.respond())),
     });
   }
 
-  /** Takes a body to its place. @throws PeerError, or the reason of the signal, after which nothing is placed */
+  /** Fetches a body. @throws PeerError, or the reason of the signal, after which nothing is placed */
   async receive({ bytes, inline, kept }: Received<unknown>, place: PlaceBytes, given: AbortSignal): Promise<void> {
     if (inline !== null) return place(inline, 0);
     const failure = new AbortController();
     const signal = AbortSignal.any([given, failure.signal]);
-    // All parts listen to it: having more listeners than Node expects is not a leak here.
+    // Many listeners are not a leak here.
     setMaxListeners(0, signal);
     const fetch = async (from: number): Promise<void> => {
       if (this.#credit === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -192,17 +178,14 @@ export class Exchange {
   }
 }
 
-/** The subject of requests to a process of a generation. */
 function subjectOf(generation: string, id: string): string {
   return `${ROOT}.piece.${generation}.${id}`;
 }
 
-/** The key at the end of a subject, or of what is kept. */
 function keyIn(subject: string): string {
   return subject.slice(subject.lastIndexOf(".") + 1);
 }
 
-/** Reads a message. @throws PeerError for what `Exchange` does not write */
 function read<H>({ data }: Msg): Received<H> {
   try {
     return deserialize(data);
@@ -211,7 +194,6 @@ function read<H>({ data }: Msg): Received<H> {
   }
 }
 
-/** The part of a body that begins at a byte, cut into messages of at most `most` bytes. */
 function* messagesOf(body: BodyParts, from: number, most: number): Generator<Uint8Array> {
   let start = 0;
   for (const memory of body) {

@@ -1,9 +1,7 @@
 /**
- * `Members` knows the processes of the cluster by what they announce: at their start, every second, and when something
- * changes. A process that has been silent for three seconds owns nothing.
- *
- * Each process takes a rank: the lowest number that no other has. Ranks, not processes, have places among the regions,
- * so a process that is replaced leaves everything else where it is.
+ * The processes of a cluster, known by what they announce at their start, every second, and when something changes. One
+ * that is silent for three seconds owns nothing. Each takes a rank, the lowest that is free; regions belong to ranks,
+ * so a process that is replaced moves nothing.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -11,7 +9,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { PeerStatus } from "../engine/contract/query.js";
-import { ROOT } from "../shared/nats-options.js";
+import { ROOT } from "../shared/nats.js";
 
 const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;
@@ -22,11 +20,9 @@ const SILENCE_MS = 3_000;
 const MEETING_MS = 300;
 /** Time without progress after which a process with pieces is stuck. */
 const STUCK_MS = 3_000;
-/** Time for which a process that is stuck owns nothing. */
 const RESTING_MS = 30_000;
-/** Time for which a rank stays empty before the process in the last one takes it. */
+/** Time before the process in the last rank takes one that is empty. */
 const EMPTY_MS = 60_000;
-/** Time for which a peer that was lost is shown as not usable. */
 const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
 const MOST_RANKS = 250;
@@ -36,56 +32,44 @@ const text = z.string().max(256);
 const ANNOUNCEMENT = z.object({
   /** Identifies a connection of a process; another one after each time it was lost. */
   id: z.string().regex(/^[0-9a-f]{16}$/),
-  /** Machine and process. */
   name: text,
-  /** Start of the process, which tells it from others. */
   since: z.number(),
   rank: whole.max(MOST_RANKS - 1).nullable(),
   state: z.enum(["ready", "draining", "gone"]),
   version: text,
   /** Digest of what computes. */
   build: text,
-  /** Changes whenever `generations` do. */
   revision: whole,
-  /** The generation of each dataset; null: as announced before. */
+  /** Dataset versions; null: as announced before. */
   generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
-  /** Datasets of which only samples were read; null: as announced before. */
   unverified: z.array(text).nullable(),
   ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
-  /** Grows while the process makes progress. */
   progress: whole,
   cache: z.object({ bytes: whole, used: whole, read: whole }),
   pieces: z.object({ own: whole, asked: whole, refused: whole, late: whole, answered: whole }),
 });
 
-/** What a process says about itself. */
 export type Announcement = z.output<typeof ANNOUNCEMENT>;
 /** The part of it that `Members` does not know by itself. */
 export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "state">;
 
-/** The generation of all datasets of a process together. */
 export function generationOfAll(generations: Readonly<Record<string, string>>): string {
   const all = Object.entries(generations).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 32);
 }
 
-/** Why a process has not answered; another one, or this process, may. */
+/** Says that a process has not answered; another one may. */
 export class PeerError extends Error {}
 
-/** A process as this one sees it. */
 export class Peer {
   said: Announcement;
   generations: Readonly<Record<string, string>> = {};
   unverified: readonly string[] = [];
-  /** Pieces that it has been asked for and has not answered. */
   outstanding = 0;
-  /** Times on the clock of `performance`: of its last announcement and progress, and of the end of its rest. */
   heardAt = performance.now();
   progressAt = performance.now();
   restingUntil = 0;
-  /** Whether it has refused a piece by limits that this process has not. */
   isLimited = false;
-  /** Ends what it has been asked for when it is lost. */
   readonly lost = new AbortController();
 
   constructor(said: Announcement) {
@@ -96,7 +80,6 @@ export class Peer {
     return this.said.id;
   }
 
-  /** Work for each of its threads. */
   get load(): number {
     return (this.said.running + this.said.queued) / Math.max(1, this.said.threads);
   }
@@ -106,7 +89,6 @@ export class Peer {
   }
 }
 
-/** Listens to announcements. @param heard is told of each that is well-formed */
 export function listenToMembers(connection: NatsConnection, heard: (said: Announcement) => void): void {
   connection.subscribe(SUBJECT, {
     callback: (error, message) => {
@@ -122,22 +104,17 @@ export function listenToMembers(connection: NatsConnection, heard: (said: Announ
   });
 }
 
-/** Asks all processes to introduce themselves. */
 export function greet(connection: NatsConnection): void {
   connection.publish(HELLO);
 }
 
-/** The processes of a cluster, this one among them. */
 export class Members {
-  /** By rank; null: no process has it, or is known to have it. */
   ranks: readonly (Peer | null)[] = [];
-  /** Changes whenever owners may change. */
   version = 0;
   self: Peer | null = null;
   readonly #report: () => Report;
   readonly #log: Logger;
   readonly #all = new Map<string, Peer>();
-  /** By name: when peers were lost that have not left by themselves. */
   readonly #lost = new Map<string, number>();
   readonly #name = `${hostname()}/${process.pid}`;
   readonly #since = Date.now() + Math.random();
@@ -157,7 +134,6 @@ export class Members {
     this.#log = log;
   }
 
-  /** Joins over a new connection. */
   join(connection: NatsConnection): void {
     this.#connection = connection;
     this.#beat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
@@ -178,7 +154,6 @@ export class Members {
     }
   }
 
-  /** Forgets all processes when the connection is lost. */
   leave(): void {
     this.#connection = null;
     for (const member of this.#all.values()) member.lost.abort(new PeerError("this process has lost NATS"));
@@ -189,7 +164,6 @@ export class Members {
     this.#arrange();
   }
 
-  /** Says that this process takes no more pieces, or is gone. */
   retire(state: "draining" | "gone"): void {
     this.#draining = true;
     this.#say(true, state);
@@ -201,12 +175,10 @@ export class Members {
     this.leave();
   }
 
-  /** All processes except this one. */
   get others(): Peer[] {
     return [...this.#all.values()].filter((member) => member !== this.self);
   }
 
-  /** Whether a process takes pieces of queries from this one. */
   isUsable({ said, restingUntil }: Peer): boolean {
     const same = said.build === this.self?.said.build;
     return same && said.state === "ready" && said.rank !== null && restingUntil === 0;
@@ -226,7 +198,6 @@ export class Members {
     return [...known, ...[...this.#lost.keys()].map((name) => ({ name, ...none }))];
   }
 
-  /** Whether a process that takes work has a generation, of a dataset or of all together. */
   hasGeneration(generation: string): boolean {
     return this.others.some(
       ({ generations, said }) =>
@@ -235,7 +206,6 @@ export class Members {
     );
   }
 
-  /** Lets a process that is stuck own nothing for a while. */
   rest(member: Peer): void {
     member.restingUntil = performance.now() + RESTING_MS;
     this.#log.warn({ peer: member.said.name }, "peer makes no progress");
@@ -252,7 +222,7 @@ export class Members {
     return { id, name: this.#name, since: this.#since, rank, ...this.#report(), state };
   }
 
-  /** Announces this process; generations go along when they have changed or someone has not heard them. */
+  /** Announces this process; with its dataset versions if they have changed or someone has not heard them. */
   #say(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
@@ -288,7 +258,6 @@ export class Members {
       if (known) this.#lose(known, "it has left");
       return;
     }
-    // Its generations are asked for, with each announcement without them, until they are there.
     const member = known ?? new Peer(said.generations === null ? { ...said, revision: -1 } : said);
     if (known === undefined) {
       // A process that has lost its connection comes back under another id.
@@ -310,7 +279,6 @@ export class Members {
     if (said.rank !== null && said.rank === self.said.rank && isBefore(said, self.said)) this.#takeRank();
   }
 
-  /** Keeps an announcement. */
   #note(member: Peer, said: Announcement, isNew = false): void {
     const before = member.said;
     member.said = said.generations === null ? { ...said, revision: before.revision } : said;
@@ -333,7 +301,6 @@ export class Members {
     this.#arrange();
   }
 
-  /** Finds who has which rank. */
   #arrange(): void {
     const ranks: (Peer | null)[] = [];
     for (const member of this.#all.values()) {
@@ -371,7 +338,6 @@ export class Members {
   }
 }
 
-/** Whether one process goes before another one if both want a rank. */
 function isBefore(one: Announcement, other: Announcement): boolean {
   return one.since < other.since || (one.since === other.since && one.id < other.id);
 }

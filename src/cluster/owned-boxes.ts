@@ -5,22 +5,17 @@ import type { NodeRegion } from "../engine/contract/node-region.js";
 import type { RegionBox } from "../engine/contract/query.js";
 import type { Regions } from "./regions.js";
 
-/** A box of nodes and its owner. */
 export interface OwnedBox extends RegionBox {
   readonly owner: number;
 }
 
-/** Divides a box of nodes by owner; neighbours along x with one owner stay together. */
 export function boxesOf(
   regions: Regions,
   owners: Uint8Array,
   nodes: NodeRegion,
   { from, count }: RegionBox,
 ): OwnedBox[] {
-  /**
-   * The regions along an axis, with the nodes of the box in each: the first, and how many. A box may go on over the
-   * seam of an axis for a period, in which the regions follow again.
-   */
+  /** Regions along an axis with their nodes in the box. Beyond the seam of a periodic axis the regions follow again. */
   const along = (a: 0 | 1 | 2) => {
     const [stride, edge] = [nodes.stride[a], regions.edge[a]];
     const first = nodes.first[a] + from[a] * stride;
@@ -51,11 +46,8 @@ export function boxesOf(
 }
 
 /**
- * Gives each of some parts of a reduction to the owner of its middle; parts that are lines across several regions go to
- * their owners in turn.
- *
- * @param runs runs of parts in the order of `partsOf`: the first of each, and how many
- * @returns the runs of each owner
+ * Gives each part of a reduction to the owner of its middle; lines across several regions go to their owners in turn.
+ * @param runs first part and number of parts, in the order of `partsOf` @returns the runs of each owner
  */
 export function runsOf(
   { axes, count, edge }: Regions,

@@ -1,7 +1,6 @@
 /**
- * An owner answers pieces for other processes, evaluated by this process alone. It listens to one subject for each
- * dataset. The name of the subject contains the dataset's generation, so processes with other code, settings or bytes
- * send their pieces elsewhere.
+ * Answers pieces for other processes. Subjects contain the dataset's version, so processes with other code, settings or
+ * bytes send their pieces elsewhere.
  */
 import { createHash } from "node:crypto";
 import type { Subscription } from "@nats-io/transport-node";
@@ -19,7 +18,7 @@ import { generationOfAll } from "./members.js";
 /** Bytes of points above which a process takes no more pieces. */
 const HELD_BYTES = 256 * 1024 * 1024;
 
-/** The head of a piece: the part of a query that one process asks another one for. Its points are the body. */
+/** Head of a piece, the part of a query that goes to one process. Its points are the body. */
 export interface Piece {
   readonly query: Query;
   /** Searches and cutouts: the part of their nodes. */
@@ -30,18 +29,15 @@ export interface Piece {
   readonly deadlineMs: number;
 }
 
-/** The head of its answer, whose body is the values. */
 export interface PieceAnswer {
   readonly failure: Failure | null;
 }
 
-/** The values of a piece, until they are released. */
 interface PieceValues {
   readonly values: readonly Float32Array[];
   release(): void;
 }
 
-/** A dataset of which pieces are answered, and its generation here. */
 interface ServedDataset {
   readonly dataset: Dataset;
   readonly generation: string;
@@ -49,19 +45,16 @@ interface ServedDataset {
   subscription: Subscription | null;
 }
 
-/** Answers pieces. */
 export class Owner {
   readonly #engine: Engine;
   readonly #log: Logger;
   /** What values depend on besides a dataset. */
   readonly #common: string;
   readonly #digests: DatasetDigests;
-  /** By the name of the dataset. */
   readonly #served = new Map<string, ServedDataset>();
   #exchange: Exchange | null = null;
   #isComputing = false;
   #heldBytes = 0;
-  /** Counts the changes of what `announced` returns. */
   revision = 0;
   answered = 0;
 
@@ -73,31 +66,26 @@ export class Owner {
     this.#digests = new DatasetDigests(state);
   }
 
-  /** Samples of files read for digests so far: a sign of progress. */
   get samples(): number {
     return this.#digests.samples;
   }
 
-  /** The generation of a dataset; null as long as it is not known. */
   of(dataset: Dataset): string | null {
     const known = this.#served.get(dataset.name);
     return known?.dataset === dataset ? known.generation : null;
   }
 
-  /** The generation of all datasets together; null as long as one is not known. */
   ofAll(): string | null {
     const { generations } = this.announced();
     return this.#engine.datasets().every(({ name }) => name in generations) ? generationOfAll(generations) : null;
   }
 
-  /** All generations, and the datasets whose bytes were not compared in full. */
   announced(): { readonly generations: Record<string, string>; readonly unverified: string[] } {
     const all = [...this.#served];
     const unverified = all.filter(([, { verified }]) => !verified).map(([name]) => name);
     return { generations: Object.fromEntries(all.map(([name, { generation }]) => [name, generation])), unverified };
   }
 
-  /** Listens on a new connection. */
   join(exchange: Exchange): void {
     this.#exchange = exchange;
     for (const served of this.#served.values()) this.#listen(served);
@@ -109,7 +97,6 @@ export class Owner {
     this.#exchange = null;
   }
 
-  /** Takes no more pieces. */
   drain(): void {
     for (const { subscription } of this.#served.values()) subscription?.unsubscribe();
   }
@@ -145,7 +132,7 @@ export class Owner {
         if (!verified)
           this.#log.warn({ dataset: name }, "unverified copy: only samples are compared; see fieldprobe check");
       } catch {
-        // Files that cannot be read cannot be compared with those of others. The next look tries again.
+        // What cannot be read now is read by the next look.
       }
     }
   }
@@ -190,7 +177,6 @@ export class Owner {
   }
 }
 
-/** Evaluates a piece on the threads of this process alone. @param write gives the evaluation its points */
 export async function evaluatePiece(
   engine: Engine,
   { query, box, parts, points, deadlineMs }: Piece,

@@ -1,4 +1,4 @@
-/** A portion is the part of a query's points that one peer evaluates; its points stay in the order of the query. */
+/** Portions: the points of a query that one peer evaluates, in the order of the query. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Slab } from "../engine/contract/task.js";
 import type { SharedPoints } from "../engine/main/sharing.js";
@@ -6,28 +6,21 @@ import { addByCell } from "../kernels/brick-order.js";
 import type { Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";
 
-/** Points treated in one tick. */
 const TICK_POINTS = 65_536;
 
-/** The points that are divided. */
 export interface PointsToCut extends Omit<SharedPoints, "out"> {
   /** Index in the query of each point; null: its place. */
   readonly indices: Uint32Array | null;
 }
 
-/** The points of one owner: a slab of them, and one of initial velocities if they are given. */
 export interface Portion extends PointsToCut {
   readonly owner: number;
-  /** Ascending. */
   readonly indices: Uint32Array;
 }
 
 /**
- * Divides points by the owners of their regions; a coordinate that is not a number counts for any, whose owner refuses
- * it.
- *
- * @param shift displacement of the grid, which is subtracted from the coordinates
- * @param room  lends memory for the portions
+ * Divides points by the owners of their regions; one with a coordinate that is not a number goes to any. @param shift
+ * displacement of the grid, subtracted from the coordinates @param room lends memory for the portions
  */
 export async function cutPoints(
   { axes, tables }: Regions,
@@ -48,7 +41,6 @@ export async function cutPoints(
       counts[owner]++;
     }
   });
-  // Portions follow each other in the arrays.
   const starts = new Uint32Array(counts.length);
   for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
   const places = room(4 * count);
@@ -84,7 +76,7 @@ export async function cutPoints(
   return portions;
 }
 
-/** Walks slabs in parts, about one per tick. @param walk triples of the part, index of its first point, points */
+/** Walks slabs, about a part per tick. */
 async function walkSlabs(
   slabs: readonly Slab[],
   walk: (triples: Float32Array, first: number, size: number) => void,
@@ -103,7 +95,7 @@ async function walkSlabs(
     }
 }
 
-/** Copies the values of a portion, `width` a point, to their places in the answer. @param parts whole points each */
+/** Copies the values of a portion, `width` a point, to their positions in the answer. */
 export function mergeValues(
   parts: readonly Float32Array[],
   indices: Uint32Array,

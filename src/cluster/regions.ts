@@ -1,7 +1,6 @@
 /**
- * Regions are boxes of bricks that the grid of a dataset is divided into. Each has one owner among the peers, which
- * caches it; the regions of an owner are neighbours as far as possible, because the bricks along a boundary are cached
- * on both sides.
+ * Regions: boxes of bricks with one owner each among the peers, which caches it. The regions of an owner are neighbours
+ * as far as possible, because bricks along a boundary are cached on both sides.
  */
 import { createHash } from "node:crypto";
 import { STENCIL_REACH } from "../engine/contract/sweep-shape.js";
@@ -11,7 +10,6 @@ import type { Axes, Bricking, Triple } from "../kernels/types.js";
 
 /** Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least. */
 const EDGE = { most: 128, least: 64 } as const;
-/** How many regions a grid is divided into: at least, if its size allows it, and at most. */
 const FEWEST = 64;
 const MOST = 32_768;
 /** Times that a brick is read, on average, above which fewer processes divide a query. */
@@ -25,18 +23,15 @@ export interface Regions {
   readonly edge: Triple;
   readonly size: number;
   /**
-   * Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add
-   * up. One more cell represents the first of the next period.
+   * Per axis and cell of the grid its term of the region number: the three add up. The cell past the end is the first
+   * of the next period.
    */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
-  /** The place of each region on a curve from neighbour to neighbour (Morton order). */
+  /** Position of each region on the Morton curve. */
   readonly places: Uint16Array;
 }
 
-/**
- * Divides a grid. A point belongs to the region of the lowest brick that its stencil may need: only higher neighbours
- * are read next to it.
- */
+/** Divides a grid. A point belongs to the region of the lowest brick of its stencil. */
 export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   const bricks = bricksOfRegion(bricking);
   const edge = bricks.map((n, a) => n * bricking.edge[a]) as [number, number, number];
@@ -53,7 +48,7 @@ export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   return { axes, count, edge, size, tables: [table(0), table(1), table(2)], places: placesOf(count, size) };
 }
 
-/** The regions of which more than half of the bricks are among some, in ascending order. */
+/** Regions more than half of whose bricks are among some, ascending. */
 export function regionsIn({ edge, count, size }: Regions, bricking: Bricking, bricks: Iterable<number>): number[] {
   const along = (a: 0 | 1 | 2, brick: number): number => Math.floor((brick * bricking.edge[a]) / edge[a]);
   const regionOf = (brick: number): number => {
@@ -68,7 +63,6 @@ export function regionsIn({ edge, count, size }: Regions, bricking: Bricking, br
   return Array.from(wholes.keys()).filter((region) => 2 * parts[region] > wholes[region]);
 }
 
-/** Bricks along the edges of a region. */
 function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
   const bricks = edge.map((nodes) => Math.max(1, Math.round(EDGE.most / nodes))) as [number, number, number];
   const regions = (): number => bricks.reduce((product, n, a) => product * Math.ceil(count[a] / n), 1);
@@ -84,8 +78,8 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
 }
 
 /**
- * The ranks among which queries of data beyond one cache are divided: as many as there are, or else the largest power of
- * two of them whose halos do not cost more than division saves.
+ * Ranks that divide queries of data beyond one cache: all, or the largest power of two whose halos do not cost more
+ * than division saves.
  */
 export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number): number {
   const isWorth = (some: number): boolean =>
@@ -97,8 +91,8 @@ export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number
 }
 
 /**
- * How often a brick is read, on average, if each owner reads once what the points of its regions need: these may lie in
- * the brick itself or in lower neighbours of it, seven with the usual bricks.
+ * How often a brick is read on average, if each owner reads once what its points need: their brick and its lower
+ * neighbours.
  */
 export function readsPerBrick(regions: Regions, bricking: Bricking, owners: Uint8Array): number {
   const { count } = regions;
@@ -119,7 +113,6 @@ export function readsPerBrick(regions: Regions, bricking: Bricking, owners: Uint
   return reads / (bricking.count[0] * bricking.count[1] * bricking.count[2]);
 }
 
-/** Along an axis: regions from which points need a brick, and the number of bricks of which this is so. */
 function belowBricks(
   { axes, edge }: Regions,
   bricking: Bricking,
@@ -138,7 +131,6 @@ function belowBricks(
   return [...found.values()];
 }
 
-/** Numbers the regions in Morton order. */
 function placesOf(count: Triple, size: number): Uint16Array {
   const axes = count.map((nodes) => ({ nodes }));
   const { x, y, z } = sortTables(axes, { edge: [1, 1, 1], count });
@@ -153,14 +145,10 @@ function placesOf(count: Triple, size: number): Uint16Array {
 }
 
 /**
- * The rank that owns each region. Every rank has a run of the curve, as long as that of others or, of a number of ranks
- * that is not a power of two, half as long again at most. One more rank takes regions from two or three others, so of N
- * ranks at most 1.5/N of all regions move. The regions of a rank that is not usable go to the others, each to the one
- * that a hash of both prefers, and so do all regions if they are fewer than the ranks.
- *
- * @param usable by rank
- * @param seed   text on which owners depend if there are fewer regions than ranks
- * @returns 255 if no rank is usable
+ * The rank that owns each region, 255 if none is usable. Every rank has a run of the curve: of N ranks, one more takes
+ * at most 1.5/N of all regions from two or three others. Regions of a rank that is not usable, and all if they are
+ * fewer than the ranks, go to the one that a hash prefers. @param usable by rank @param seed text for the hash if there
+ * are fewer regions than ranks
  */
 export function ownersOf({ size, places }: Regions, usable: readonly boolean[], seed: string): Uint8Array {
   const owners = new Uint8Array(size);
@@ -176,8 +164,8 @@ export function ownersOf({ size, places }: Regions, usable: readonly boolean[], 
 }
 
 /**
- * The ranks in the order of their runs, in a power of two of groups that share the curve evenly and have two to four
- * ranks each: a further rank goes into the middle of the smallest group.
+ * Ranks in the order of their runs: groups, a power of two, share the curve evenly; a further rank joins the middle of
+ * the smallest.
  */
 function groupsOf(ranks: number): number[][] {
   let groups: number[][] = [[]];
@@ -197,7 +185,7 @@ function substitute(usable: readonly boolean[], salt: number, region: number): n
   return highest < 0 ? -1 : scores.indexOf(highest);
 }
 
-/** The finaliser of MurmurHash3: every bit of the input reaches every bit of the output. */
+/** Finaliser of MurmurHash3. */
 function scramble(value: number): number {
   let h = value;
   h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b);

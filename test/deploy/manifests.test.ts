@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { loadConfig, readConfig } from "../../src/shared/config.js";
-import { natsOptions } from "../../src/shared/nats-options.js";
+import { natsOptions } from "../../src/shared/nats.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");

@@ -4,8 +4,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/shared/config.js";
-import { openNats, writeNkey } from "../../src/shared/nats.js";
-import { type NatsOptions, natsOptions } from "../../src/shared/nats-options.js";
+import { type NatsOptions, natsOptions, openNats, writeNkey } from "../../src/shared/nats.js";
 import { NO_NATS, useNatsServers } from "../support/nats.js";
 import { scratchFolder } from "../support/scratch.js";
 
@@ -35,12 +34,12 @@ describe("settings of NATS", () => {
     expect(() => optionsOf(settings)).toThrow(problem);
   });
 
-  it("take an NKEY that only its owner may read, and that is never written over", () => {
+  it("take an NKEY that only its owner may read, and that is never written over", async () => {
     const path = join(folder, "a.nk");
-    expect(writeNkey(path)).toMatch(/^U[A-Z2-7]{55}$/);
+    expect(await writeNkey(path)).toMatch(/^U[A-Z2-7]{55}$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const seed = readFileSync(path, "utf8");
-    expect(() => writeNkey(path)).toThrow(/EEXIST/);
+    await expect(writeNkey(path)).rejects.toThrow(/EEXIST/);
     expect(readFileSync(path, "utf8")).toBe(seed);
   });
 });
@@ -58,8 +57,8 @@ describe.skipIf(NO_NATS)("a server with TLS that wants an NKEY", () => {
     writeFileSync(at("server.ext"), "subjectAltName=IP:127.0.0.1");
     const signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "server.ext", "-days", "9"];
     openssl("x509", "-req", "-in", "server.csr", ...signed, "-out", "server.crt");
-    const nkey = writeNkey(at("known.nk"));
-    writeNkey(at("strange.nk"));
+    const nkey = await writeNkey(at("known.nk"));
+    await writeNkey(at("strange.nk"));
     const tls = `tls { cert_file: "${at("server.crt")}", key_file: "${at("server.key")}" }`;
     const permissions = `{ publish: "fieldprobe.>", subscribe: "fieldprobe.>" }`;
     const users = `authorization { users = [ { nkey: ${nkey}, permissions: ${permissions} } ] }`;

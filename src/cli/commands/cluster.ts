@@ -2,8 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
-import { openNats, writeNkey } from "../../shared/nats.js";
-import { natsOptions } from "../../shared/nats-options.js";
+import { natsOptions, openNats, writeNkey } from "../../shared/nats.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
@@ -20,7 +19,7 @@ export function clusterCommand(): Command {
     .command("key")
     .description("make an NKEY by which processes prove to NATS servers who they are; print its public part")
     .argument("<file>", "file for its seed, which only its owner may read", pathArgument)
-    .action((file: string) => void process.stdout.write(`${writeNkey(file)}\n`));
+    .action(async (file: string) => void process.stdout.write(`${await writeNkey(file)}\n`));
   return command;
 }
 

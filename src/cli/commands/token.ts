@@ -18,8 +18,7 @@ import {
 import { Command, InvalidArgumentError } from "commander";
 import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
 import { loadConfig } from "../../shared/config.js";
-import { withLock } from "../../shared/lock-file.js";
-import { reasonOf } from "../../shared/system.js";
+import { reasonOf, withLock } from "../../shared/system.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 
 /** Bytes of a new token: 192 bits, 32 letters in base64url. */

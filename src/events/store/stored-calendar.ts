@@ -2,9 +2,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DataError } from "../../shared/errors.js";
-import { withLock } from "../../shared/lock-file.js";
 import { openConnection } from "../../shared/sqlite.js";
-import { makeFolder, reasonOf } from "../../shared/system.js";
+import { makeFolder, reasonOf, withLock } from "../../shared/system.js";
 import type { FileHead } from "../model/calendar.js";
 import type { Address, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFi
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { withLock } from "../../src/shared/lock-file.js";
+import { withLock } from "../../src/shared/system.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
 let folder: string;
