@@ -202,11 +202,11 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 5_000,
-  "src/cli": 2_965,
+  "src/cli": 2_753,
   "src/client": 1_147,
-  "src/cluster": 1_793,
+  "src/cluster": 1_654,
   "src/engine": 9_740,
-  "src/events": 4_655,
+  "src/events": 4_654,
   "src/float32": 390,
   "src/jobs": 2_821,
   "src/kernels": 9_300,
