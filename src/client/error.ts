@@ -1,25 +1,20 @@
-/**
- * `ClientError` is the one error of the client: a fault of the service, a refusal at HTTP level, or a failed
- * connection.
- */
+/** `ClientError`: the one error of the client. */
 import { CALLER_CODES, type ErrorCode, type Fault, SERVER_CODES } from "../shared/errors.js";
 
 /**
- * `Fault` is a fault that names no code of ours (another service), `Http` a plain status without an envelope, `Network`
- * a connection that failed, `Protocol` an answer that is not what was asked for.
+ * `Fault`: a fault without a code of ours. `Http`: a status without an envelope. `Network`: a failed connection.
+ * `Protocol`: an answer of the wrong form.
  */
 export type ClientErrorCode = ErrorCode | "Fault" | "Http" | "Network" | "Protocol";
 
 export interface ClientErrorDetail {
-  /** The request member at fault, e.g. `time` or `points[12].x`; points are counted within the caller's whole array. */
+  /** Request member at fault, e.g. `points[12].x`; points count within the caller's whole array. */
   readonly member?: string;
-  /** The name of the limit that was exceeded, e.g. `query.points`. */
+  /** Name of the exceeded limit, e.g. `query.points`. */
   readonly limit?: string;
-  /** The service's id of the request in its log. */
   readonly requestId?: string;
-  /** HTTP status, if there was an answer. */
   readonly status?: number;
-  /** Seconds after which the service expects a retry to make sense. */
+  /** Seconds after which to retry. */
   readonly retryAfter?: number;
   /** Of `/api`: everything that is wrong with a question. */
   readonly faults?: readonly Fault[];
@@ -45,7 +40,7 @@ export class ClientError extends Error {
   }
 }
 
-/** The members of the soap package's errors that are used here; it documents none of them. */
+/** Undocumented members of the soap package's errors. */
 interface SoapFailure {
   readonly message?: string;
   readonly code?: string;
@@ -53,9 +48,6 @@ interface SoapFailure {
   readonly response?: { readonly status?: number; readonly headers?: Readonly<Record<string, unknown>> };
 }
 
-/**
- * A fault as the soap package decodes it: 1.1 members in lower case, 1.2 members capitalised, text bare or in `$value`.
- */
 interface SoapFault {
   readonly faultstring?: unknown;
   readonly detail?: FaultDetail;
@@ -76,12 +68,10 @@ function isErrorCode(code: string | undefined): code is ErrorCode {
   return code !== undefined && CODES.has(code);
 }
 
-/** Leaves out the members that are undefined. */
 export function present(detail: { readonly [K in keyof ClientErrorDetail]: ClientErrorDetail[K] | undefined }) {
   return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined)) as ClientErrorDetail;
 }
 
-/** Turns what the soap package reports as an error into a ClientError. */
 export function clientError(thrown: unknown): ClientError {
   const failure = (thrown ?? {}) as SoapFailure;
   const status = failure.response?.status;

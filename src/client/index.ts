@@ -1,6 +1,5 @@
 /**
- * The typed client has a method for every operation of the table. A method takes any number of points, sends them in
- * parts, and returns the results in one typed array.
+ * Typed client: a method for every operation, which sends any number of points in parts and returns one typed array.
  */
 import {
   ALL_OPERATIONS,
@@ -35,11 +34,10 @@ export type {
 } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
-/** Options of `connect`. */
 export interface ConnectOptions {
   /** SOAP version of the requests; 1.1 by default. */
   readonly version?: SoapVersion;
-  /** The token that is sent as `authToken` with every request that has none itself. */
+  /** Token of requests that have none themselves. */
   readonly token?: string;
   /** Largest number of points in a request, 20 000 by default; smaller once the service has refused as many. */
   readonly pointsPerRequest?: number;
@@ -49,7 +47,6 @@ export interface ConnectOptions {
 
 type Request = Readonly<Record<string, unknown>>;
 
-/** The form of answers of operations that are not known here. */
 interface RecordsOf {
   readonly record: RecordName;
   readonly components: readonly string[];
@@ -57,13 +54,8 @@ interface RecordsOf {
 }
 
 /**
- * Connects to a service.
- *
- * @param url the service's base address, e.g. `http://127.0.0.1:8080`, or its endpoint
- * @returns one method per operation; each splits its points into requests, keeps their order and rejects with
- *   ClientError when the service refuses or fails
- * @throws ClientError when the service or its WSDL cannot be reached
- * @throws RangeError unless the numbers among the options are whole and positive
+ * Connects to a service. @param url base address, e.g. `http://127.0.0.1:8080`, or endpoint @throws ClientError when it
+ * cannot be reached, RangeError unless the numbers among the options are whole and positive
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<FieldClient> {
   for (const name of ["pointsPerRequest", "concurrency"] as const) {
@@ -103,7 +95,6 @@ function isCloseTime(error: unknown, { request }: TableRow): boolean {
   return ["time", "StartTime", "EndTime"].includes(error.member ?? "");
 }
 
-/** Runs an operation with the options of `/api`, in parts like those of `run`, over plain HTTP. */
 async function runTracks(
   url: string,
   operation: TableRow,
@@ -140,16 +131,14 @@ async function runTracks(
   return { record, components: RECORDS[record], recordsPerPoint: perPoint, values: values ?? new Float32Array() };
 }
 
-/** The number of records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */
+/** Records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */
 function recordsPerPoint(operation: TableRow, request: Request): number {
   const layered = operation.request.some(({ name }) => name === "nlayers");
   return layered ? (8 ** Number(request.nlayers) - 1) / 7 : 1;
 }
 
 /**
- * Flattens the list members of a request, and counts its points.
- *
- * @throws ClientError if a list has not one item for each point
+ * Flattens the list members of a request, and counts its points. @throws ClientError unless there is one item per point
  */
 function readLists(operation: TableRow, request: Request) {
   const lists = operation.request
@@ -166,7 +155,6 @@ function readLists(operation: TableRow, request: Request) {
   return { lists, total };
 }
 
-/** Runs an operation in parts of its points; one that takes no list of points runs whole. */
 async function run(
   call: SoapCall,
   operation: TableRow,
@@ -197,7 +185,6 @@ async function run(
   return { record: operation.result, components, recordsPerPoint: perPoint, values: values ?? new Float32Array() };
 }
 
-/** Sends a request without a list of points, whose answer may have any length: searches, cutouts and array forms. */
 async function runWhole(
   call: SoapCall,
   operation: TableRow,

@@ -7,7 +7,6 @@ import { ask, type PlainRequest } from "./plain-http.js";
 import type { Question } from "./questions.js";
 import { untilAnswered } from "./retries.js";
 
-/** Milliseconds between two looks at a job, at first and at most. */
 const FIRST_LOOK_MS = 100;
 const LAST_LOOK_MS = 5_000;
 
@@ -16,7 +15,6 @@ export interface JobDescription {
   readonly id: string;
   readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
   readonly call: string;
-  /** From 0 to 1. */
   readonly progress: number;
   readonly secondsLeft: number | null;
   readonly cost: { readonly points: number; readonly tasks: number; readonly seconds: number };
@@ -30,15 +28,13 @@ export interface JobDescription {
   } | null;
 }
 
-/** Ends a request early, and hears of progress. */
 export interface JobOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (job: JobDescription) => void;
 }
 
-/** The methods of a client for jobs. */
 export interface JobMethods {
-  /** Starts a job of a question. It is sent once: if the connection breaks, `jobs` tells whether it was accepted. */
+  /** Starts a job of a question. It is sent once: if the connection breaks, look in `jobs` whether it was accepted. */
   submit<C extends CallName>(
     dataset: string,
     call: C,
@@ -46,21 +42,17 @@ export interface JobMethods {
     options?: JobOptions,
   ): Promise<JobDescription>;
   job(id: string, options?: JobOptions): Promise<JobDescription>;
-  /** One's own jobs, latest first. */
+  /** Your jobs, latest first. */
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
-  /** Waits until a job has ended, in whatever state. */
   wait(id: string, options?: JobOptions): Promise<JobDescription>;
   /**
-   * The file of a job, once it is done; its body fails at the end if it is not what was written.
-   *
-   * @throws ClientError if the job failed or was cancelled
+   * File of a job that is done; its body fails at the end if its digest is wrong. @throws ClientError if the job failed
    */
   result(id: string, options?: JobOptions): Promise<Response>;
   /** Ends a job, or forgets one that has ended, with its result. */
   cancelJob(id: string, options?: JobOptions): Promise<JobDescription>;
 }
 
-/** The methods for the jobs of a service. */
 export function jobsOf(url: string, token: string | undefined): JobMethods {
   const never = new AbortController().signal;
   const send = (path: string, request: PlainRequest, { signal = never }: JobOptions = {}) =>
@@ -68,7 +60,7 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions) =>
     (await (await send(pathOf(id), { method: "GET" }, options)).json()) as JobDescription;
-  /** The job; while the queue of a cluster cannot be reached, it is asked for again. */
+  /** While the queue of a cluster cannot be reached, requests are retried. */
   const found = async (id: string, options: JobOptions): Promise<JobDescription> => {
     for (;;) {
       try {
@@ -110,7 +102,6 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   };
 }
 
-/** An answer whose body fails at its end unless it has the digest that the job states. */
 function compared(answer: Response, { name, sha256 }: NonNullable<JobDescription["result"]>): Response {
   const hash = createHash("sha256");
   const check = new TransformStream<Uint8Array, Uint8Array>({

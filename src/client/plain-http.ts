@@ -4,7 +4,6 @@ import { ClientError, type ClientErrorCode, present } from "./error.js";
 import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
-/** A problem as the service answers it. */
 interface Problem {
   readonly code?: ClientErrorCode;
   readonly detail?: string;
@@ -14,16 +13,13 @@ interface Problem {
   readonly errors?: readonly Fault[];
 }
 
-/** The service's base address, from it or from its endpoint. */
 export function baseOf(url: string): string {
   return endpoint(url).replace(/\/service\/[^/]*$/, "");
 }
 
 /**
- * Posts a body and returns the answer; a busy service is asked again.
- *
- * @param path below `/api/datasets/`
- * @throws ClientError
+ * Posts a body and returns the answer; retries if the service is busy. @param path below `/api/datasets/` @throws
+ * ClientError
  */
 export async function postTo(
   url: string,
@@ -41,7 +37,6 @@ export async function postTo(
   }, signal);
 }
 
-/** A request to a path of the service. */
 export interface PlainRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -63,7 +58,6 @@ export async function ask(
   return response;
 }
 
-/** What a failure to send or to read throws. */
 function failureOf(url: string, signal: AbortSignal): (error: unknown) => never {
   return (error) => {
     if (signal.aborted) throw signal.reason;

@@ -1,4 +1,4 @@
-/** Asks questions by the table of calls: a method a call, with the members that the table has. */
+/** A method for each call of the table of calls. */
 import {
   CALL_NAMES,
   type CALLS,
@@ -49,7 +49,6 @@ interface Inputs {
   readonly boolean: boolean;
 }
 
-/** The members of a call, as docs/asking.md describes them. */
 export type Question<C extends CallName = CallName> = {
   readonly [M in (typeof CALLS)[C]["members"][number] & MemberName]?: Inputs[(typeof MEMBERS)[M]["type"]];
 };
@@ -64,12 +63,10 @@ export interface QuestionAnswer {
   readonly [member: string]: any;
 }
 
-/** Options of a question. */
 export interface QuestionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A method for each call, and one for answers in other forms. */
 export type QuestionMethods = {
   readonly [C in CallName]: (
     dataset: string,
@@ -87,7 +84,6 @@ export type QuestionMethods = {
   ): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }>;
 };
 
-/** The methods of a client that asks a service. */
 export function questionsOf(url: string, token: string | undefined): QuestionMethods {
   const ask: QuestionMethods["ask"] = (
     call,

@@ -1,4 +1,4 @@
-/** Derives the types of requests and answers from the operation table, so that they cannot drift from it. */
+/** Types of requests and answers, derived from the operation table. */
 
 import type {
   ALL_OPERATIONS,
@@ -16,9 +16,7 @@ import type { JobMethods } from "./jobs.js";
 import type { QuestionMethods } from "./questions.js";
 import type { TrackRecord } from "./tracks.js";
 
-/**
- * x, y, z, x, y, z, ... or one triple per point; coordinates are rounded to float32, which is what the wire carries.
- */
+/** x, y, z, x, y, z, ... or one triple per point, rounded to float32. */
 export type Points = Float32Array | readonly (readonly [number, number, number])[];
 
 interface MemberValues {
@@ -32,10 +30,8 @@ interface MemberValues {
   ArrayOfArrayOfFloat: readonly ArrayLike<number>[];
 }
 
-/** A row of the operation table, with its own literal types. */
 export type TableRow = (typeof ALL_OPERATIONS)[number];
 type Row<N extends OperationName> = Extract<TableRow, { readonly name: N }>;
-/** Names of the records of an operation: some have another one for scalars. */
 type RecordOf<N extends OperationName> =
   | Row<N>["result"]
   | (Row<N> extends { readonly scalar: { readonly result: infer R extends RecordName } } ? R : never);
@@ -45,18 +41,15 @@ type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "Spa
   ? Row<N>["spatial"][number]
   : MemberValues[M["type"] & MemberType];
 
-/** The members that an operation takes, by the names of the wire. */
 export type RequestOf<N extends OperationName> = {
   readonly [M in MemberOf<N> as M["required"] extends true ? M["name"] : never]: ValueOf<N, M>;
 } & {
   readonly [M in MemberOf<N> as M["required"] extends true ? never : M["name"]]?: ValueOf<N, M>;
 };
 
-/** The answer of an operation in the order of its points. */
+/** Answer of an operation, in the order of its points. */
 export interface Answer<N extends OperationName = OperationName> {
-  /** Name of the record that each result is. */
   readonly record: RecordOf<N>;
-  /** Names of the numbers of a record. */
   readonly components: (typeof RECORDS)[RecordOf<N>];
   /** 1, but `(8^nlayers - 1) / 7` for the box filters. */
   readonly recordsPerPoint: number;
@@ -64,18 +57,15 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly values: Float32Array;
 }
 
-/** Options of a call in addition to its request. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Called after every part of the answer with the points answered so far and in all. */
+  /** Called after every part of the answer. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Operations that track particles. */
 export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly family: "track" }>["name"];
 
-/** Options of tracking that SOAP does not have. */
 export interface TrackingOptions {
   /** The scheme that moves particles, heun by default; drag needs heun. */
   readonly integrator?: Integrator;
@@ -85,7 +75,6 @@ export interface TrackingOptions {
   readonly spatialInterpolation: (typeof VALUES)[number];
   /** What happens to particles that leave through open faces; by default, what the dataset says. */
   readonly openFaces?: "fail" | "stop";
-  /** The time at which each particle starts, instead of `StartTime`. */
   readonly startTimes?: readonly number[];
 }
 
@@ -94,7 +83,6 @@ export interface ExitAnswer {
   readonly record: "Exit";
   readonly components: (typeof RECORDS)["Exit"];
   readonly recordsPerPoint: 1;
-  /** x, y, z and exit of each point. */
   readonly values: Float32Array;
 }
 
@@ -106,7 +94,6 @@ export interface TrackAnswer {
   readonly values: Float32Array;
 }
 
-/** One method per operation, and tracking with the times of exits. */
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
 } & {
@@ -118,7 +105,7 @@ export type FieldClient = {
     } & TrackingOptions,
     options?: CallOptions,
   ): Promise<TrackAnswer>;
-  /** Asks for values at points that have a time each; over plain HTTP. */
+  /** Values at points that have a time each; over plain HTTP. */
   atTimes<N extends OperationName>(
     operation: N,
     request: Omit<RequestOf<N>, "time"> & { readonly times: readonly number[] },

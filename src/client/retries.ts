@@ -1,11 +1,7 @@
-/**
- * Repeats a request while the service is too busy to answer it, or after its connection broke. No operation changes
- * anything, so each may be sent again.
- */
+/** Repeats a request while the service is too busy to answer it, or after its connection broke. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ClientError } from "./error.js";
 
-/** Attempts after the first one. */
 const RETRIES = 5;
 /** Milliseconds before each attempt after a broken connection: at once, as a kept connection may only have been old. */
 const PAUSES_MS = [0, 200, 500, 1000, 2000] as const;
@@ -14,7 +10,6 @@ const BROKEN =
   /ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|UND_ERR_SOCKET|socket hang up|aborted|terminated|other side closed/;
 const REFUSED = /ECONNREFUSED/;
 
-/** Whether a connection broke after it had been made; if the service was there before, it may be starting again. */
 function isBroken({ code, message }: ClientError, wasThere: boolean): boolean {
   return code === "Network" && (BROKEN.test(message) || (wasThere && REFUSED.test(message)));
 }
@@ -27,12 +22,9 @@ function pauseAfter(error: unknown, attempt: number, wasThere: boolean): number 
 }
 
 /**
- * Sends a request, and sends it again if the service is busy or the rate of the token is used up, after the time
- * that the service names, or if its connection breaks.
- *
- * @param wasThere whether the service has answered before, so that it may come back if it refuses connections
- * @throws the error of the last attempt, which says how many there were, or the reason of the signal when it ends a
- *   wait
+ * Sends a request, and again if the service is busy, the rate of the token is used up, or the connection breaks. @param
+ * wasThere whether the service has answered before, so that it may come back if it refuses connections @throws the
+ * error of the last attempt with their number, or the reason of the signal
  */
 export async function untilAnswered<T>(send: () => Promise<T>, signal: AbortSignal, wasThere = true): Promise<T> {
   const begun = performance.now();
@@ -49,14 +41,12 @@ export async function untilAnswered<T>(send: () => Promise<T>, signal: AbortSign
   }
 }
 
-/** A failed connection with the number of attempts in its message. */
 function counted(error: unknown, attempts: number, ms: number): unknown {
   if (!(error instanceof ClientError) || error.code !== "Network") return error;
   const message = `${error.message} (${attempts} attempts in ${(ms / 1000).toFixed(1)} s)`;
   return new ClientError("Network", message, error.detail);
 }
 
-/** Turns what `fetch` throws into a ClientError that says why; the reason is in its cause. */
 export function fetchFailure(base: string, error: unknown): ClientError {
   const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   const why = cause === undefined ? message : [cause.code, cause.message].filter(Boolean).join(": ");

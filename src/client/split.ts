@@ -1,10 +1,8 @@
-/** Cuts a long list of points into parts that a service accepts, sends several at once, and adapts to its limits. */
+/** Cuts a long list of points into parts that a service accepts, and adapts to its limits. */
 import { ClientError } from "./error.js";
 
-/** Answers the points `first .. first + count - 1`. */
 export type AnswerRange = (first: number, count: number, signal: AbortSignal) => Promise<void>;
 
-/** Limits that a request with fewer points may meet. */
 const SIZE_LIMIT = /^(query\.|token\.points$|http\.bodyBytes$)/;
 
 function exceeds(error: unknown, limit: RegExp): boolean {
@@ -12,11 +10,9 @@ function exceeds(error: unknown, limit: RegExp): boolean {
 }
 
 /**
- * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; without points, it runs one
- * empty part. A part that the service refuses as too large is halved, and so are all that follow, down to single
- * points. If the service refuses this many simultaneous requests, fewer are sent.
- *
- * Rejects with the first error, after which no further part is begun and those under way are aborted.
+ * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once. A part that is refused as too
+ * large is halved, and so are those that follow. If so many simultaneous requests are refused, fewer are sent. Rejects
+ * with the first error, which aborts the others.
  */
 export async function inParts(
   total: number,
@@ -29,7 +25,6 @@ export async function inParts(
   signal?.throwIfAborted();
   const failed = new AbortController();
   const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-  /** Parts that were refused and will be sent again, smaller or later. */
   const again: (readonly [first: number, count: number])[] = [];
   let next = 0;
   let done = 0;
@@ -43,7 +38,7 @@ export async function inParts(
     next = Math.min(total, first + largest);
     return [first, next - first];
   };
-  /** Answers parts until none is left; if there are too many lanes, it ends early and leaves its part to the others. */
+  /** Answers parts until none is left; one lane too many ends and leaves its part to the others. */
   const lane = async (): Promise<void> => {
     open++;
     for (let range = take(); range; range = take()) {

@@ -1,19 +1,13 @@
-/** Asks over plain HTTP for what SOAP has no place for: integrators, times of exits, and a time for each point. */
+/** Requests over plain HTTP for what SOAP has no member for: integrators, times of exits, a time for each point. */
 import { type Operation, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import { baseOf, postTo } from "./plain-http.js";
 
-/** Records of tracks. */
 export type TrackRecord = "Point3" | "Exit" | "Steps" | "ExitSteps";
 
 /**
- * Asks for records at some points; of particles that stop at open faces with the times at which they have left.
- *
- * @param url     the service's base address or its endpoint
- * @param members parameters and arrays of the operation by name, and the options of tracking
- * @param count   the number of records
- * @returns the records of the points, and their name
- * @throws ClientError
+ * Requests records at points. @param members parameters and arrays of the operation, and the options of tracking @param
+ * count number of records @throws ClientError
  */
 export async function askTracks(
   url: string,

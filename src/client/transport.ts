@@ -6,7 +6,6 @@ import { untilAnswered } from "./retries.js";
 
 export type SoapVersion = "1.1" | "1.2";
 
-/** Sends one request and resolves with the content of its response element. */
 export type SoapCall = (
   operation: OperationName,
   request: Readonly<Record<string, unknown>>,
@@ -16,7 +15,6 @@ export type SoapCall = (
 const PORTS = { "1.1": "TurbulenceServiceSoap", "1.2": "TurbulenceServiceSoap12" } as const;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The service's own address: `url` itself if it names the endpoint, else the endpoint below it. */
 export function endpoint(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new ClientError("Network", `Not an address: ${url}; http://127.0.0.1:8080 is one.`);
@@ -26,7 +24,6 @@ export function endpoint(url: string): string {
   return origin + (path.endsWith(".asmx") ? path : `${path}/service/turbulence.asmx`);
 }
 
-/** The operations of a WSDL by name, as the soap package makes them. */
 type Port = Readonly<
   Record<string, (request: object, done: (error: unknown, answer: unknown) => void, options: object) => void>
 >;
@@ -37,12 +34,8 @@ function readFloat(text: string): number {
 }
 
 /**
- * Loads the WSDL of the service at `url` and makes it callable.
- *
- * The address in the WSDL is the service's public one, which may not be reachable from here (a tunnel, a name that only
- * others resolve), so requests go where the WSDL came from.
- *
- * @throws ClientError when the WSDL cannot be fetched
+ * Loads the WSDL of a service and makes it callable. Requests go where the WSDL came from: the address in it may not be
+ * reachable from here. @throws ClientError when the WSDL cannot be fetched
  */
 export async function openTransport(url: string, version: SoapVersion): Promise<SoapCall> {
   const address = endpoint(url);
@@ -70,7 +63,6 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     return port;
   };
   ports.set("older", Promise.resolve(await load("older")));
-  /** The operations of an interface, loaded when the first of them is called. */
   const portOf = (dialect: Dialect): Promise<Port> => {
     const known = ports.get(dialect) ?? load(dialect);
     ports.set(dialect, known);

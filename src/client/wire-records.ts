@@ -3,7 +3,6 @@ import { type Member, RECORDS, type RecordName } from "../shared/operations.js";
 import { ClientError } from "./error.js";
 import type { Points, TableRow } from "./request-types.js";
 
-/** Flattens points to x, y, z, x, y, z, ... in float32; a Float32Array is taken as it is. */
 export function flatten(member: string, points: Points): Float32Array {
   const flat = points instanceof Float32Array ? points : Float32Array.from(points.flat());
   const ragged = points instanceof Float32Array ? flat.length % 3 !== 0 : points.some((point) => point.length !== 3);
@@ -11,20 +10,16 @@ export function flatten(member: string, points: Points): Float32Array {
   return flat;
 }
 
-/**
- * The text that the soap package writes as xs:float: JavaScript names infinity otherwise, and drops the sign of zero.
- */
+/** Text of an xs:float: JavaScript names infinity otherwise, and drops the sign of zero. */
 export function floatText(value: number): string | number {
   if (Object.is(value, -0)) return "-0";
   return value === Infinity ? "INF" : value === -Infinity ? "-INF" : value;
 }
 
-/** Whether a member is a list of triples. */
 export function isList(member: Member): boolean {
   return member.type === "ArrayOfPoint3" || member.type === "ArrayOfVector3";
 }
 
-/** Triples `first .. first + count - 1` in the form that the soap package writes as the elements of an array. */
 export function triples(member: Member, flat: Float32Array, first: number, count: number): object {
   const items = Array.from({ length: count }, (_, i) => {
     const [x, y, z] = flat.subarray(3 * (first + i));
@@ -34,9 +29,7 @@ export function triples(member: Member, flat: Float32Array, first: number, count
 }
 
 /**
- * Copies the records of a response element into `out`, from position `offset` on.
- *
- * @throws ClientError `Protocol` unless there are exactly `count` records
+ * Copies the records of a response element into `out` from `offset` on. @throws ClientError unless there are `count`
  */
 export function readRecords(
   operation: TableRow,

@@ -5,10 +5,8 @@ import { parseFloat32 } from "./parse.js";
 export const FLOAT_BYTES = 24;
 
 /**
- * The shortest decimal text that reads back as the same float32, of these the nearest; NaN and infinities are written
- * as in XML Schema. `text/assembly/write-records.ts` writes many numbers.
- *
- * @param value rounded to float32 first
+ * The shortest decimal text that reads back as the same float32, of these the nearest, as XML Schema writes it. @param
+ * value rounded to float32 first
  */
 export function shortestFloat32(value: number): string {
   const single = Math.fround(value);

@@ -1,36 +1,28 @@
 /**
- * Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order; and
- * writes the heads of such files.
+ * Points of .npy files of NumPy: shape (n, 3), (n, 4) or (3,), any number type and byte order; and heads of such files.
  */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 
-/** Whether the bytes begin as a .npy file does. */
 export function isNpy(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
-/** The layout of a .npy file with points. */
 export interface NpyLayout {
-  /** The byte at which the numbers begin. */
   readonly start: number;
   readonly rows: number;
   /** Numbers of a row: 3, or 4 with a time. */
   readonly columns: number;
   /** The type of a number without its byte order, as `f4`. */
   readonly type: string;
-  /** Bytes of a number. */
   readonly width: number;
   readonly little: boolean;
   readonly columnMajor: boolean;
 }
 
 /**
- * Reads the header of a .npy file, format versions 1 to 3, from its first bytes.
- *
- * @param timed whether a row may have a time
+ * Reads the header of a .npy file, versions 1 to 3 (numpy.lib.format). @param timed whether a row may have a time
  * @throws Error that says what the array is and what it has to be
- * Source: the format description in numpy.lib.format.
  */
 export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -55,9 +47,8 @@ export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
 }
 
 /**
- * The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes.
- *
- * @param numbers their type, or as a list `[('name', 'type'), ...]` those of columns
+ * Header of a .npy file, version 1.0, aligned to 64 bytes. @param numbers type, or a list `[('name', 'type'), ...]` of
+ * columns
  */
 export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array<ArrayBuffer> {
   const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
@@ -68,27 +59,17 @@ export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array
   return Uint8Array.from([...MAGIC, 1, 0, length & 255, length >> 8, ...letters]);
 }
 
-/** Returns what reads the number at an index of some bytes that hold numbers alone. */
 export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array): (index: number) => number {
   const read = readerOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), type, little);
   return (index) => read(width * index);
 }
 
-/**
- * Reads points from the bytes of a .npy file.
- *
- * @returns x, y, z, x, y, z, ..., rounded to float32
- * @throws Error that says what the array is and what it has to be
- */
+/** Points x, y, z, x, y, z, ..., rounded to float32. @throws Error that says what the array is and what it has to be */
 export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   return readTimedNpy(bytes, false).points;
 }
 
-/**
- * The same; an array of shape (n, 4) has x, y, z and the time of each point if `timed` is set.
- *
- * @throws Error as `readNpy`
- */
+/** The same with the times of an array of shape (n, 4), if `timed` is set. */
 export function readTimedNpy(
   bytes: Uint8Array,
   timed = true,
@@ -104,7 +85,6 @@ export function readTimedNpy(
   return { points, times };
 }
 
-/** Reads one element of a type of NumPy at a byte. */
 function readerOf(view: DataView, type: string, little: boolean): (at: number) => number {
   const readers: Readonly<Record<string, (at: number) => number>> = {
     f4: (at) => view.getFloat32(at, little),

@@ -10,13 +10,9 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Reads an `xs:float` without surrounding white space.
- *
- * @returns the nearest float32 (infinite when the magnitude overflows), or undefined if the text is none
- *
- * `Number` rounds correctly to double, and every midpoint between two neighbouring float32 is a double. Rounding a
- * second time can therefore only go wrong when the double is such a midpoint: then, and only then, the text is compared
- * with it exactly.
+ * Reads an `xs:float` without surrounding white space; infinite on overflow, undefined if the text is none.
+ * `Number` rounds correctly to double, and every midpoint of two float32 is a double. A second rounding can go wrong
+ * only when the double is such a midpoint: then the text is compared with it exactly.
  */
 export function parseFloat32(text: string): number | undefined {
   const word = WORDS.get(text);
@@ -27,7 +23,7 @@ export function parseFloat32(text: string): number | undefined {
   const single = Math.fround(double);
   const magnitude = Math.abs(double);
   if (single === double || magnitude >= 2 ** 128) return single;
-  // Only the mirror image of a float32 in a midpoint is a float32 again.
+  // Only the mirror image of a float32 in a midpoint is a float32.
   const mirrored = 2 * double - single;
   if (Math.fround(mirrored) !== mirrored && mirrored < 2 ** 128 && mirrored > -(2 ** 128)) return single;
   const below = floatBelow(magnitude);

@@ -1,7 +1,6 @@
-/** `PointLines` reads points from lines of text: x, y and z on each line, or the columns that a header names. */
+/** `PointLines` reads points from lines of text. */
 import { parseFloat32 } from "./parse.js";
 
-/** Separator of the numbers of a line. */
 const SEPARATOR = /\s*[,;]\s*|\s+/;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
@@ -16,10 +15,8 @@ const COORDINATE =
 /** A column of times: `t`, `"time"`, `Time [s]`. */
 const TIME = /^t(?:ime)?\s*(?:[[(].*)?$/i;
 
-/** The columns that a header names. */
 interface Columns {
   readonly count: number;
-  /** Column of x, y and z. */
   readonly at: readonly number[];
   /** Column of times; -1 without one. */
   readonly time: number;
@@ -27,9 +24,7 @@ interface Columns {
 }
 
 /**
- * The columns of x, y and z by the names of a header; null for a comment, which names none of them.
- *
- * @throws Error if the names leave it open which columns are meant
+ * Columns of x, y and z by a header; null for a comment that names none. @throws Error if it is open which are meant
  */
 function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
@@ -48,7 +43,6 @@ function columnsOf(header: string): Columns | null {
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
 }
 
-/** The cells of x, y, z and the time in a line; none if it has another number of columns than the header. */
 function cellsAt(
   { count, at, time, separator }: Columns,
   text: string,
@@ -60,10 +54,9 @@ function cellsAt(
 }
 
 /**
- * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. Before the first point
- * there may be a header, which has nothing in it that could be a number or begins with # or %: it names the columns, in
- * any order and among others. Blank lines, and others that begin with # or %, are skipped. If times are read, a fourth
- * number or a column that the header calls t or time is the time of the point.
+ * Reads x, y and z on every line, between them a comma, a semicolon or blanks. A header, which has no number in it or
+ * begins with # or %, names the columns. Blank lines and comments are skipped. If times are read, a fourth number or a
+ * column t or time is the time of the point.
  */
 export class PointLines {
   #points = new Float32Array(3 * 1024);
@@ -72,18 +65,15 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  /** Whether points were taken. */
   #hasPoints = false;
   /** The first number of the first line, and whether those of the others count the lines from there, by 1. */
   #start = 0;
   #isCounted = true;
 
-  /** @param timed whether times are read: from a fourth number, or the column of a header */
   constructor(timed = false) {
     this.#timed = timed;
   }
 
-  /** Reads the next line. @throws Error that names the line */
   add(line: string): void {
     this.#line++;
     const text = line.replace(/^\uFEFF/, "").trim();
@@ -109,7 +99,7 @@ export class PointLines {
     for (const value of values) this.#points[this.#length++] = value as number;
   }
 
-  /** x, y, z, x, y, z, ... of the lines so far, each number rounded once to float32. */
+  /** Points of the lines so far, each number rounded once to float32. */
   get points(): Float32Array<ArrayBuffer> {
     return this.#points.subarray(0, this.#length);
   }
@@ -123,12 +113,11 @@ export class PointLines {
       );
   }
 
-  /** The times of the points, if they have any. */
   get times(): Float64Array | null {
     return this.#times.length === 0 ? null : Float64Array.from(this.#times);
   }
 
-  /** The points of the lines since the last call, which are then forgotten; valid until the next line is read. */
+  /** Points since the last call, which are then forgotten; valid until the next line is read. */
   take(): Float32Array<ArrayBuffer> {
     const points = this.points;
     this.#length = 0;

@@ -1,60 +1,54 @@
-/** Lets the worker threads read the items of a large request, in chunks, while later items arrive. */
+/** Reads the items of a large request on worker threads, in chunks, while later items arrive. */
 import { copyToShared } from "../shared/read-memory.js";
 import type { Steps } from "./steps.js";
 import type { ItemForm, QueryTexts } from "./text-task.js";
 
-/** Bytes in order, of which those that were taken and not used are put back. */
+/** Bytes in order; unused ones are put back. */
 export interface ByteQueue {
-  /** Takes the available bytes; empty if there are none. */
   takeHeld(): Buffer;
   /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
   /**
-   * Hands on the bytes that follow those at hand, as they arrive, until `into` returns false; resolves when `take`
-   * should be called again, or when `also` resolves. Bytes for which `into` has returned true may be freed.
+   * Hands on bytes as they arrive, until `into` returns false; resolves when `take` should be called again, or with
+   * `also`. Bytes for which `into` has returned true may be freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
-  /** Continues with bytes that were taken, from the first that was not used. */
   putBack(bytes: Buffer): void;
 }
 
 /** Bytes of text in the first chunk; each further one has twice as many. */
 const FIRST_BYTES = 128 * 1024;
-/** Bytes of memory, for text and triples, of the largest: as many as chunks of answers have, which reuse it. */
+/** Bytes of text and triples of the largest chunk, as in chunks of answers. */
 const MOST_MEMORY = 4 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 /** How full a chunk must be to be read before more bytes arrive, if no thread has work. */
 const LEAST_PART = 1 / 4;
 
-/** Takes triples that were read from a number of bytes of the text; it may read the array until it ends. */
+/** Takes triples and the number of bytes that they were read from; may read the array until it ends. */
 export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
 
-/** The end of each item: its last tag that is not empty. */
+/** Last tag of an item that is not empty. */
 export function endOf({ tags }: ItemForm): string {
   return tags.findLast((tag) => tag !== "") ?? "";
 }
 
-/** Length of the shortest item: each number has a digit. */
+/** Shortest item: each number has a digit. */
 export function shortestItem({ tags }: ItemForm): number {
   return tags.reduce((sum, { length }) => sum + length, 3);
 }
 
-/** Text that a thread reads. */
 interface Chunk {
   readonly memory: Uint8Array<SharedArrayBuffer>;
   readonly text: Buffer;
   readonly triples: Float32Array;
   readonly done: Promise<void>;
-  /** Null until a thread has read it. */
   read: { readonly count: number; readonly bytes: number } | null;
 }
 
 /**
- * Reads items of a form for as long as they come, in chunks that end where an item ends, and hands on what was read
- * in the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left;
- * the reader then continues with the first byte that was not read.
- *
- * @returns whether an item was met that has another form
+ * Reads items of a form in chunks that end where an item ends, and hands them on in the order of the document. Stops at
+ * an item of another form, at the end, or when no memory is left. @returns whether an item was met that has another
+ * form
  */
 export function readAhead(
   bytes: ByteQueue,
@@ -65,7 +59,6 @@ export function readAhead(
   return new Ahead(bytes, form, texts, deliver).run();
 }
 
-/** Copies numbers from one shared memory to another. */
 export function copyFloats(from: Float32Array, to: Float32Array, at: number): void {
   const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) => new Uint8Array(buffer, byteOffset, byteLength);
   copyToShared(bytesOf(from), bytesOf(to), 4 * at);
@@ -78,15 +71,12 @@ class Ahead {
   readonly #shortest: number;
   readonly #texts: QueryTexts;
   readonly #deliver: TripleReceiver;
-  /** Chunks that threads read, in order. */
   readonly #chunks: Chunk[] = [];
-  /** The chunk that is being filled, the bytes that it may have, and those that it has. */
+  /** The chunk being filled, the bytes it may have, and those it has. */
   #memory: Uint8Array<SharedArrayBuffer> | null = null;
   #room = FIRST_BYTES;
   #filled = 0;
-  /** Bytes that have arrived and are in no chunk. */
   #rest: Buffer = NOTHING;
-  /** Whether the input has ended, and whether no more chunks are to be begun. */
   #ended = false;
   #last = false;
 
@@ -121,10 +111,7 @@ class Ahead {
     }
   }
 
-  /**
-   * Adds what has arrived to the chunk that is being filled, and starts reading the chunk when it is full; waits if
-   * nothing has arrived.
-   */
+  /** Adds what has arrived to the chunk being filled, and reads the chunk when it is full. */
   *#gather(oldest: Chunk | undefined): Steps<void> {
     this.#memory ??= this.#takeMemory();
     if (this.#memory === null) {
@@ -147,7 +134,6 @@ class Ahead {
     if (this.#ended && this.#rest.length === 0) this.#last = true;
   }
 
-  /** Takes memory for a chunk, or for one as small as the first if there is none for a larger one. */
   #takeMemory(): Uint8Array<SharedArrayBuffer> | null {
     const memory = this.#texts.take(this.#room + 12 * this.#mostItems);
     if (memory !== null || this.#room === FIRST_BYTES) return memory;
@@ -155,19 +141,15 @@ class Ahead {
     return this.#takeMemory();
   }
 
-  /** Copies bytes to the chunk that is being filled; false when it is full. What it has no room for is the rest. */
   #add(bytes: Buffer): boolean {
     const part = bytes.subarray(0, this.#room - this.#filled);
     copyToShared(part, this.#memory as Uint8Array, this.#filled);
     this.#filled += part.length;
-    // Bytes that are all in the chunk may be freed.
     this.#rest = part.length === bytes.length ? NOTHING : bytes.subarray(part.length);
     return this.#filled < this.#room;
   }
 
-  /**
-   * The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it.
-   */
+  /** The next bytes. An input that fails ends here; the reader meets the failure again, after what comes before it. */
   #take(): Buffer | null | undefined {
     try {
       return this.#bytes.take();
@@ -176,20 +158,15 @@ class Ahead {
     }
   }
 
-  /** Bytes of text that leave room for the triples; a multiple of the length of a number. */
   get #mostRoom(): number {
     return 4 * Math.floor((MOST_MEMORY - 12) / (4 + 48 / this.#shortest));
   }
 
-  /** Items that the text of the chunk can hold. */
   get #mostItems(): number {
     return Math.ceil(this.#room / this.#shortest);
   }
 
-  /**
-   * Lets a thread read the whole items that have been gathered; what follows them is left for the next chunk. False
-   * if there is none.
-   */
+  /** Lets a thread read the whole items gathered; the rest is left for the next chunk. False if there is none. */
   #begin(): boolean {
     const memory = this.#memory as Uint8Array<SharedArrayBuffer>;
     const text = Buffer.from(memory.buffer, memory.byteOffset, this.#filled);
@@ -221,7 +198,6 @@ class Ahead {
     return true;
   }
 
-  /** Gives everything that was not read back to the reader. */
   #handBack(): void {
     const parts = this.#chunks.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
     if (this.#memory !== null) parts.push(Buffer.from(this.#memory.buffer, this.#memory.byteOffset, this.#filled));
@@ -233,7 +209,6 @@ class Ahead {
     this.#texts.give(chunk.memory);
   }
 
-  /** Gives memory back as soon as no thread reads it. */
   #release(): void {
     if (this.#memory !== null) this.#texts.give(this.#memory);
     for (const { done, memory } of this.#chunks) void done.then(() => this.#texts.give(memory));

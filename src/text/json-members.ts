@@ -1,4 +1,4 @@
-/** Splits the text of a JSON object into its members, and reads arrays of points from it with bounded memory. */
+/** Members of the text of a JSON object, with arrays of points read in bounded memory. */
 import { excerpt, LimitError, RequestError } from "../shared/errors.js";
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -9,7 +9,6 @@ const NAME_BYTES = 4 * 1024;
 const VALUE_BYTES = 64 * 1024;
 /** Text of points that is parsed at a time: `JSON.parse` takes up to thirty times the memory of its text. */
 const ROWS_BYTES = 64 * 1024;
-/** Length of the shortest row with its comma, `[0,0,0],`. */
 const SHORTEST_ROW = 8;
 
 const MALFORMED = "The body is not JSON: ";
@@ -19,13 +18,12 @@ export type JsonMember =
   | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly triples: Float32Array };
 
-/** Part of a text. */
 export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether an error, perhaps of another thread, says that a text is not JSON. */
+/** Whether an error, also of another thread, says that a text is not JSON. */
 export function isMalformed(error: unknown): boolean {
   return error instanceof RequestError && error.message.startsWith(MALFORMED);
 }
@@ -39,10 +37,7 @@ function refuse(member: string, message: string): RequestError {
 }
 
 /**
- * Reads an object.
- *
- * @param arrays names of members that are arrays of points
- * @throws RequestError naming the first member that is malformed, not finite or given twice
+ * Reads an object. @param arrays members that are arrays of points @throws RequestError naming the first wrong member
  */
 export function readMembers(bytes: Buffer, arrays: readonly string[]): JsonMember[] {
   const members: JsonMember[] = [];
@@ -53,7 +48,7 @@ export function readMembers(bytes: Buffer, arrays: readonly string[]): JsonMembe
   return members;
 }
 
-/** Finds the members of an object; their values are not checked. @throws RequestError if a name is given twice */
+/** Members of an object, their values unchecked. @throws RequestError if a name is given twice */
 export function* rangesOfMembers(bytes: Buffer): Generator<TextRange & { readonly name: string }> {
   const seen = new Set<string>();
   let at = skipSpace(bytes, 0);
@@ -73,7 +68,7 @@ export function* rangesOfMembers(bytes: Buffer): Generator<TextRange & { readonl
   if (bytes[at] !== CLOSE_OBJECT || skipSpace(bytes, at + 1) < bytes.length) throw malformed("the object does not end");
 }
 
-/** Finds the items of a list; they are not checked. */
+/** Items of a list, unchecked. */
 export function* rangesOfItems(bytes: Buffer, { from, to }: TextRange): Generator<TextRange> {
   let at = skipSpace(bytes, from);
   if (bytes[at] !== OPEN_LIST) throw malformed("it must be a list");
@@ -88,14 +83,13 @@ export function* rangesOfItems(bytes: Buffer, { from, to }: TextRange): Generato
   if (bytes[at] !== CLOSE_LIST || skipSpace(bytes, at + 1) < to) throw malformed("a list does not end");
 }
 
-/** The index after white space. */
 function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
   return at;
 }
 
-/** The index of the comma, colon or closing bracket that follows the value, or of the end of the text. */
+/** Index of the comma, colon or bracket after a value, or of the end. */
 function endOf(bytes: Buffer, from: number): number {
   let depth = 0;
   let inString = false;
@@ -114,7 +108,6 @@ function endOf(bytes: Buffer, from: number): number {
   return Math.min(at, bytes.length);
 }
 
-/** Parses a part of a text. @throws RequestError, of which `isMalformed` is true */
 export function parseJson(bytes: Buffer, { from, to }: TextRange, what: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8", from, to));
@@ -123,7 +116,7 @@ export function parseJson(bytes: Buffer, { from, to }: TextRange, what: string):
   }
 }
 
-/** The text of a value without white space around it. A long one must be a list without lists, objects or strings. */
+/** Text of a value. A long one must be a list without lists, objects or strings. */
 function readValue(bytes: Buffer, name: string, from: number, to: number): string {
   const begin = skipSpace(bytes, from);
   if (to - begin > VALUE_BYTES) {
@@ -157,7 +150,6 @@ function readRows(bytes: Buffer, name: string, from: number, to: number): Float3
   }
 }
 
-/** Adds rows, one at least, after `count` others; returns how many there are now. */
 function addRows(text: string, name: string, triples: Float32Array, count: number): number {
   let rows: unknown[];
   try {
@@ -181,7 +173,6 @@ function addRows(text: string, name: string, triples: Float32Array, count: numbe
 const ROW = /^\s*\[([^,[\]]*),([^,[\]]*),([^,[\]]*)$/;
 const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
-/** The error of the first wrong row of a text, which comes after `count` rows. */
 function wrongRow(text: string, name: string, count: number): RequestError {
   const parts = text.trimEnd().split(/\](?:\s*,)?/);
   if (text.trimEnd().endsWith("]")) parts.pop();

@@ -1,22 +1,14 @@
-/** Work in steps runs as long as its data is available, and yields a promise whenever it must wait. */
+/** Work in steps: runs as long as its data is available, and yields a promise whenever it must wait. */
 
-/**
- * A request that has arrived whole is read without a single wait, at a tenth of the cost of async functions; the same
- * code reads one that arrives bit by bit.
- */
+/** A request that has arrived whole is read without a wait, at a tenth of the cost of async functions. */
 export type Steps<T> = Generator<Promise<unknown>, T, void>;
 
-/** The operand of `yield*`: steps, or a value that needs none. */
 export type Stepping<T> = Iterable<Promise<unknown>, T, void>;
 
-/**
- * A value that needs no steps; one object is filled again for every value, because making a generator costs more than
- * most values.
- */
+/** A value that needs no steps; one object is reused, because a generator costs more than most values. */
 export class ReadyValue<T> implements Iterable<Promise<unknown>, T, void> {
   readonly #result: { done: true; value: T } = { done: true, value: undefined as T };
 
-  /** @returns this, to be handed to `yield*` at once */
   of(value: T): this {
     this.#result.value = value;
     return this;
@@ -31,7 +23,7 @@ export class ReadyValue<T> implements Iterable<Promise<unknown>, T, void> {
   }
 }
 
-/** Runs steps to their end. If a promise rejects, its reason is thrown where it was yielded. */
+/** Runs steps to their end; the reason of a rejection is thrown where its promise was yielded. */
 export async function walk<T>(steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {

@@ -1,7 +1,4 @@
-/**
- * Addresses in the memory of the text module, which host and module share. A row of a table of literals is an address
- * and a length.
- */
+/** Addresses in the memory of the text module. A row of a table of literals is an address and a length. */
 
 /** Powers of ten as float64: 10^0 to 10^22. */
 export const POWERS = 1024;
@@ -19,10 +16,9 @@ export const SEPARATORS = 4096;
 export const SEPARATOR_ROWS = 512;
 export const SEPARATOR_LITERALS = 8192;
 export const SEPARATOR_BYTES = 4080;
-/** Numbers, and room for them. */
 export const NUMBERS = 12_288;
 export const NUMBER_BYTES = 53_248;
-/** Text, and room for it; what follows it may be read, but means nothing. */
+/** Text; what follows it may be read, but means nothing. */
 export const TEXT = 65_536;
 export const TEXT_BYTES = 130_048;
 /** Pages of 64 KiB of the memory. */

@@ -31,7 +31,7 @@ interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/** The part of WebAssembly that is used here, declared because this project compiles without the types of the DOM. */
+/** Declared because this project compiles without the types of the DOM. */
 interface Global {
   readonly WebAssembly: {
     readonly Memory: new (limits: { initial: number; maximum: number }) => Memory;
@@ -40,7 +40,6 @@ interface Global {
   };
 }
 
-/** The functions of `assembly/`. Addresses are byte offsets in the memory. */
 type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters: number[]) => number>>;
 
 /** Bytes that the module may read or write beyond the end of a text. */
@@ -49,13 +48,11 @@ const BEYOND = 32;
 const MOST_TRIPLES = Math.floor(NUMBER_BYTES / 12);
 const MOST_NUMBERS = NUMBER_BYTES / 4;
 
-/** Longest text of a record. */
 export function recordBytes({ separators }: RecordForm): number {
   const literal = separators.reduce((sum, { length }) => sum + length, 0);
   return literal + (separators.length - 1) * FLOAT_BYTES;
 }
 
-/** Literals in the memory: a table of their addresses and lengths, and their bytes. */
 class Literals {
   readonly #memory: Buffer;
   readonly #table: Uint32Array;
@@ -70,7 +67,7 @@ class Literals {
     this.#most = most;
   }
 
-  /** Puts texts of one byte per character in place, unless they are there; false if there is no room. */
+  /** Puts texts of one byte per character in place; false if there is no room. */
   place(texts: readonly string[]): boolean {
     const known = this.#texts;
     if (texts === known || (texts.length === known.length && texts.every((text, i) => text === known[i]))) return true;
@@ -97,7 +94,6 @@ export class TextModule {
   /** Text of numbers that are not finite, of the records that are being written. */
   #notFinite: string | null = null;
 
-  /** @param wasm the module as it was built */
   constructor(wasm: Uint8Array) {
     const { WebAssembly } = globalThis as unknown as Global;
     const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
@@ -118,7 +114,6 @@ export class TextModule {
     this.#functions = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env }).exports as Functions;
   }
 
-  /** Reads items from the start of `bytes` into `out` as long as they have the form and there is room. */
   read(bytes: Uint8Array, form: ItemForm, out: Float32Array): TriplesRead {
     if (!this.#tags.place(form.tags)) return { count: 0, bytes: 0, why: ODD };
     let [count, at] = [0, 0];
@@ -131,7 +126,7 @@ export class TextModule {
       count += found.count;
       at += found.bytes;
       if (found.why !== SHORT || isLast) return { count, bytes: at, why: found.why };
-      // The window ended inside an item: the next one begins with it, unless it is longer than a window.
+      // An item that the window cuts begins the next window, unless it is longer than one.
       if (found.bytes === 0) return { count, bytes: at, why: ODD };
     }
   }
@@ -160,9 +155,8 @@ export class TextModule {
   }
 
   /**
-   * Writes records at `out[at]`, which has room for the longest; returns the index after them.
-   *
-   * @param parts parts of whole records
+   * Writes records at `out[at]`, which has room for the longest; returns the index after them. @param parts of whole
+   * records
    */
   write(parts: readonly Float32Array[], form: RecordForm, out: Uint8Array, at = 0): number {
     const numbers = form.separators.length - 1;
@@ -190,7 +184,6 @@ export class TextModule {
   }
 }
 
-/** The module of this thread, once it is needed. */
 const made: { module: TextModule | null } = { module: null };
 
 export function textModule(): TextModule {

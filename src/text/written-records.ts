@@ -1,24 +1,18 @@
-/** Results as text, written on this thread, or on the worker threads a few chunks ahead of the reader. */
+/** Results as text, written here, or on worker threads a few chunks ahead of the reader. */
 import { recordBytes, textModule } from "./text-module.js";
 import type { QueryTexts, RecordForm } from "./text-task.js";
 
-/**
- * Numbers from which it pays to hand text to other threads: below, this thread writes them in less than the messages
- * take.
- */
+/** Numbers from which other threads pay off. */
 const WORTH_THREADS = 16_384;
-/** Room for the text of a chunk of a thread, and bytes of one that is written here. */
+/** Text of a chunk of a thread, and of one that is written here. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const OWN_CHUNK_BYTES = 64 * 1024;
 
-/** A chunk of records that is being written. */
 interface RecordChunk {
   readonly values: readonly Float32Array[];
-  /** The text, in memory that is lent, and the count of its bytes; null if this thread is to write it. */
   readonly text: { readonly memory: Uint8Array<SharedArrayBuffer>; readonly bytes: Promise<number | null> } | null;
 }
 
-/** Whether it pays to write a result on the worker threads. */
 export function isLarge({ values }: { readonly values: readonly Float32Array[] }): boolean {
   let numbers = 0;
   for (const part of values) numbers += part.length;
@@ -26,10 +20,8 @@ export function isLarge({ values }: { readonly values: readonly Float32Array[] }
 }
 
 /**
- * The text of records in order. Each chunk may be read until the next one is asked for.
- *
- * @param values parts of the result, each of whole records, in memory that threads share
- * @param spent  told of time that passes while the next chunk is written
+ * Text of records in order. A chunk may be read until the next one is requested. @param spent receives the time of
+ * writing
  */
 export async function* writtenRecords(
   values: readonly Float32Array[],
@@ -62,7 +54,6 @@ export async function* writtenRecords(
   }
 }
 
-/** Chunks of whole records, of a bounded number of numbers. */
 function* cut(values: readonly Float32Array[], most: number): Generator<Float32Array[], undefined> {
   let chunk: Float32Array[] = [];
   let room = most;
@@ -88,12 +79,10 @@ function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTe
   return { values, text: { memory, bytes } };
 }
 
-/** Gives the memory of a chunk back as soon as no thread writes to it. */
 function giveBack({ text }: RecordChunk, texts: QueryTexts): void {
   void text?.bytes.then(() => texts.give(text.memory));
 }
 
-/** Writes records on this thread, in chunks of about 64 KiB. */
 export function* writeHere(values: readonly Float32Array[], form: RecordForm): Generator<Buffer, undefined> {
   const longest = recordBytes(form);
   const most = (form.separators.length - 1) * Math.max(1, Math.floor(OWN_CHUNK_BYTES / longest));

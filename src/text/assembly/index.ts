@@ -1,3 +1,3 @@
-/** Exports the functions of the text module. It keeps no state: every function works in memory that its caller owns. */
+/** Functions of the text module; they work in memory that the caller owns. */
 export { readTriples } from "./read-triples";
 export { writeRecords } from "./write-records";

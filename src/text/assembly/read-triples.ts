@@ -2,9 +2,8 @@
 import { FULL, LONGEST_NUMBER, ODD, OUTCOME, POWERS, SHORT, TAGS, WHOLE_POWERS } from "../text-layout";
 
 /**
- * Rounds the text in `[from, to)` to float32 at `out`, correctly (`float32/parse.ts`).
- *
- * @returns 0 if the text is no number, 1 if it is finite, 2 if not
+ * Rounds the text in `[from, to)` to float32 at `out` (`float32/parse.ts`). @returns 0: no number, 1: finite, 2: not
+ * finite
  */
 @external("env", "readExactly")
 declare function readExactly(from: usize, to: usize, out: usize): i32;
@@ -17,20 +16,16 @@ const OTHER: usize = 1;
 const MANTISSA: u64 = 1_000_000_000_000_000_000;
 const SHORT_MANTISSA: u64 = 10_000_000_000;
 /**
- * The double of a decimal is within a few units of its exact value. Its rounding to float32 is in doubt that near to a
- * midpoint (in units of the last place), and outside of these magnitudes.
+ * Units in the last place around a midpoint of float32 within which, and magnitudes beyond which, rounding is in doubt.
  */
 const MARGIN: u64 = 16;
 const MIDPOINT: u64 = 0x1000_0000;
 const SMALLEST: f64 = 2.350988701644575e-38;
 const LARGEST: f64 = 1.7014118346046923e38;
 /**
- * Reads items with the tags of the table, which may be empty, from `[from, end)` into triples at `out`, at most `room`
- * of them. The byte at `end` must not be a digit.
- *
- * @param spaced whether white space may surround tags and numbers
- * @param finite whether numbers must be finite
- * @returns items read; OUTCOME holds the address after the last of them, and why reading stopped
+ * Reads items with the tags of the table from `[from, end)` into at most `room` triples at `out`. The byte at `end`
+ * must be no digit. @param spaced whether white space may surround tags and numbers @param finite whether numbers must
+ * be finite @returns items read; OUTCOME holds the address after them, and why reading stopped
  */
 export function readTriples(from: usize, end: usize, out: usize, room: i32, spaced: bool, finite: bool): i32 {
   let position = from;
@@ -57,7 +52,6 @@ export function readTriples(from: usize, end: usize, out: usize, room: i32, spac
   return count;
 }
 
-/** The address after white space, if that is allowed here. */
 @inline
 function passSpace(from: usize, end: usize, spaced: bool): usize {
   let p = from;
@@ -73,7 +67,6 @@ function isSpace(byte: u8): bool {
   return byte <= 0x20 && (byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09);
 }
 
-/** The address after white space and the tag of a row of the table. */
 @inline
 function passTag(from: usize, end: usize, row: usize, spaced: bool): usize {
   const p = passSpace(from, end, spaced);
@@ -91,7 +84,6 @@ function passTag(from: usize, end: usize, row: usize, spaced: bool): usize {
   return (equal | (-1 << <i32>(length - i))) == -1 ? p + length : OTHER;
 }
 
-/** Reads a number with white space around it to `out`; the address after it. */
 @inline
 function readNumber(from: usize, end: usize, out: usize, spaced: bool, finite: bool): usize {
   const start = passSpace(from, end, spaced);
@@ -111,7 +103,6 @@ function readWord(from: usize, end: usize, out: usize, finite: bool): usize {
   return kind == 1 || (kind == 2 && !finite) ? p : OTHER;
 }
 
-/** Reads a decimal to `out`, unless its rounding is in doubt. */
 function readDecimal(from: usize, end: usize, out: usize): usize {
   let p = from;
   const sign = load<u8>(p);
@@ -188,7 +179,6 @@ function readDecimal(from: usize, end: usize, out: usize): usize {
   return p;
 }
 
-/** The number of eight digits, the first in the lowest byte. */
 @inline
 function ofEight(digits: u64): u64 {
   const pairs = digits * 10 + (digits >> 8);

@@ -1,7 +1,4 @@
-/**
- * Writes float32 numbers as the shortest decimals that read back as the same float32, with literals before, between
- * and after the numbers of a record.
- */
+/** Writes float32 numbers as the shortest decimals that read back, with literals around the numbers of a record. */
 import { OUTCOME, POWERS, SEPARATORS } from "../text-layout";
 
 /** Writes a number that `writeNumber` leaves to the host (`float32/format.ts`); the address after it. */
@@ -12,11 +9,8 @@ declare function writeExactly(value: f32, out: usize): usize;
 const HOST: usize = 0;
 
 /**
- * Writes records of the float32 numbers in `[values, end)` at `out`.
- *
- * @param numbers numbers of a record
- * @param room    address from which on no record is begun
- * @returns the address after the text; OUTCOME holds that after the last number
+ * Writes records of the float32 numbers in `[values, end)` at `out`. @param numbers of a record @param room address
+ * from which no record is begun @returns the address after the text; OUTCOME holds that after the last number
  */
 export function writeRecords(values: usize, end: usize, numbers: i32, out: usize, room: usize): usize {
   let from = values;
@@ -45,11 +39,9 @@ function copyLiteral(row: usize, out: usize): usize {
 }
 
 /**
- * Writes a number; may write 8 bytes beyond it.
- *
- * Eight digits are tried first, computed with exact powers of ten; if they read back, fewer are tried, else nine. A
- * candidate counts only when its double lies clear of the midpoints between float32 values, or is exact. Powers of two,
- * whose lower neighbour is nearer than the upper one, and magnitudes beyond the exact powers are left to the host.
+ * Writes a number; may write 8 bytes beyond it. Eight digits are tried first, with exact powers of ten; if they read
+ * back, fewer, else nine. A candidate counts only if its double lies clear of midpoints of float32, or is exact. Powers
+ * of two and magnitudes beyond the exact powers are left to the host.
  */
 function writeNumber(value: f32, out: usize): usize {
   const bits = reinterpret<u32>(value);
@@ -113,7 +105,6 @@ function layOut(digits: u32, q: i32, out: usize): usize {
     return next + 1;
   }
   if (point <= 0) {
-    // 0.000000
     store<u64>(out, 0x3030_3030_3030_2e30);
     return place(digits, count, count, out + 2 - point);
   }
@@ -122,7 +113,7 @@ function layOut(digits: u32, q: i32, out: usize): usize {
   return next;
 }
 
-/** Writes an integer of `count` digits, 9 at most, with the point after the first `whole` of them. */
+/** Writes an integer of at most nine digits, with the point after the first `whole` of them. */
 @inline
 function place(digits: u32, count: i32, whole: i32, out: usize): usize {
   let next = out;
@@ -141,7 +132,6 @@ function place(digits: u32, count: i32, whole: i32, out: usize): usize {
   return next + left + 1;
 }
 
-/** Eight digits as text, the first in the lowest byte. */
 @inline
 function textOfEight(number: u32): u64 {
   const fours = <u64>(number / 10_000) | ((<u64>(number % 10_000)) << 32);
