@@ -43,15 +43,17 @@ const addresses = {
   },
 };
 
-/** The HDF5 library in WebAssembly, which its package carries as a text of four megabytes inside of a module. */
-async function hdf5Binary() {
+/**
+ * A build of the HDF5 library in WebAssembly, which its package carries as a text of four megabytes inside of a module.
+ */
+async function hdf5Binary(load) {
   const { instantiate } = WebAssembly;
   let binary = null;
   WebAssembly.instantiate = (bytes, ...rest) => {
     binary ??= bytes;
     return instantiate(bytes, ...rest);
   };
-  await (await import("h5wasm/node")).ready;
+  await (await load()).ready;
   WebAssembly.instantiate = instantiate;
   return binary;
 }
@@ -63,18 +65,21 @@ async function hdf5Binary() {
 const hdf5 = {
   name: "hdf5",
   transform(code, id) {
-    if (!/[\\/]h5wasm[\\/]dist[\\/]node[\\/]hdf5_util\.js$/.test(id)) return null;
+    const [, build] = /[\\/]h5wasm[\\/]dist[\\/](node|esm)[\\/]hdf5_util\.js$/.exec(id) ?? [];
+    if (build === undefined) return null;
     const start = code.indexOf("{return binaryDecode('");
     const end = code.indexOf("}function getBinarySync(file)");
     if (start < 0 || end < start)
       throw new Error("h5wasm keeps its WebAssembly elsewhere now: change scripts/bundle.mjs");
-    return `${code.slice(0, start)}{return readBinary(new URL("hdf5.wasm",import.meta.url).href)${code.slice(end)}`;
+    const read = `import("node:fs").then((fs)=>fs.readFileSync(new URL("hdf5-${build}.wasm",import.meta.url)))`;
+    return `${code.slice(0, start)}{return ${read}${code.slice(end)}`;
   },
 };
 
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT, { recursive: true });
-writeFileSync(join(OUT, "hdf5.wasm"), await hdf5Binary());
+writeFileSync(join(OUT, "hdf5-node.wasm"), await hdf5Binary(() => import("h5wasm/node")));
+writeFileSync(join(OUT, "hdf5-esm.wasm"), await hdf5Binary(() => import("h5wasm")));
 const bundle = await rolldown({
   input: Object.fromEntries([...ENTRIES].map(([file, name]) => [name, join(DIST, file)])),
   platform: "node",

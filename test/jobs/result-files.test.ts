@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { h5wasm } from "h5wasm/node";
 import { beforeAll, expect, it } from "vitest";
 import { type ResultNumbers, stepsIn, writeHdf5 } from "../../src/jobs/result-files.js";
-import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const folder = scratchFolder();
-beforeAll(loadHdf5);
+beforeAll(() => h5wasm.ready);
 
 /** A result of numbers in parts of an odd length; `ended` is told when nobody reads on. */
 function resultOf(numbers: Float32Array, shape: readonly number[], ended = (): void => undefined): ResultNumbers {

@@ -1,11 +1,12 @@
 /** Small HDF5 files for tests, written value by value in any order, and what a correct reader must find in them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { File, type Group, h5wasm, Module } from "h5wasm/node";
+import { File, type Group } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../../src/storage/recognise/converted-store.js";
 import { type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
+import "./hdf5-library.js";
 
 /** Nodes along x, y, z: all different, so that no mix-up of axes goes unseen, and enough for every stencil. */
 export const NODES = { x: 12, y: 10, z: 11 } as const;
@@ -82,8 +83,6 @@ export function parentOf(file: File, path: string): { group: Group; name: string
 
 /** Writes an HDF5 file; `earliest` takes the oldest format, whose object headers have no checksum. */
 export async function writeHdf5(path: string, write: (file: File) => void, earliest = false): Promise<string> {
-  await h5wasm.ready;
-  Module.activate_throwing_error_handler();
   const file = new File(path, "w", earliest ? { libver: ["earliest", "latest"] } : {});
   try {
     write(file);

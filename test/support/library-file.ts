@@ -4,6 +4,7 @@ import { DataError } from "../../src/shared/errors.js";
 import { packingOf, unpack } from "../../src/storage/dataset/packing.js";
 import type { AttributeValue, Stored } from "../../src/storage/dataset/stored.js";
 import { FILTER_NAMES } from "../../src/storage/hdf5-bytes/filters.js";
+import "./hdf5-library.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([
   [0, "integer"],

@@ -1,8 +1,8 @@
 /**
- * Loads the HDF5 library of this thread. It writes files, and its plugins undo filters that `storage/hdf5-bytes` does
- * not undo. It never opens a foreign file.
+ * The HDF5 library of this thread, which undoes filters that `storage/hdf5-bytes` does not undo, by its plugins. It
+ * never opens a foreign file: chunks are read from a file in the memory of its own file system.
  */
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { base_url } from "h5wasm-plugins";
 import { DataError } from "../../shared/errors.js";
 import { FILTER_NAMES, LibraryNeeded, type StoredFilter } from "../hdf5-bytes/filters.js";
@@ -10,51 +10,43 @@ import { CHUNK_NAME, chunkFile } from "./chunk-file.js";
 import { LibraryMemory } from "./library-memory.js";
 
 const STDERR = 2;
-const CHARACTER_DEVICE = 0o020666;
-const REGULAR_FILE = 0o100444;
-/** A device that no file system has: the library tells open files apart by device and inode. */
-const DEVICE = 0x7fffffff;
-/** The path under which the library opens the file in memory. */
+/** Files and a folder of the library's own file system: a chunk, its plugins, and what it prints. */
 const CHUNK_PATH = "/chunk.h5";
-/** Filters that HDF5 itself does not have; the library loads the one that a chunk asks for. */
-const PLUGINS = fileURLToPath(`${base_url}/plugins`);
+const PLUGINS = "/plugins";
+const ERRORS = "/errors";
+/** Names of plugins by the filters that they undo; others are built into the library. */
+const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
+  [32001, "blosc"],
+  [32004, "lz4"],
+  [32008, "bshuf"],
+  [32013, "zfp"],
+  [32015, "zstd"],
+  [32026, "blosc2"],
+]);
 const MOST_DIAGNOSTICS = 4096;
 
-/** A stream of the library's own file system, as far as it is used here. */
-interface LibraryStream {
-  readonly path?: string;
-  readonly fd: number;
-  position: number;
-  node: object;
-  stream_ops: object;
-}
-
-/** The library's own file system, as far as it is used here. */
+/** The part that is used of the file system that Emscripten gives the library. */
 interface FileSystem {
-  readonly streams: readonly (LibraryStream | null)[];
-  open(path: string, flags: number, mode: number): LibraryStream;
-  stat(path: string, ...rest: unknown[]): object;
-  fstat(descriptor: number): object;
-  getStream(descriptor: number): LibraryStream;
-  createStream(stream: Omit<LibraryStream, "fd"> & { flags: number; seekable: boolean }): LibraryStream;
-  closeStream(descriptor: number): void;
+  mkdir(path: string): void;
+  writeFile(path: string, bytes: Uint8Array, options?: { canOwn: boolean }): void;
+  readFile(path: string): Uint8Array;
+  truncate(path: string, length: number): void;
+  open(path: string, flags: string): object;
+  getStream(descriptor: number): object | null;
+  close(stream: object): void;
 }
 
 /** The module of the library. */
-type LibraryModule = typeof import("h5wasm/node")["Module"];
+type LibraryModule = typeof import("h5wasm")["Module"];
 
 /** The HDF5 library of this thread, loaded once. */
 class Library {
   static #loading: Promise<Library> | null = null;
   static #ofThread: Library | null = null;
   readonly #module: LibraryModule;
-  /** What the library printed about the last failure. */
-  #diagnostics = "";
-  /** The content of the file in memory. */
-  #content: Buffer = Buffer.alloc(0);
-  #inodes = 0;
-  /** Plugins that have been loaded, and the memory of the library when it had loaded these. */
-  #plugins = 0;
+  readonly #system: FileSystem;
+  /** Filters whose plugins have been loaded, and the memory of the library when it had loaded so many. */
+  readonly #plugins = new Set<number>();
   #kept: { readonly plugins: number; readonly memory: LibraryMemory } | null = null;
   /** Memory inside the library that chunks are read to. */
   #pointer = 0;
@@ -68,63 +60,24 @@ class Library {
 
   /** Loads the module on demand: it takes half the time in which a worker thread starts, and few datasets need it. */
   static async load(): Promise<void> {
-    Library.#loading ??= import("h5wasm/node").then(async (library) => {
-      await library.ready;
-      return new Library(library.Module);
-    });
+    Library.#loading ??= import("h5wasm").then(async ({ ready }) => new Library(await ready));
     Library.#ofThread = await Library.#loading;
   }
 
   constructor(module: LibraryModule) {
     this.#module = module;
-    module.activate_throwing_error_handler();
+    this.#system = module.FS as unknown as FileSystem;
+    this.#system.mkdir(PLUGINS);
     module.insert_plugin_search_path(PLUGINS, 0);
-    this.#enter(module.FS as unknown as FileSystem);
+    // As in POSIX, the next file that is opened gets the lowest free descriptor.
+    this.#system.close(this.#system.getStream(STDERR) as object);
+    this.#system.open(ERRORS, "a");
     (module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
       throw new LibraryEnd(String(reason));
     };
+    // Thrown from inside, an error would leave handles behind: a status says the same.
+    module.deactivate_throwing_error_handler();
     this.#keep();
-  }
-
-  #enter(system: FileSystem): void {
-    const { open, stat, fstat } = system;
-    const status = () => {
-      const [time, { length: size }] = [new Date(0), this.#content];
-      const others = { nlink: 1, uid: 0, gid: 0, rdev: 0, blksize: 4096, blocks: Math.ceil(size / 512) };
-      return {
-        dev: DEVICE,
-        ino: this.#inodes,
-        mode: REGULAR_FILE,
-        size,
-        ...others,
-        atime: time,
-        mtime: time,
-        ctime: time,
-      };
-    };
-    system.open = (path, flags, mode) => {
-      if (path.startsWith(PLUGINS) && path.endsWith(".so")) this.#plugins++;
-      if (path !== CHUNK_PATH) return open(path, flags, mode);
-      const node = { id: ++this.#inodes, mode: REGULAR_FILE, node_ops: {}, path };
-      const stream_ops = {
-        read: (_: unknown, memory: Int8Array, at: number, length: number, position: number) =>
-          this.#content.copy(Buffer.from(memory.buffer, memory.byteOffset + at, length), 0, position),
-        llseek: ({ position }: LibraryStream, offset: number, whence: number) =>
-          offset + (whence === 1 ? position : whence === 2 ? this.#content.length : 0),
-      };
-      return system.createStream({ path, flags, node, stream_ops, position: 0, seekable: true });
-    };
-    system.stat = (path, ...rest) => (path === CHUNK_PATH ? status() : stat(path, ...rest));
-    system.fstat = (descriptor) => (system.getStream(descriptor).path === CHUNK_PATH ? status() : fstat(descriptor));
-    const errors = system.getStream(STDERR);
-    errors.node = { mode: CHARACTER_DEVICE };
-    errors.stream_ops = {
-      write: (_: unknown, memory: Int8Array, at: number, length: number) => {
-        if (this.#diagnostics.length < MOST_DIAGNOSTICS)
-          this.#diagnostics += Buffer.from(memory.buffer, memory.byteOffset + at, length).toString("latin1");
-        return length;
-      },
-    };
   }
 
   /**
@@ -135,20 +88,28 @@ class Library {
    * @throws DataError when the plugin cannot undo it; whatever ended the library if it cannot begin anew
    */
   undo(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
-    this.#diagnostics = "";
-    this.#content = chunkFile(filter, chunk, length);
-    // Thrown from inside, an error would leave handles behind: a status says the same.
-    this.#module.deactivate_throwing_error_handler();
+    this.#install(filter.id);
+    this.#system.writeFile(CHUNK_PATH, chunkFile(filter, chunk, length), { canOwn: true });
     try {
       return keepingStack(this.#module, () => this.#read(length));
     } catch (cause) {
+      const printed = Buffer.from(this.#system.readFile(ERRORS)).toString("latin1", 0, MOST_DIAGNOSTICS);
+      this.#system.truncate(ERRORS, 0);
       if (isEnd(cause)) this.#beginAnew(cause);
       const name = FILTER_NAMES.get(filter.id) ?? `filter ${filter.id}`;
-      throw new DataError(`${name} cannot be undone`, new Error(this.#diagnostics, { cause }));
+      throw new DataError(`${name} cannot be undone`, new Error(printed, { cause }));
     } finally {
-      this.#module.activate_throwing_error_handler();
-      if (this.#kept !== null && this.#kept.plugins !== this.#plugins) this.#keep();
+      if (this.#kept !== null && this.#kept.plugins !== this.#plugins.size) this.#keep();
     }
+  }
+
+  /** Puts the plugin of a filter where the library looks for it. */
+  #install(id: number): void {
+    const name = PLUGIN_NAMES.get(id);
+    if (name === undefined || this.#plugins.has(id)) return;
+    const file = `libH5Z${name}.so`;
+    this.#system.writeFile(`${PLUGINS}/${file}`, readFileSync(new URL(`${base_url}/plugins/${file}`)));
+    this.#plugins.add(id);
   }
 
   #read(length: number): Uint8Array {
@@ -177,7 +138,7 @@ class Library {
   }
 
   #keep(): void {
-    this.#kept = { plugins: this.#plugins, memory: new LibraryMemory(this.#module.HEAPU8) };
+    this.#kept = { plugins: this.#plugins.size, memory: new LibraryMemory(this.#module.HEAPU8) };
   }
 
   /**
@@ -185,10 +146,10 @@ class Library {
    * @throws the cause if it has loaded a plugin in the same call, which cannot be undone
    */
   #beginAnew(cause: unknown): void {
-    if (this.#kept?.plugins !== this.#plugins) this.#kept = null;
+    if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;
-    const system = this.#module.FS as unknown as FileSystem;
-    for (const stream of system.streams) if (stream?.path === CHUNK_PATH) system.closeStream(stream.fd);
+    const left = this.#system.getStream(STDERR + 1);
+    if (left !== null) this.#system.close(left);
     this.#kept.memory.restore(this.#module.HEAPU8);
     [this.#pointer, this.#capacity] = [0, 0];
   }
@@ -233,7 +194,7 @@ function keepingStack<T>(module: LibraryModule, call: () => T): T {
   return value;
 }
 
-/** Loads the HDF5 library of this thread, once: call it and wait before anything is written. */
+/** Loads the HDF5 library of this thread, once. */
 export function loadHdf5(): Promise<void> {
   return Library.load();
 }

@@ -88,8 +88,8 @@ export class Hdf5Writer {
   /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.
-    const [{ File }, { loadHdf5 }] = await Promise.all([import("h5wasm/node"), import("./library.js")]);
-    await loadHdf5();
+    const { File, ready } = await import("h5wasm/node");
+    (await ready).activate_throwing_error_handler();
     try {
       return new Hdf5Writer(
         writing(path, () => new File(`${path}.partial`, "w")),
