@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import Fastify, { type FastifyInstance } from "fastify";
-import { eventsPlugin } from "../dist/events/http/events-plugin.js";
+import { eventsInterface } from "../dist/events/http/events-plugin.js";
 import { EventIndex } from "../dist/events/store/event-index.js";
 import { type LoadTask, loadInThread } from "../dist/events/worker.js";
 import { mainThreadCpu } from "../dist/server/http/policies/time-slices.js";
@@ -68,7 +68,7 @@ async function service(index: EventIndex): Promise<FastifyInstance> {
     categoryUrl: "hash" as const,
     perMinute: 0,
   };
-  await app.register(eventsPlugin({ index: () => index, clock: () => NOW, config }));
+  await app.register(eventsInterface({ index: () => index, clock: () => NOW, config }));
   return app;
 }
 

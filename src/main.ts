@@ -5,7 +5,6 @@ import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promi
 import type { Logger } from "pino";
 import type { Engine } from "./engine/contract/query.js";
 import { openEngine } from "./engine/main/engine.js";
-import type { EventsModule } from "./events/open.js";
 import { apiPlugin } from "./server/ask/plugin.js";
 import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
@@ -19,7 +18,7 @@ import { createLog } from "./shared/log.js";
 import { obeySignals } from "./shared/system.js";
 
 /**
- * The time for which the threads of guests are waited for, once all requests have ended; longer if the grace time is
+ * Time for which the threads of optional plug-ins are waited for, once all requests have ended; longer if the grace time is
  * not over.
  */
 const THREADS_MS = 2_000;
@@ -29,9 +28,9 @@ export interface RunningService {
   /** Address of the listening socket, without a slash at its end. */
   readonly url: string;
   readonly engine: Engine;
-  /** Resolves once the store of the events is open, or is known to be unavailable. */
-  readonly eventsOpened: Promise<void>;
-  /** Reads token file and TLS files again, scans the data folders, and opens a store of events that was unavailable. */
+  /** Resolves once the optional plug-ins have read their data, or know that they cannot. */
+  readonly optionalOpened: Promise<unknown>;
+  /** Reads token file, TLS files, data folders and the data of optional plug-ins again. */
   reload(): Promise<void>;
   /** Requests that have not been answered to the end. */
   readonly requests: number;
@@ -44,38 +43,29 @@ export interface RunningService {
 /**
  * Starts the service; resolves once every dataset has been verified and the socket listens.
  *
- * The events are opened afterwards: they are a guest, and nothing about them keeps the fields from being served.
+ * The events are opened afterwards: they are optional, and nothing about them keeps the fields from being served.
  *
  * @param fieldsOnly without the events interface and without jobs
  * @throws ConfigError when it would serve everyone although no setting says so, and what `listen` throws
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
-  const [engine, events] = await Promise.all([
-    openFields(config, log),
-    fieldsOnly || !config.events.enabled ? null : loadEvents(config, log),
-  ]);
+  const hasEvents = !fieldsOnly && config.events.enabled;
+  const [engine, events] = await Promise.all([openFields(config, log), hasEvents ? import("./events/open.js") : null]);
   let app: Awaited<ReturnType<typeof createApp>> | null = null;
   try {
     const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, zarrPlugin, pagePlugin];
-    if (events) plugins.push(events.plugin);
-    const guests = events === null ? {} : { events: () => events.state };
-    app = await createApp({ config, engine, logger: log, plugins, guests, jobs: !fieldsOnly });
+    if (events) plugins.push(events.eventsPlugin);
+    app = await createApp({ config, engine, logger: log, plugins, jobs: !fieldsOnly });
     // For "localhost" fastify would open a second server, whose requests are not counted; of other names it takes one
     // address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
-    return running(config, engine, app, events);
+    return running(config, engine, app);
   } catch (error) {
-    await Promise.all([app?.close(), engine.close(0), events?.close()]);
+    await Promise.all([app?.close(), engine.close(0)]);
     throw error;
   }
-}
-
-/** Loads the events interface, which keeps its own store in the state folder; its store is opened later. */
-async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
-  const { EventsModule } = await import("./events/open.js");
-  return new EventsModule(config, log);
 }
 
 /** Opens the engine, which shares large queries with the peers of its cluster, if there is one. */
@@ -85,23 +75,19 @@ async function openFields(config: Config, log: Logger): Promise<Engine> {
   return openEngine(config, log, undefined, new Cluster(config, log));
 }
 
-function running(
-  config: Config,
-  engine: Engine,
-  app: Awaited<ReturnType<typeof createApp>>,
-  events: EventsModule | null,
-): RunningService {
+function running(config: Config, engine: Engine, app: Awaited<ReturnType<typeof createApp>>): RunningService {
   const { port } = app.server.address() as AddressInfo;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   let stuck = false;
+  const openOptional = () => Promise.all([...app.optional.values()].map((plugin) => plugin.open()));
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
-    // The service is ready before the work on the events begins.
-    eventsOpened: events === null ? Promise.resolve() : nextTick().then(() => events.open()),
+    // The service is ready before their work begins.
+    optionalOpened: nextTick().then(openOptional),
     async reload() {
       app.reload();
-      await Promise.all([engine.reload(), events?.open()]);
+      await Promise.all([engine.reload(), openOptional()]);
     },
     get requests() {
       return app.connections.unanswered;

@@ -4,6 +4,7 @@
 import {
   ALL_OPERATIONS,
   dialectOf,
+  type Member,
   type OperationName,
   operationOf,
   RECORDS,
@@ -12,7 +13,7 @@ import {
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
 import { questionsOf } from "./questions.js";
-import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackAnswer, TrackingName } from "./request-types.js";
+import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
 import { askTracks } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
@@ -47,6 +48,12 @@ export interface ConnectOptions {
 
 type Request = Readonly<Record<string, unknown>>;
 
+/** A member of a request with its triples. */
+interface List {
+  readonly member: Member;
+  readonly flat: Float32Array;
+}
+
 interface RecordsOf {
   readonly record: RecordName;
   readonly components: readonly string[];
@@ -66,23 +73,21 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const methods = ALL_OPERATIONS.map((operation) => [
     operation.name,
     (request: Request, control: CallOptions = {}) => {
-      if (dialectOf(operation.name) === null) return runTracks(url, operation, request, control, options);
-      return run(call, operation, request, control, options).catch((error: unknown) => {
+      const asked = { operation, request, control, options };
+      if (dialectOf(operation.name) === null) return runTracks(url, asked);
+      return run(call, asked).catch((error: unknown) => {
         if (!isCloseTime(error, operation)) throw error;
-        return runTracks(url, operation, request, control, options);
+        return runTracks(url, asked);
       });
     },
   ]);
-  const track = (name: TrackingName, request: Request, control: CallOptions = {}) =>
-    runTracks(url, operationOf(name) as TableRow, request, control, options);
-  const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
-    track(name, { ...request, openFaces: "stop" }, control);
-  const atTimes = (name: OperationName, request: Request, control: CallOptions = {}) =>
-    runTracks(url, operationOf(name) as TableRow, request, control, options);
+  const track = (name: OperationName, request: Request, control: CallOptions = {}) =>
+    runTracks(url, { operation: operationOf(name) as TableRow, request, control, options });
   const own = {
     track,
-    stopAtOpenFaces,
-    atTimes,
+    stopAtOpenFaces: (name: TrackingName, request: Request, control?: CallOptions) =>
+      track(name, { ...request, openFaces: "stop" }, control),
+    atTimes: track,
     ...questionsOf(url, options.token),
     ...jobsOf(url, options.token),
   };
@@ -95,31 +100,42 @@ function isCloseTime(error: unknown, { request }: TableRow): boolean {
   return ["time", "StartTime", "EndTime"].includes(error.member ?? "");
 }
 
-async function runTracks(
-  url: string,
-  operation: TableRow,
-  request: Request,
-  control: CallOptions,
-  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<Omit<TrackAnswer, "record" | "components" | "recordsPerPoint"> & RecordsOf> {
+/** A request of an operation, with its options. */
+interface Call {
+  readonly operation: TableRow;
+  readonly request: Request;
+  readonly control: CallOptions;
+  readonly options: ConnectOptions;
+}
+
+/** Records of consecutive points. */
+type SendPart = (
+  members: Request,
+  records: number,
+  signal: AbortSignal,
+) => Promise<{ readonly record: RecordName; readonly values: Float32Array }>;
+
+/** Sends a call in parts of its points. @param membersOf lists of the points `first .. first + count - 1` */
+async function runParts(
+  { operation, request, control, options }: Call,
+  membersOf: (lists: readonly List[], first: number, count: number) => Request,
+  send: SendPart,
+): Promise<RecordsOf & { readonly values: Float32Array }> {
+  const { token, pointsPerRequest = 20_000, concurrency = 3 } = options;
   const { lists, total } = readLists(operation, request);
-  const scalars = operation.request
-    .filter((member) => !isList(member))
-    .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
-  const { openFaces, integrator, tolerance } = request;
-  const own = (["times", "startTimes"] as const).filter((name) => request[name] !== undefined);
+  const scalars = Object.fromEntries(
+    operation.request
+      .filter((member) => !isList(member))
+      .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]),
+  );
   const perPoint = recordsPerPoint(operation, request);
-  let record: RecordName = operation.family !== "track" ? operation.result : openFaces === "stop" ? "Exit" : "Point3";
+  const { openFaces } = request;
+  let record: RecordName = operation.family === "track" && openFaces === "stop" ? "Exit" : operation.result;
+  // Allocated with the first answer: before that, the service may still refuse a result of this size.
   let values: Float32Array | undefined;
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
-    const triplesOf = (flat: Float32Array) =>
-      Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
-    const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
-    const timesOf = (name: string) => (request[name] as readonly number[]).slice(first, first + count);
-    const times = own.length === 0 ? [] : [["pairing", "each"], ...own.map((name) => [name, timesOf(name)])];
-    const fields = Object.fromEntries([...scalars, ["points", []], ...members, ...times]);
-    const sent = { ...fields, openFaces, integrator, tolerance };
-    const answer = await askTracks(url, operation, sent, count * perPoint, signal).catch((error: unknown) => {
+    const members = { ...scalars, ...membersOf(lists, first, count) };
+    const answer = await send(members, count * perPoint, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
     record = answer.record;
@@ -131,6 +147,38 @@ async function runTracks(
   return { record, components: RECORDS[record], recordsPerPoint: perPoint, values: values ?? new Float32Array() };
 }
 
+/** Sends a call by SOAP; one that takes no list of points runs whole. */
+async function run(call: SoapCall, asked: Call): Promise<Answer> {
+  const { operation } = asked;
+  if (!operation.request.some(isList)) return runWhole(call, asked);
+  const membersOf = (lists: readonly List[], first: number, count: number) =>
+    Object.fromEntries(lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]));
+  const send: SendPart = async (members, records, signal) => {
+    const response = await call(operation.name, members, signal);
+    const values = new Float32Array(records * RECORDS[operation.result].length);
+    readRecords(operation, response, records, values, 0);
+    return { record: operation.result, values };
+  };
+  return (await runParts(asked, membersOf, send)) as Answer;
+}
+
+/** Sends a call over plain HTTP, with options that SOAP does not have. */
+function runTracks(url: string, call: Call): Promise<RecordsOf & { readonly values: Float32Array }> {
+  const { operation, request } = call;
+  const { openFaces, integrator, tolerance } = request;
+  const own = (["times", "startTimes"] as const).filter((name) => request[name] !== undefined);
+  const membersOf = (lists: readonly List[], first: number, count: number) => {
+    const rows = lists.map(({ member, flat }) => [
+      member.name,
+      Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i + 1))]),
+    ]);
+    const times = own.map((name) => [name, (request[name] as readonly number[]).slice(first, first + count)]);
+    const pairing = own.length === 0 ? {} : { pairing: "each" };
+    return { points: [], ...Object.fromEntries([...rows, ...times]), ...pairing, openFaces, integrator, tolerance };
+  };
+  return runParts(call, membersOf, (members, records, signal) => askTracks(url, operation, members, records, signal));
+}
+
 /** Records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */
 function recordsPerPoint(operation: TableRow, request: Request): number {
   const layered = operation.request.some(({ name }) => name === "nlayers");
@@ -140,7 +188,7 @@ function recordsPerPoint(operation: TableRow, request: Request): number {
 /**
  * Flattens the list members of a request, and counts its points. @throws ClientError unless there is one item per point
  */
-function readLists(operation: TableRow, request: Request) {
+function readLists(operation: TableRow, request: Request): { readonly lists: readonly List[]; readonly total: number } {
   const lists = operation.request
     .filter(isList)
     .filter((member) => request[member.name] !== undefined)
@@ -155,43 +203,7 @@ function readLists(operation: TableRow, request: Request) {
   return { lists, total };
 }
 
-async function run(
-  call: SoapCall,
-  operation: TableRow,
-  request: Request,
-  control: CallOptions,
-  { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<Answer> {
-  if (!operation.request.some(isList)) return runWhole(call, operation, request, control, token);
-  const { lists, total } = readLists(operation, request);
-  const scalars = operation.request
-    .filter((member) => !isList(member))
-    .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
-  const perPoint = recordsPerPoint(operation, request);
-  const components = RECORDS[operation.result];
-  // Allocated with the first answer: before that, the service may still refuse a result of this size.
-  let values: Float32Array | undefined;
-
-  const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
-    const members = lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]);
-    const sent = Object.fromEntries([...scalars, ...members]);
-    const response = await call(operation.name, sent, signal).catch((error: unknown) => {
-      throw inWholeArray(error, first);
-    });
-    values ??= new Float32Array(total * perPoint * components.length);
-    readRecords(operation, response, count * perPoint, values, first * perPoint * components.length);
-  };
-  await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
-  return { record: operation.result, components, recordsPerPoint: perPoint, values: values ?? new Float32Array() };
-}
-
-async function runWhole(
-  call: SoapCall,
-  operation: TableRow,
-  request: Request,
-  control: CallOptions,
-  token: string | undefined,
-): Promise<Answer> {
+async function runWhole(call: SoapCall, { operation, request, control, options: { token } }: Call): Promise<Answer> {
   const members = operation.request.map(({ name, type }) => {
     const given = request[name] ?? (name === "authToken" ? token : undefined);
     const lists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);

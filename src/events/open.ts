@@ -1,39 +1,35 @@
-/** Opens the events interface from the configuration: calendar, sample, watch, nightly expansion, plugin. */
+/** The events interface as a plug-in: calendar, sample, watch, nightly expansion, routes. */
 import { type StatsListener, unwatchFile, watchFile } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
+import type { Plugin } from "../server/http/service.js";
 import type { Config } from "../shared/config.js";
 import { unavailable } from "./http/events-error.js";
-import { eventsPlugin } from "./http/events-plugin.js";
+import { eventsInterface } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";
 import { EventIndex } from "./store/event-index.js";
 import { signatureOf } from "./store/stored-calendar.js";
 import { type Clock, fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
 import { loadInThread } from "./worker.js";
 
-/** The methods of a logger that the module calls. */
 export interface EventsLogger {
   info(context: object, message: string): void;
   warn(context: object, message: string): void;
   error(context: object, message: string): void;
 }
 
-/** The state of the module, as `/readyz` reports it. */
 export type EventsState = "opening" | "ready" | "unavailable";
 
-/** The shipped sample, imported if the data shipped with it is served. */
+/** Imported if the data shipped with it is served. */
 const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
-/** Time after which an unusable calendar is read again. */
 const RETRY_MS = 60_000;
-/** Time between looks at the file. */
 const WATCH_MS = 500;
 
 /**
- * The events module of a service. It is a guest: its routes exist from the start and answer 503 while there is no
- * calendar. An unusable file is logged and read again, and never ends the service; the calendar that was read before
- * stays.
+ * Routes exist from the start and answer 503 without a calendar. A file that cannot be read is logged and tried again,
+ * and the calendar that was read before stays.
  */
 export class EventsModule {
   readonly #config: Config;
@@ -43,9 +39,7 @@ export class EventsModule {
   #index: EventIndex | null = null;
   /** State of the file that the index was made from. */
   #signature = "";
-  /** Reason why the last attempt failed; null if it did not. */
   #failure: string | null = null;
-  /** Attempts to read the calendar, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #cancelRetry = (): void => undefined;
   #cancelNights = (): void => undefined;
@@ -65,7 +59,6 @@ export class EventsModule {
     return this.#failure === null ? "opening" : "unavailable";
   }
 
-  /** Registers the routes on the instance of the service, and closes the module with it. */
   readonly plugin = async (app: FastifyInstance): Promise<void> => {
     const { events } = this.#config;
     const index = () => {
@@ -73,12 +66,11 @@ export class EventsModule {
       return this.#index;
     };
     app.addHook("onClose", () => this.close());
-    // The site of the documents is at /docs.
     const page = events.prefix === "" ? "/events/docs" : "/docs";
-    await app.register(eventsPlugin({ index, clock: this.#clock, config: eventsSettings(this.#config), page }));
+    await app.register(eventsInterface({ index, clock: this.#clock, config: eventsSettings(this.#config), page }));
   };
 
-  /** Reads the calendar unless it has been read as it is; resolves when that has worked or failed. */
+  /** Reads the calendar unless it has been read as it is; resolves also when that failed. */
   open(): Promise<void> {
     const { file } = this.#config.events;
     if (this.#watch === null && !this.#closed) {
@@ -90,7 +82,7 @@ export class EventsModule {
     });
   }
 
-  /** Ends watch and timers once the thread has ended: native code of a database is not cut off. Safe to call twice. */
+  /** Waits for the thread: native code of a database must not be cut off. Safe to call twice. */
   close(): Promise<void> {
     this.#closed = true;
     if (this.#watch !== null) unwatchFile(this.#config.events.file, this.#watch);
@@ -127,7 +119,6 @@ export class EventsModule {
     else if (first) this.#startNights(this.#index);
   }
 
-  /** Moves the horizon after each midnight of the site. */
   #startNights(first: EventIndex): void {
     const zone = () => (this.#index ?? first).calendar.zone;
     this.#cancelNights = nightly(this.#clock, zone, this.#timer, () => void this.#enqueue(() => this.#load()));
@@ -140,3 +131,9 @@ export class EventsModule {
     this.#logger.error({ err }, message);
   }
 }
+
+export const eventsPlugin: Plugin = async (app, { config, optional }) => {
+  const events = new EventsModule(config, app.log);
+  optional.set("events", { state: () => events.state, open: () => events.open() });
+  await events.plugin(app);
+};

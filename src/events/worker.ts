@@ -1,4 +1,4 @@
-/** Loads the calendar in a worker thread: reads its file, on the first start makes it, and expands its events. */
+/** Loads the calendar in a worker thread: reads its file, makes it on the first start, and expands its events. */
 import { existsSync } from "node:fs";
 import { builtFile } from "../shared/build.js";
 import { DataError } from "../shared/errors.js";
@@ -14,26 +14,21 @@ import {
   signatureOf,
 } from "./store/stored-calendar.js";
 
-/** What to load. */
 export interface LoadTask extends CalendarPlace {
-  /** Nothing has been loaded yet: a missing file is none of the faults, and may be made. */
+  /** Nothing has been loaded yet: a missing file may be made. */
   readonly first: boolean;
-  /** File imported if there is no event; null: none. */
+  /** Imported if there is no event. */
   readonly sample: string | null;
   readonly configured: Configured;
 }
 
-/** A loaded calendar. */
 export interface LoadedCalendar {
   readonly arrays: CalendarArrays;
   readonly failed: readonly FailedEvent[];
-  /** State of the file that was read. */
   readonly signature: string;
-  /** Events of the sample that were imported. */
   readonly imported: number;
 }
 
-/** @throws DataError or ImportError with the reason */
 export function load({ first, sample, configured, ...place }: LoadTask): LoadedCalendar {
   let imported = 0;
   if (first && !existsSync(place.file) && existsSync(place.db)) changeCalendar(place, (stored) => stored);
@@ -52,10 +47,7 @@ export function load({ first, sample, configured, ...place }: LoadTask): LoadedC
 const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
 
 /**
- * Loads the calendar in a worker thread. Resolves once the thread has ended, because the process must not end while
- * native code closes a database.
- *
- * @throws DataError with the reason, fit for the operator
+ * Resolves once the thread has ended: the process must not end while native code closes a database. @throws DataError
  */
 export async function loadInThread(task: LoadTask): Promise<LoadedCalendar> {
   const thread = new OneThread({ filename: ENTRY, name: "load", makes: "the index of events" });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach } from "vitest";
-import { eventsPlugin } from "../../src/events/http/events-plugin.js";
+import { eventsInterface } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
 import { importFile } from "../../src/events/import/import-file.js";
 import { EventIndex } from "../../src/events/store/event-index.js";
@@ -125,7 +125,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const config = { ...EVENTS_SETTINGS, ...settings };
   const app = Fastify();
   prepare?.(app);
-  await app.register(eventsPlugin({ index: () => index, clock: () => time, config }));
+  await app.register(eventsInterface({ index: () => index, clock: () => time, config }));
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {

@@ -31,7 +31,7 @@ async function start(settings: Readonly<Record<string, string>> = {}): Promise<R
   const times = { EVENTS_NOW: NOW, SHUTDOWN_GRACE_MS: "60000" };
   const log = pino({ level: "error" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const service = await startService(loadConfig({ ...fixed, ...times, ...settings }, {}), log);
-  await service.eventsOpened;
+  await service.optionalOpened;
   return service;
 }
 

@@ -1,18 +1,14 @@
-/** Represents one page of a collection: envelope, links to other pages, headers. */
+/** Page of a collection: envelope, links to other pages, headers. */
 import type { QueryString } from "./query-string.js";
 import { type Representation, representParts } from "./representation.js";
 
-/** `encodeURIComponent` with commas left as they are. */
 function encode(value: string): string {
   return encodeURIComponent(value).replaceAll("%2C", ",");
 }
 
 /**
- * Makes the address of any page of a collection.
- *
- * @param path       prefix included
- * @param names      parameters of the collection; others are not repeated
- * @param perPage    the number in force when the caller gave one
+ * Addresses of the pages of a collection. @param names parameters that links repeat @param perPage in force if the
+ * caller gave one
  */
 export function pageAddress(
   path: string,
@@ -30,32 +26,25 @@ export function pageAddress(
   };
 }
 
-/** Parameters that are not lists, in which commas and blanks are not separators. */
+/** Parameters in which commas and blanks are no separators. */
 const PLAIN = ["date", "per_page", "single_events", "start_date"];
 
-/** Whether a value counts as given: a list of nothing but commas and blanks does not. */
 function counts(name: string, value: string): boolean {
   return PLAIN.includes(name) ? value !== "" : /[^,\s]/.test(value);
 }
 
-/** The content of a page. */
 export interface CollectionPage {
-  /** Member of `_embedded`, e.g. `events`. */
   readonly name: string;
-  /** JSON of the items. */
   readonly items: Iterable<string>;
   readonly count: number;
-  /** Template of one member's address. */
   readonly find: string;
-  /** Address of any page. */
   readonly address: (page: number) => string;
   readonly page: number;
   readonly perPage: number;
-  /** Number of items in all pages. */
   readonly total: number;
 }
 
-/** Represents a page with its envelope, `X-Total-Count` and `Link` (RFC 8288). */
+/** Envelope, `X-Total-Count` and `Link` (RFC 8288). */
 export function representPage(content: CollectionPage): Promise<Representation> {
   const { find, address, page, perPage, count, total } = content;
   const last = Math.ceil(total / perPage);

@@ -1,4 +1,4 @@
-/** Serves the routes of events: the collection, the events of a term, one event. */
+/** Routes of events: the collection, the events of a term, one event. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
 import type { EventInstance, VocabularyName } from "../model/entities.js";
@@ -14,24 +14,22 @@ import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
 import { type Representation, represent } from "./representation.js";
 import { knownSources, type Resources } from "./resources.js";
 
-/** The id in the path of a request. */
 export function pathId(request: FastifyRequest): number {
   return Number((request.params as { readonly id: string }).id);
 }
 
-/** The id in `/events?id=12`, an address that old clients expand; null unless it is one plain integer. */
+/** The id in `/events?id=12`, an address of old clients; null unless it is one whole number. */
 export function looseId(parameters: QueryString): number | null {
   const [id, ...more] = parameters.raw("id");
   return id !== undefined && more.length === 0 && /^[0-9]{1,15}$/.test(id) ? Number(id) : null;
 }
 
-/** Sends the caller of a loose id to the member's own address. */
 export function redirectTo(address: string, request: FastifyRequest, reply: FastifyReply) {
   const callback = request.eventsCallback === null ? "" : `?callback=${encodeURIComponent(request.eventsCallback)}`;
   return reply.code(308).header("location", `${address}${callback}`).send();
 }
 
-/** Instances on a page above which its body is long. */
+/** Instances on a page that are made in slices. */
 const MANY = 2_000;
 
 /** Answers `/events`, and `/{vocabulary}/{id}/events` when `vocabulary` is given. */
@@ -68,7 +66,6 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
   };
 }
 
-/** The JSON of each item of a page. */
 function* itemsOf({ render }: Resources, index: EventIndex, shown: readonly EventInstance[], single: boolean) {
   const texts = new Map<number, EventText>();
   for (const instance of shown) {
@@ -79,7 +76,6 @@ function* itemsOf({ render }: Resources, index: EventIndex, shown: readonly Even
   }
 }
 
-/** The type of schema.org JSON-LD, and the forms of one event. */
 const LINKED = "application/ld+json";
 const FORMS = ["application/json", LINKED] as const;
 
@@ -96,7 +92,6 @@ export function eventHandler(resources: Resources) {
   };
 }
 
-/** One event with all its instances. @param linked as schema.org JSON-LD */
 function eventPage(resources: Resources, id: number, now: number, linked: boolean): Representation {
   const index = resources.index();
   const event = index.event(id, now);

@@ -1,7 +1,6 @@
-/** Errors of the events interface carry a status, a code and details that are reported together. */
+/** Errors of the events interface: status, code, and details that are reported together. */
 import { problemDetails } from "../../server/http/problem.js";
 
-/** Every code of an error. */
 export const EVENTS_ERROR_CODES = [
   "invalid_parameter",
   "duplicate_parameter",
@@ -17,17 +16,15 @@ export const EVENTS_ERROR_CODES = [
   "unavailable",
 ] as const;
 
-/** One code of an error. */
 export type EventsErrorCode = (typeof EVENTS_ERROR_CODES)[number];
 
-/** One fault; never repeats the value that was sent. */
+/** Never repeats the value that was sent. */
 export interface EventsErrorDetail {
   readonly parameter?: string;
   readonly reason: string;
   readonly allowed?: readonly string[];
 }
 
-/** An error that is reported to the caller. */
 export class EventsError extends Error {
   readonly status: number;
   readonly code: EventsErrorCode;
@@ -50,24 +47,21 @@ export class EventsError extends Error {
   }
 }
 
-/** The error of an unknown resource. */
 export function notFound(details: readonly EventsErrorDetail[] = []): EventsError {
   return new EventsError(404, "not_found", "Not found.", details);
 }
 
-/** The error while there is no calendar. */
 export function unavailable(retrySeconds: number): EventsError {
   const headers = { "retry-after": String(retrySeconds) };
   return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
 }
 
-/** The body by default. */
 export function errorBody(error: EventsError): object {
   const { message, status, code, details } = error;
   return { error: true, message, statusCode: status, code, details };
 }
 
-/** The body for those who accept `application/problem+json` (RFC 9457). */
+/** Body for `application/problem+json` (RFC 9457). */
 export function problemBody(error: EventsError, instance: string): object {
   const { message, status, code, details } = error;
   return problemDetails(status, null, message, { instance, code, errors: details });

@@ -1,4 +1,4 @@
-/** Mounts the events interface as one fastify plugin; its hooks, handlers and parsers stay inside. */
+/** Mounts the routes of events; hooks, handlers and parsers stay inside. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { type ApiDocs, documentApi, UNDOCUMENTED } from "../../server/http/api-docs.js";
@@ -17,30 +17,26 @@ import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
 import { termHandler, termsHandler } from "./term-routes.js";
 
-/** Parts that the plugin works with. */
 export interface EventsOptions {
-  /** The calendar as it is now. @throws EventsError 503 while there is none */
+  /** The present calendar. @throws EventsError 503 without one */
   readonly index: () => EventIndex;
   readonly clock: Clock;
   readonly config: EventsSettings;
-  /** Path of the page about the interface, `/docs` by default. */
   readonly page?: string;
 }
 
-/** Longest request target, bytes. */
 const TARGET_BYTES = 8192;
-/** An id in a path: 1 to 15 digits. */
 const ID = ":id(^[0-9]{1,15}$)";
 
-/** @returns a plugin to register on any fastify instance; the routes begin with `config.prefix` */
-export function eventsPlugin(options: EventsOptions) {
+/** Routes below `config.prefix`, for any fastify instance. */
+export function eventsInterface(options: EventsOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register((scope) => mount(scope, options), { prefix: options.config.prefix });
   };
 }
 
 async function mount(scope: FastifyInstance, { index, clock, config, page = "/docs" }: EventsOptions): Promise<void> {
-  // Requests are checked by hand, so that every fault can be reported at once; bodies are finished texts.
+  // Requests are checked by hand, so that all faults are reported at once.
   scope.setValidatorCompiler(() => () => true);
   scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
   scope.decorateRequest("eventsCallback", null);
@@ -110,7 +106,6 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
   });
 }
 
-/** An error that is not of this interface is reported without its text, which is only logged. */
 function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
   if (error instanceof EventsError) return error;
   const { status, headers } = error as { status?: number; headers?: Record<string, string> };

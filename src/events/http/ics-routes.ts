@@ -1,4 +1,4 @@
-/** Serves the routes of iCalendar files: one event with its rule, or the events that a query selects. */
+/** Routes of iCalendar files: one event with its rule, or the events of a query. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { EventInstance } from "../model/entities.js";
 import { type CalendarFile, calendarParts } from "../render/calendar-file.js";
@@ -64,7 +64,7 @@ function calendarOf(
   const first = shown.reduce((earliest, { start }) => Math.min(earliest, start), now);
   const byId = new Map(events.map((event) => [event.id, event]));
   const urls = new Map<number, ReadonlyMap<string, string>>();
-  /** Addresses of an event's instances by their ids; their form depends on all of them. */
+  /** Addresses of an event's instances by id; their form depends on all of them. */
   const urlsOf = (id: number): ReadonlyMap<string, string> => {
     const all = index.instances(id);
     const made = instanceUrls(byId.get(id)?.url ?? "", all);
@@ -88,7 +88,6 @@ function calendarOf(
   return { name: `Events of ${context.host}`, components: components(), events, first, now };
 }
 
-/** Data that components need besides their events. */
 function contextOf({ settings }: Resources, { calendar, terms }: EventIndex): CalendarContext {
   return { terms, host: new URL(settings.site ?? calendar.site ?? settings.fallbackSite).hostname };
 }

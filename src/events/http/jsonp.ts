@@ -1,10 +1,9 @@
-/** JSONP checks the name of a callback and writes the script that calls it. */
+/** JSONP: names of callbacks, and scripts that call them. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 const LONGEST = 128;
 const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
 
-/** Words that name no variable (ECMA-262, strict code included). */
 const RESERVED = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
@@ -13,20 +12,17 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
-/**
- * True for a dotted or indexed name without reserved words. Other names are refused, not corrected: a corrected name
- * would call another function.
- */
+/** Dotted or indexed name without reserved words. Others are refused: a corrected name would call another function. */
 export function isCallback(name: string): boolean {
   return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
 }
 
-/** A script that calls `name` with a JSON text; nothing in it can end a script element or a line. */
+/** Nothing in the script can end a script element or a line. */
 export function wrapJsonp(name: string, json: string): string {
   return `/**/${name}(${escapeLines(json)});`;
 }
 
-/** The same for a long JSON text in passages of UTF-8, one per tick. */
+/** The same for a long text, a passage per tick. */
 export async function* wrapPassages(name: string, passages: Iterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   yield Buffer.from(`/**/${name}(`);

@@ -1,4 +1,4 @@
-/** Opens and ends a request: reads its callback, key and preferences, sends its representation or error. */
+/** Reads callback, key and preferences of a request, and sends its answer or error. */
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { names, preferred } from "../../server/http/negotiate.js";
@@ -12,30 +12,23 @@ import { isKnown, type Representation, represent } from "./representation.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** A JSONP name that was checked, or null: the answer is not wrapped. */
+    /** A checked name of JSONP; null: the answer is not wrapped. */
     eventsCallback: string | null;
   }
 }
 
-/** The parameters of a request, read and checked for what concerns every route. */
 export interface EventsRequest {
   readonly parameters: QueryString;
-  /** `Prefer: handling=strict` was sent. */
+  /** `Prefer: handling=strict` */
   readonly strict: boolean;
 }
 
-/** Path and query of a request, as sent. */
 export function splitTarget(request: FastifyRequest): { path: string; query: string } {
   const [path = "", ...query] = (request.raw.url ?? "").split("?");
   return { path, query: query.join("?") };
 }
 
-/**
- * Reads what every route of a known path takes.
- *
- * @param known names a collection takes besides those of every route
- * @throws EventsError 401 when keys are configured and none of them was sent
- */
+/** Reads what every route takes. @param known names besides those @throws EventsError 401 without a configured key */
 export function openRequest(
   request: FastifyRequest,
   settings: EventsSettings,
@@ -65,14 +58,13 @@ function checkKey(request: FastifyRequest, parameters: QueryString, keys: readon
   throw new EventsError(401, "unauthorized", "A valid API key is needed.", [], { "www-authenticate": "ApiKey" });
 }
 
-/** Caller for the rate limit: the key when there is one, else the address. */
+/** For the rate limit: the key if there is one, else the address. */
 export function callerOf(request: FastifyRequest, settings: EventsSettings): string {
   const header = [request.headers["x-api-key"]].flat()[0];
   const key = header ?? new URLSearchParams(splitTarget(request).query).get("key");
   return key && isKey(settings.keys, key) ? `key ${key}` : `address ${request.ip}`;
 }
 
-/** Sends a page of JSON: wrapped, as HAL or plain. */
 export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Representation, settings: EventsSettings) {
   const callback = request.eventsCallback;
   if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
@@ -80,7 +72,7 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Rep
     const script = represent(wrapJsonp(callback, page.body), page.headers);
     return sendAs("text/javascript", request, reply, script, settings);
   }
-  // A long body is wrapped as it is sent: its tag follows from that of the body and the name.
+  // A long body is wrapped as it is sent: its tag follows from body and name.
   const tag = `${page.tag.slice(0, -1)}.${callback}"`;
   if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
   const passages = wrapPassages(callback, passagesOf(page.body));
@@ -91,7 +83,7 @@ function jsonType(request: FastifyRequest): string {
   return preferred(request.headers.accept, ["application/json", "application/hal+json"]) ?? "application/json";
 }
 
-/** Sends a page as it is, or nothing but 304 when the caller has it. */
+/** Sends a page, or 304 when the caller has it. */
 export function sendAs(
   type: string,
   request: FastifyRequest,
@@ -107,7 +99,7 @@ export function sendAs(
   return reply.header("content-length", length).send(Readable.from(passagesOf(body)));
 }
 
-/** Sets the headers of a representation; true when the caller has it. */
+/** Sets headers; true when the caller has the representation. */
 function sendHead(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -129,10 +121,10 @@ function* passagesOf(pieces: readonly Buffer[]): Generator<Buffer> {
     for (let from = 0; from < piece.length; from += PASSAGE_BYTES) yield piece.subarray(from, from + PASSAGE_BYTES);
 }
 
-/** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */
+/** Sends an error in the form that the caller accepts. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
   const { accept } = request.headers;
-  // A header that names the type of problems means it, even if JSON has the same weight.
+  // Naming the type of problems means it, even with the same weight as JSON.
   const problem = names(accept, PROBLEM_TYPE) && preferred(accept, [PROBLEM_TYPE, "application/json"]) === PROBLEM_TYPE;
   const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
   const callback = request.eventsCallback;

@@ -1,4 +1,4 @@
-/** Refuses requests that no route takes: other methods on known paths, and unknown paths. */
+/** Refuses other methods on known paths, and unknown paths. */
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { UNDOCUMENTED } from "../../server/http/api-docs.js";
@@ -8,26 +8,21 @@ import { splitTarget } from "./open-request.js";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 const NAMES = VOCABULARIES.map(({ name }) => name);
-/** Collections below one event or one term, by the first segment of the path. */
 const SUBCOLLECTIONS = new Map<string, readonly string[]>([
   ["events", NAMES],
   ...NAMES.map((name) => [name, ["events"]] as const),
 ]);
-/** Paths without anything below them. */
 const SINGLE = ["/events.ics", "/openapi.json"];
 
 /**
- * Registers the catch-alls: 405 or 204 on known paths for other methods than GET and HEAD, 404 on unknown paths.
- *
- * @param page path of the page about the interface
- * @param isKnown whether there is a route of the interface at a path, prefix included
+ * Answers 405 or 204 to other methods on known paths, 404 on unknown paths. @param page path of the page about the
+ * interface
  */
 export function refuseOthers(scope: FastifyInstance, page: string, isKnown: (path: string) => boolean): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !scope.supportedMethods.includes(method)) scope.addHttpMethod(method);
   }
   const others = scope.supportedMethods.filter((method) => method !== "GET" && method !== "HEAD");
-  // Answered before any body is read.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isKnown(splitTarget(request).path)) throw notFound();
     return answerMethod(request, reply);

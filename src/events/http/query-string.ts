@@ -1,18 +1,15 @@
-/** Reads the values of a query string and collects their faults; the meaning of a parameter is not its concern. */
+/** Values of a query string, and their faults. */
 import { isDay } from "../time/zone.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail } from "./events-error.js";
 
-/** Most values in one list. */
 const LIST_VALUES = 200;
 const ORDER_PAIRS = 5;
 const ID = /^[0-9]{1,15}$/;
 
-/** The parameters of one query string. */
 export class QueryString {
   readonly #values = new Map<string, string[]>();
   readonly #faults: { readonly code: EventsErrorCode; readonly detail: EventsErrorDetail }[] = [];
 
-  /** @param raw the part of the address after `?`, without it */
   constructor(raw: string) {
     for (const [name, value] of new URLSearchParams(raw)) {
       const known = this.#values.get(name);
@@ -25,7 +22,6 @@ export class QueryString {
     return this.#values.keys();
   }
 
-  /** Every value of a name as sent. */
   raw(name: string): readonly string[] {
     return this.#values.get(name) ?? [];
   }
@@ -48,7 +44,7 @@ export class QueryString {
     throw new EventsError(400, alike ? first.code : "invalid_parameter", "Invalid query parameters.", details);
   }
 
-  /** The value of a parameter; null when it is absent, empty or given twice, which is a fault. */
+  /** Null when absent, empty or given twice, which is a fault. */
   text(name: string): string | null {
     const values = this.#values.get(name);
     if (!values) return null;
@@ -59,7 +55,7 @@ export class QueryString {
     return values[0] || null;
   }
 
-  /** Items of a comma-separated list, trimmed, without empty and repeated ones; null when there is none. */
+  /** Items of a comma-separated list, trimmed, unique, not empty; null when there is none. */
   list(name: string): string[] | null {
     const text = this.text(name);
     if (text === null) return null;
@@ -99,7 +95,6 @@ export class QueryString {
     return 1;
   }
 
-  /** @param strict a number above `most` is a fault instead of being cut to it */
   perPage(byDefault: number, most: number, strict: boolean): number {
     const text = this.text("per_page");
     if (text === null) return byDefault;

@@ -1,4 +1,4 @@
-/** Reads the parameters of a collection as a query, with their defaults. */
+/** Queries of the parameters of a collection, with their defaults. */
 import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/entities.js";
 import {
   EVENT_ORDERS,
@@ -14,12 +14,10 @@ import {
 import { daysBetween, isDay } from "../time/zone.js";
 import type { QueryString } from "./query-string.js";
 
-/** Parameters of every collection. */
 const COMMON = ["page", "per_page", "ids", "excluded_ids", "order_by"];
 /** Taken on every route and never repeated in links. */
 export const UNLINKED = ["callback", "key", "v", "_"];
 
-/** Parameters of a collection of events. */
 export const EVENT_PARAMETERS = [
   ...COMMON,
   ...VOCABULARIES.map(({ name }) => name),
@@ -31,10 +29,8 @@ export const EVENT_PARAMETERS = [
   "start_date",
   "type",
 ];
-/** Parameters of a collection of terms. */
 export const TERM_PARAMETERS = [...COMMON, "slug"];
 
-/** Items of a page by default, and at most. */
 export const PER_PAGE = 5;
 export const MOST_PER_PAGE = 100;
 const LONGEST_RANGE_DAYS = 3700;
@@ -45,19 +41,16 @@ const EVENT_ORDER: readonly Ordering<EventOrder>[] = [
 ];
 const TERM_ORDER: readonly Ordering<TermOrder>[] = [{ field: "name", descending: false }];
 
-/** The rules by which the parameters of events are checked. */
 export interface ReadOptions {
   readonly strict: boolean;
-  /** False: the answer has no pages, and parameters of pages mean nothing. */
+  /** False: the answer has no pages. */
   readonly paged: boolean;
-  /** Sources that events have or may have. */
   readonly sources: readonly string[];
   readonly primarySource: string;
-  /** The term in the path, one more filter. */
   readonly pathTerm: TermFilter | null;
 }
 
-/** Reads the parameters of an events collection; faults stay in `parameters`. */
+/** Faults stay in `parameters`. */
 export function readEventQuery(parameters: QueryString, options: ReadOptions): EventQuery {
   const page = options.paged ? parameters.page() : 1;
   const perPage = options.paged ? parameters.perPage(PER_PAGE, MOST_PER_PAGE, options.strict) : PER_PAGE;
@@ -86,7 +79,6 @@ export function readEventQuery(parameters: QueryString, options: ReadOptions): E
   };
 }
 
-/** Reads the parameters of a collection of terms; faults stay in `parameters`. */
 export function readTermQuery(parameters: QueryString, strict: boolean): TermQuery {
   return {
     page: parameters.page(),
@@ -98,21 +90,19 @@ export function readTermQuery(parameters: QueryString, strict: boolean): TermQue
   };
 }
 
-/** Names outside `known` are faults; for callers who asked for strict handling. */
 export function refuseUnknown(parameters: QueryString, known: readonly string[]): void {
   for (const name of parameters.names()) {
     if (!known.includes(name)) parameters.fault(name.slice(0, 64), "unknown parameter", [...known].sort());
   }
 }
 
-/** `v` names the version of the interface; there is only one, which clients call 0, 1 or leave out. */
+/** All versions of the interface are alike. */
 export function checkVersion(parameters: QueryString): void {
   const version = parameters.text("v");
   if (version === null || version === "0" || version === "1") return;
   parameters.fault("v", "unsupported version", ["0", "1"], "unsupported_version");
 }
 
-/** Whether instances are listed each by itself, which they are unless `single_events` says no. */
 function readSingle(parameters: QueryString): boolean {
   const text = parameters.text("single_events")?.trim().toLowerCase() ?? "true";
   if (text === "true" || text === "1") return true;
@@ -136,7 +126,6 @@ function readRange(parameters: QueryString): readonly [string, string] | null {
   return [first, last];
 }
 
-/** Names of sources are compared exactly. */
 function readSources(parameters: QueryString, { sources, primarySource }: ReadOptions): readonly string[] | null {
   const items = parameters.list("source");
   if (items === null) return [primarySource];

@@ -1,28 +1,23 @@
-/** A representation is a finished body with its entity tag and headers. */
+/** Finished bodies with their entity tags and headers. */
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** A finished body. */
 export interface Representation {
-  /** A text, or the pieces of a body of more than `WHOLE_BYTES`. */
+  /** A text, or pieces of a body of more than `WHOLE_BYTES`. */
   readonly body: string | readonly Buffer[];
-  /** Strong entity tag of the exact bytes. */
   readonly tag: string;
-  /** Headers that follow from the content. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Length of the bodies that are sent whole: what has been handed over whole is cut off when the service is closed. */
+/** Closing the service cuts off what has been handed over whole, so longer bodies are not. */
 const WHOLE_BYTES = 1024 * 1024;
-/** Text that is made in one tick. */
 const PIECE_CHARS = 64 * 1024;
 
-/** Adds the entity tag to a short body. */
 export function represent(body: string, headers: Readonly<Record<string, string>> = {}): Representation {
   return { body, tag: `"${createHash("sha1").update(body).digest("base64url")}"`, headers };
 }
 
-/** Makes a body from its parts; a long one in slices, so that it holds up no other request. */
+/** Makes a long body in slices, so that it holds up no other request. */
 export async function representParts(
   parts: Iterable<string>,
   headers: Readonly<Record<string, string>> = {},
@@ -49,7 +44,7 @@ export async function representParts(
   return { body, tag: `"${hash.digest("base64url")}"`, headers };
 }
 
-/** Whether an `If-None-Match` names the tag, by `*` or in a list; weak tags compare like strong ones (RFC 9110). */
+/** Whether an `If-None-Match` names the tag; weak tags compare like strong ones (RFC 9110). */
 export function isKnown(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;

@@ -1,13 +1,12 @@
-/** Holds what the routes share. */
+/** What the routes share. */
 import type { RenderSettings } from "../render/term.js";
 import type { EventIndex } from "../store/event-index.js";
 import type { Clock } from "../time/clock.js";
 import { EventsError } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 
-/** Parts that the routes share. */
 export interface Resources {
-  /** The calendar as it is now. @throws EventsError 503 while there is none */
+  /** The present calendar. @throws EventsError 503 without one */
   readonly index: () => EventIndex;
   readonly clock: Clock;
   readonly settings: EventsSettings;
@@ -15,7 +14,6 @@ export interface Resources {
   readonly longBodies: OneByOne;
 }
 
-/** Sources a caller may name: those of events, and the primary one. */
 export function knownSources(
   { calendar }: EventIndex,
   settings: EventsSettings,
@@ -24,7 +22,6 @@ export function knownSources(
   return { primarySource, sources: [...new Set([...calendar.sources, primarySource])].sort() };
 }
 
-/** Bodies that may wait until those before them are made. */
 const WAITING = 64;
 
 /** Makes long bodies one after the other: each may hold tens of megabytes. */
@@ -32,7 +29,6 @@ export class OneByOne {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** @throws EventsError 503 if too many wait */
   async run<T>(make: () => Promise<T>): Promise<T> {
     if (this.#waiting >= WAITING) {
       throw new EventsError(503, "unavailable", "Too many pages are being made.", [], { "retry-after": "1" });

@@ -1,191 +1,143 @@
-/** Declares the schemas of responses, from which the OpenAPI document is made. */
-import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+/** Schemas of responses, for the OpenAPI document. */
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENTS_ERROR_CODES } from "./events-error.js";
 
-/** A schema that also admits null, as OpenAPI 3.0 writes it. */
-function nullable(schema: TSchema): TSchema {
-  return Type.Unsafe({ ...schema, nullable: true });
+type Schema = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, Schema>>;
+
+const text: Schema = { type: "string" };
+const truth: Schema = { type: "boolean" };
+const id: Schema = { minimum: 1, type: "integer" };
+const day: Schema = { pattern: "^\\d{4}-\\d{2}-\\d{2}$", type: "string" };
+const minute: Schema = { pattern: "^\\d{2}:\\d{2}$", deprecated: true, type: "string", nullable: true };
+const deprecated = (schema: Schema): Schema => ({ ...schema, deprecated: true });
+const nullable = (schema: Schema): Schema => ({ ...schema, nullable: true });
+const ref = (name: string): Schema => ({ $ref: `${name}#` });
+const among = (names: readonly string[]): Schema => ({ type: "string", enum: [...names] });
+const list = (items: Schema, options: Schema = {}): Schema => ({ ...options, type: "array", items });
+const whole = (options: Schema): Schema => ({ ...options, type: "integer" });
+
+/** An object; a name that ends in `?` may be absent. */
+function shape(members: Members, options: Schema = {}): Schema {
+  const required = Object.keys(members).filter((name) => !name.endsWith("?"));
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name.replace(/\?$/, ""), schema]),
+  );
+  return {
+    additionalProperties: false,
+    ...options,
+    type: "object",
+    ...(required.length === 0 ? {} : { required }),
+    properties,
+  };
 }
 
-/** A reference to a schema of `SCHEMAS`, by the name it has in the document. */
-function ref(id: string): TSchema {
-  return Type.Unsafe({ $ref: `${id}#` });
-}
+const href = shape({ href: text });
+const selfLink = shape({ self: href });
+const named = { id, name: text, slug: text };
 
-const closed = { additionalProperties: false };
-const id = Type.Integer({ minimum: 1 });
-const day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
-const href = Type.Object({ href: Type.String() }, closed);
-const selfLink = Type.Object({ self: href }, closed);
-const deprecated = { deprecated: true };
-
-const time = Type.Object(
+const time = shape(
   {
-    date: Type.Optional(day),
-    dateTime: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}[+-]\\d{2}:\\d{2}$" })),
-    timestamp: Type.Optional(Type.Integer({ description: "Epoch seconds." })),
+    "date?": day,
+    "dateTime?": { pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}[+-]\\d{2}:\\d{2}$", type: "string" },
+    "timestamp?": whole({ description: "Epoch seconds." }),
   },
   {
-    ...closed,
     $id: "EventTime",
     description: "All-day: `date`, of an end the last day. Otherwise `dateTime` in the site zone, and `timestamp`.",
   },
 );
+const times = { start: ref("EventTime"), end: ref("EventTime") };
 
-const instance = Type.Object(
+const instance = shape(
   {
-    id: Type.String(),
-    name: Type.Optional(Type.String({ description: "If it differs from that of the event." })),
-    type: Type.Literal("event_instance"),
-    url: Type.String(),
-    start: ref("EventTime"),
-    end: ref("EventTime"),
+    id: text,
+    "name?": { description: "If it differs from that of the event.", type: "string" },
+    type: among(["event_instance"]),
+    url: text,
+    ...times,
   },
-  { ...closed, $id: "EventInstance" },
+  { $id: "EventInstance" },
 );
 
-const file = Type.Object(
-  {
-    id,
-    type: Type.Literal("file"),
-    name: Type.String(),
-    mime_type: Type.String(),
-    alt_text: nullable(Type.String()),
-    caption: nullable(Type.String()),
-    credit: nullable(Type.String()),
-    sizes: Type.Record(Type.String(), Type.String()),
-  },
-  { ...closed, $id: "File" },
-);
+const captions = { alt_text: nullable(text), caption: nullable(text), credit: nullable(text) };
+const sizes = { type: "object", additionalProperties: text };
+const file = shape({ id, type: among(["file"]), name: text, mime_type: text, ...captions, sizes }, { $id: "File" });
 
-const parent = Type.Object({ id, name: Type.String(), slug: Type.String() }, closed);
-const place = {
-  address: nullable(Type.String()),
-  city: nullable(Type.String()),
-  state: nullable(Type.String()),
-  zipcode: nullable(Type.String()),
-  latitude: nullable(Type.Number()),
-  longitude: nullable(Type.Number()),
-};
+const address = { address: nullable(text), city: nullable(text), state: nullable(text), zipcode: nullable(text) };
+const position = { latitude: nullable({ type: "number" }), longitude: nullable({ type: "number" }) };
 
-/** Name of a vocabulary's schema: `EventCategory`. */
 export function termSchemaName({ type }: Vocabulary): string {
   return type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function termSchema(row: Vocabulary): TObject {
-  return Type.Object(
-    {
-      _embedded: Type.Optional(Type.Object({}, closed)),
-      _links: selfLink,
-      id,
-      type: Type.Literal(row.type),
-      name: Type.String(),
-      slug: Type.String(),
-      ...(row.tree ? { parent: nullable(parent) } : {}),
-      url: Type.Union([Type.Object({ events: Type.String() }, closed), Type.String()]),
-      ...(row.name === "locations" ? place : {}),
-    },
-    { ...closed, $id: termSchemaName(row) },
-  );
+function termSchema(row: Vocabulary): Schema {
+  const { id, ...texts } = named;
+  const members = { "_embedded?": shape({}), _links: selfLink, id, type: among([row.type]), ...texts };
+  const parent = row.tree ? { parent: nullable(shape(named)) } : {};
+  const url = { anyOf: [shape({ events: text }), text] };
+  const place = row.name === "locations" ? { ...address, ...position } : {};
+  return shape({ ...members, ...parent, url, ...place }, { $id: termSchemaName(row) });
 }
 
-const embeddedTerms = Object.fromEntries(
-  VOCABULARIES.filter(({ name }) => name !== "channels").map((row) => [
-    row.name,
-    nullable(Type.Array(ref(termSchemaName(row)), { minItems: 1 })),
-  ]),
-);
+const embedded = {
+  ...Object.fromEntries(
+    VOCABULARIES.filter(({ name }) => name !== "channels").map((row) => [
+      row.name,
+      nullable(list(ref(termSchemaName(row)), { minItems: 1 })),
+    ]),
+  ),
+  image_thumbnail: nullable(list(ref("File"), { minItems: 1, maxItems: 1 })),
+  "event_instances?": list(ref("EventInstance"), {
+    description: "Absent in a collection with `single_events=true`.",
+  }),
+};
 
-const event = Type.Object(
+const event = shape(
   {
-    _embedded: Type.Object(
-      {
-        ...embeddedTerms,
-        image_thumbnail: nullable(Type.Array(ref("File"), { minItems: 1, maxItems: 1 })),
-        event_instances: Type.Optional(
-          Type.Array(ref("EventInstance"), { description: "Absent in a collection with `single_events=true`." }),
-        ),
-      },
-      closed,
-    ),
+    _embedded: shape(embedded),
     _links: selfLink,
     id,
-    instance_id: Type.Optional(Type.String({ description: "Only in a collection with `single_events=true`." })),
-    type: Type.Literal("event"),
-    name: Type.String(),
-    slug: Type.String(),
-    excerpt: Type.String(),
-    url: Type.String(),
-    short_url: Type.String(deprecated),
-    open_to: Type.Array(Type.Unsafe<string>({ type: "string", enum: [...AUDIENCES] })),
-    publish_date: Type.Integer({ description: "Epoch seconds." }),
-    start: ref("EventTime"),
-    end: ref("EventTime"),
-    start_date: Type.Unsafe({ ...day, ...deprecated }),
-    start_time: nullable(Type.String({ pattern: "^\\d{2}:\\d{2}$", ...deprecated })),
-    end_date: Type.Unsafe({ ...day, ...deprecated }),
-    end_time: nullable(Type.String({ pattern: "^\\d{2}:\\d{2}$", ...deprecated })),
-    description: Type.Optional(Type.String()),
-    alt_name: Type.Optional(Type.String()),
-    supplemental_location_info: Type.Optional(Type.String()),
-    registration_required: Type.Optional(Type.Boolean()),
+    "instance_id?": { description: "Only in a collection with `single_events=true`.", type: "string" },
+    type: among(["event"]),
+    ...{ name: text, slug: text, excerpt: text, url: text, short_url: { deprecated: true, ...text } },
+    open_to: list(among(AUDIENCES)),
+    publish_date: whole({ description: "Epoch seconds." }),
+    ...times,
+    ...{ start_date: deprecated(day), start_time: minute, end_date: deprecated(day), end_time: minute },
+    ...{ "description?": text, "alt_name?": text, "supplemental_location_info?": text },
+    "registration_required?": truth,
   },
-  { ...closed, $id: "Event" },
+  { $id: "Event" },
 );
 
-function envelope($id: string, name: string, item: string): TObject {
-  const find = Type.Object({ href: Type.String(), templated: Type.Literal(true) }, closed);
-  return Type.Object(
+function envelope($id: string, name: string, item: string): Schema {
+  const find = shape({ href: text, templated: { type: "boolean", enum: [true] } });
+  return shape(
     {
-      _embedded: Type.Object({ [name]: Type.Array(ref(item)) }, closed),
-      _links: Type.Object({ find, self: href, next: Type.Optional(href), prev: Type.Optional(href) }, closed),
-      page: Type.Integer({ minimum: 1 }),
-      per_page: Type.Integer({ minimum: 1, maximum: 100 }),
-      return_count: Type.Integer({ minimum: 0, maximum: 100 }),
-      total_available: Type.Integer({ minimum: 0 }),
+      _embedded: shape({ [name]: list(ref(item)) }),
+      _links: shape({ find, self: href, "next?": href, "prev?": href }),
+      page: whole({ minimum: 1 }),
+      per_page: whole({ minimum: 1, maximum: 100 }),
+      return_count: whole({ minimum: 0, maximum: 100 }),
+      total_available: whole({ minimum: 0 }),
     },
-    { ...closed, $id },
+    { $id },
   );
 }
 
-const detail = Type.Object(
-  {
-    parameter: Type.Optional(Type.String()),
-    reason: Type.String(),
-    allowed: Type.Optional(Type.Array(Type.String())),
-  },
-  closed,
-);
-const code = Type.Unsafe<string>({ type: "string", enum: [...EVENTS_ERROR_CODES] });
-
-const error = Type.Object(
-  {
-    error: Type.Literal(true),
-    message: Type.String(),
-    statusCode: Type.Integer(),
-    code,
-    details: Type.Array(detail),
-  },
-  { ...closed, $id: "Error" },
+const details = list(shape({ "parameter?": text, reason: text, "allowed?": list(text) }));
+const code = among(EVENTS_ERROR_CODES);
+const failed = { type: "boolean", enum: [true] };
+const error = shape({ error: failed, message: text, statusCode: whole({}), code, details }, { $id: "Error" });
+const [status, detail] = [whole({}), text];
+const problem = shape(
+  { type: text, title: text, status, detail, instance: text, code, errors: details },
+  { $id: "Problem" },
 );
 
-const problem = Type.Object(
-  {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
-    instance: Type.String(),
-    code,
-    errors: Type.Array(detail),
-  },
-  { ...closed, $id: "Problem" },
-);
-
-/** Every shared schema; `$id` is its name in the document. */
-export const SCHEMAS: readonly TObject[] = [
+/** By `$id`, the name in the document. */
+export const SCHEMAS: readonly Schema[] = [
   time,
   instance,
   file,

@@ -1,4 +1,4 @@
-/** Declares the schemas of routes: parameters with their meaning, responses by status and media type. */
+/** Schemas of routes: parameters with their meaning, responses by status and media type. */
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENT_ORDERS, EVENT_TYPES, TERM_ORDERS } from "../model/event-query.js";
@@ -66,7 +66,6 @@ function answer(name: string, more: Readonly<Record<string, object>> = {}) {
 
 const object = (properties: object) => ({ type: "object", properties });
 
-/** The schema of a collection of events. */
 export function eventsSchema(summary: string, byTerm = false): object {
   return {
     summary,
@@ -77,7 +76,6 @@ export function eventsSchema(summary: string, byTerm = false): object {
   };
 }
 
-/** The schema of one event. */
 export function eventSchema(): object {
   const linked = { "application/ld+json": { schema: { type: "object", additionalProperties: true } } };
   return {
@@ -89,7 +87,6 @@ export function eventSchema(): object {
   };
 }
 
-/** The schema of a collection of terms. */
 export function termsSchema(row: Vocabulary, ofEvent = false): object {
   const plural = row.name.replace("_", " ");
   return {
@@ -105,7 +102,6 @@ export function termsSchema(row: Vocabulary, ofEvent = false): object {
   };
 }
 
-/** The schema of one term. */
 export function termSchema(row: Vocabulary): object {
   return {
     summary: `One ${row.type.replace("_", " ")}.`,
@@ -116,7 +112,6 @@ export function termSchema(row: Vocabulary): object {
   };
 }
 
-/** The schema of a calendar file. */
 export function calendarSchema(): object {
   const calendar = { description: "iCalendar.", content: { "text/calendar": { schema: { type: "string" } } } };
   const { page: _page, per_page: _perPage, callback: _callback, ...filters } = EVENT_QUERY;

@@ -1,4 +1,4 @@
-/** Serves the routes of the five vocabularies: collections, the terms of an event, single terms. */
+/** Routes of the five vocabularies: collections, the terms of an event, single terms. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TaxonomyTerm, Vocabulary } from "../model/entities.js";
 import type { TermQuery } from "../model/event-query.js";
@@ -43,7 +43,7 @@ export function termsHandler(resources: Resources, row: Vocabulary, ofEvent: boo
   };
 }
 
-/** The terms of a vocabulary, or those of an event, in its order. @throws EventsError 404 if there is no such event */
+/** Terms of a vocabulary, or of an event, in its order. @throws EventsError 404 without such an event */
 function termsIn(index: EventIndex, { name }: Vocabulary, eventId: number | null, now: number): TaxonomyTerm[] {
   const { terms } = index;
   if (eventId === null) return [...terms.values()].filter((term) => term.vocabulary === name);
@@ -52,7 +52,6 @@ function termsIn(index: EventIndex, { name }: Vocabulary, eventId: number | null
   return event.terms[name].flatMap((term) => terms.get(term) ?? []);
 }
 
-/** All terms that a query selects, in its order. */
 function selectTerms(terms: readonly TaxonomyTerm[], query: TermQuery): TaxonomyTerm[] {
   const { ids, excludedIds, slugs } = query;
   const position = new Map((ids ?? []).map((id, place) => [id, place]));
@@ -75,7 +74,6 @@ function selectTerms(terms: readonly TaxonomyTerm[], query: TermQuery): Taxonomy
   });
 }
 
-/** Answers `/{vocabulary}/{id}`. */
 export function termHandler(resources: Resources, row: Vocabulary) {
   const { settings, render } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {

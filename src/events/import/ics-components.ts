@@ -1,13 +1,12 @@
-/** Splits an iCalendar file into components, each parsed by ical.js and with the lines of its properties. */
+/** Components of an iCalendar file, parsed by ical.js, with the lines of their properties. */
 import ICAL from "ical.js";
 import type { ImportProblem } from "../model/calendar.js";
 
-/** One component of a file. */
 export interface Component {
   readonly name: string;
   readonly line: number;
   readonly parsed: ICAL.Component;
-  /** Line of the nth property of a name (lower case) at the level of the component, else the line of the component. */
+  /** Line of the nth property of a name in lower case, else of the component. */
   lineOf(property: string, nth?: number): number;
 }
 
@@ -30,7 +29,7 @@ function logicalLines(text: string): LogicalLine[] {
   return lines;
 }
 
-/** Components directly inside VCALENDAR, in file order. Those that cannot be parsed are reported and left out. */
+/** Components inside VCALENDAR, in file order. Those that cannot be parsed are reported and left out. */
 export function icsComponents(text: string, problems: ImportProblem[]): Component[] {
   const lines = logicalLines(text);
   const found: Component[] = [];

@@ -1,22 +1,22 @@
-/** Reads times and lengths of iCalendar properties. */
+/** Times and lengths of iCalendar properties. */
 import ICAL from "ical.js";
 import { addDays, daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
 
-/** A property's time: text on the wall of `zone`, or a day. */
+/** Text on the wall of `zone`, or a day. */
 export interface IcsTime {
   readonly text: string;
   readonly zone: string;
   readonly allDay: boolean;
 }
 
-/** IANA name for a TZID, which some programs prefix or describe only in the VTIMEZONE; null when there is none. */
+/** IANA name of a TZID, which some programs prefix or describe only in the VTIMEZONE. */
 function ianaZone(tzid: string, locations: ReadonlyMap<string, string>): string | null {
   const parts = tzid.split("/");
   const candidates = [tzid, locations.get(tzid) ?? "", parts.slice(-3).join("/"), parts.slice(-2).join("/")];
   return candidates.find((name) => name !== "" && isZone(name)) ?? null;
 }
 
-/** All times of a property. @throws Error with a reason fit for the person who imports */
+/** @throws Error with a reason fit for the person who imports */
 export function timesOf(property: ICAL.Property, floating: string, locations: ReadonlyMap<string, string>): IcsTime[] {
   const tzid = property.getFirstParameter("tzid");
   const zone = tzid ? ianaZone(tzid, locations) : floating;
@@ -31,13 +31,12 @@ export function timesOf(property: ICAL.Property, floating: string, locations: Re
   });
 }
 
-/** A time as text for an event of `zone`: unchanged if it is on that wall clock already, else as an instant. */
+/** A time as text for an event of `zone`: its wall time, else an instant. */
 export function textFor(time: IcsTime, zone: string): string {
   if (time.allDay || time.zone === zone) return time.text;
   return momentOf(time.text, time.zone).toInstant().toString({ smallestUnit: "second" });
 }
 
-/** Length between DTSTART and DTEND, which for days is exclusive. */
 export function lengthTo(start: IcsTime, end: IcsTime): { days: number; seconds: number } {
   if (start.allDay !== end.allDay) throw new Error("must be a date if DTSTART is one, and a time if it is one");
   const days = start.allDay ? Math.max(daysBetween(start.text, end.text), end.text === start.text ? 1 : 0) : 0;
@@ -48,7 +47,7 @@ export function lengthTo(start: IcsTime, end: IcsTime): { days: number; seconds:
   return { days, seconds };
 }
 
-/** A DURATION: days are nominal (the same wall time some days later), the rest is exact (RFC 5545 3.3.6). */
+/** Days are nominal (the same wall time some days later), the rest is exact (RFC 5545 3.3.6). */
 export function lengthFrom(text: string, allDay: boolean): { days: number; seconds: number } {
   const duration = ICAL.Duration.fromString(text);
   const days = duration.weeks * 7 + duration.days;
@@ -59,7 +58,6 @@ export function lengthFrom(text: string, allDay: boolean): { days: number; secon
   return { days: days + seconds / 86_400, seconds: 0 };
 }
 
-/** Last day of an all-day span. */
 export function lastDay(first: string, days: number): string {
   return addDays(first, days - 1);
 }

@@ -1,4 +1,4 @@
-/** Reads an iCalendar file as a calendar: one event per UID, its moved and cancelled instances as overrides. */
+/** Calendar of an iCalendar file: one event per UID, its moved and cancelled instances as overrides. */
 import type ICAL from "ical.js";
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import { EVERYONE, type Override } from "../model/entities.js";
@@ -10,18 +10,17 @@ import { type IcsTime, lastDay, lengthFrom, lengthTo, textFor, timesOf } from ".
 
 const EXCERPT = 200;
 
-/** A component with its times read. */
 interface Occurrence {
   readonly component: Component;
   readonly uid: string;
   readonly start: IcsTime;
   readonly length: { readonly days: number; readonly seconds: number; readonly given: boolean };
-  /** The instance that this component replaces, or null: the component is the event itself. */
+  /** The instance that this component replaces; null: the component is the event itself. */
   readonly recurrence: IcsTime | null;
   readonly cancelled: boolean;
 }
 
-/** @param zone the site zone, on whose clock times without a zone are */
+/** @param zone of the site, for times without one */
 export function readIcs(text: string, zone: string): { calendar: Calendar; problems: ImportProblem[] } {
   const problems: ImportProblem[] = [];
   const components = icsComponents(text, problems);
@@ -69,7 +68,7 @@ function attempt<T>(
   }
 }
 
-/** What `read` finds in a component; nothing but a problem if the library throws on a value, of whatever property. */
+/** Runs `read`; what the library throws becomes a problem of the component. */
 function whole<T>(component: Component, problems: ImportProblem[], read: () => readonly T[]): readonly T[] {
   try {
     return read();
@@ -117,7 +116,7 @@ function readOccurrence(
   return [{ component, uid, start, length, recurrence, cancelled }];
 }
 
-/** The event of a component and of those that replace its instances; none if there is a problem. */
+/** The event of a component and its replaced instances; none if there is a problem. */
 function eventOf(
   main: Occurrence,
   replaced: readonly Occurrence[],
@@ -152,7 +151,6 @@ function eventOf(
   ];
 }
 
-/** Zone, rule, extra and excluded dates, and overrides of an event; of these a replaced instance alone has the zone. */
 function seriesOf(
   { component, start, recurrence }: Occurrence,
   replaced: readonly Occurrence[],
@@ -180,7 +178,6 @@ function seriesOf(
   return { zone, rrule, rdate, exdate, overrides };
 }
 
-/** The members of an event that are texts, and the terms that they name. */
 function textsOf(parsed: ICAL.Component) {
   const name = value(parsed, "summary") || "Untitled";
   const description = value(parsed, "description");
@@ -208,14 +205,13 @@ function textsOf(parsed: ICAL.Component) {
   };
 }
 
-/** A date given for an event with a time means the instance of that day, as many programs write it. */
+/** For an event with a time, many programs write only the date of an instance. */
 function alike(time: IcsTime, start: IcsTime, zone: string): string {
   if (time.allDay && !start.allDay) return `${time.text}${start.text.slice(10)}`;
   if (!time.allDay && start.allDay) return time.text.slice(0, 10);
   return textFor(time, zone);
 }
 
-/** @param summary name of the event, which an instance of the same name does not repeat */
 function overrideOf(one: Occurrence, start: IcsTime, zone: string, summary: string): Override {
   if (!one.recurrence) throw new Error("is missing");
   const original = alike(one.recurrence, start, zone);

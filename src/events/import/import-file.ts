@@ -1,4 +1,4 @@
-/** Imports one file: it is added whole, or not at all. */
+/** Imports one file: whole, or not at all. */
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../shared/system.js";
 import { type FileHead, ImportError } from "../model/calendar.js";
@@ -9,11 +9,8 @@ import { readIcs } from "./ics.js";
 import { readJson } from "./json.js";
 
 /**
- * Adds a file to a calendar.
- *
- * @param replace drops what the calendar had before, except for the ids of UIDs
- * @returns the new calendar, and the number of events in the file
- * @throws ImportError with every problem of the file
+ * @param replace drops what was there, except ids of UIDs @returns the new calendar, and the number of events in the
+ * file @throws ImportError with every problem of the file
  */
 export function importFile(
   stored: StoredCalendar,

@@ -1,4 +1,4 @@
-/** Reads a JSON file as a calendar; its schema checks members, gives defaults and reports all problems by path. */
+/** Calendar of a JSON file, whose problems are all reported by path. */
 import { z } from "zod";
 import type { Calendar, ImportProblem, NewEvent, NewTerm } from "../model/calendar.js";
 import { AUDIENCES, audienceMask, EVERYONE, type Extras, type Override, VOCABULARIES } from "../model/entities.js";
@@ -6,12 +6,12 @@ import { slugOf } from "../model/name-keys.js";
 import { normaliseRule } from "../time/rule.js";
 import { daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
 
-/** A member that may be absent or null; both give null. */
+/** Absent or null: null. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
 
 const id = z.int().min(1).max(999_999_999_999_999);
 const ids = z.array(id).default([]);
-/** The URL parser ignores blanks and line breaks, but a line break would end a line of a calendar file. */
+/** A line break, which URL parsers ignore, would end a line of a calendar file. */
 const address = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .regex(/^\S+$/, "must have no blanks and line breaks");
@@ -23,7 +23,6 @@ const source = z
   .regex(/^[^\s,]+$/, "must be a name without spaces and commas")
   .refine((name) => name !== "all", "must not be all, which means every source");
 
-/** A date or a time as its text; `isDay` tells which. */
 const moment = z.string().refine((value) => isDay(value) || isTime(value), "must be a date or a time");
 const boundShape = {
   date: z.string().refine(isDay, "must be a date such as 2026-10-22").optional(),
@@ -62,7 +61,7 @@ const image = z
   })
   .transform(({ type: _type, ...file }) => file);
 
-/** Mask of audiences; an empty list is open to everyone, and everyone includes the other three. */
+/** An empty list is open to everyone, and everyone includes the others. */
 const openTo = z
   .array(z.string())
   .default([])
@@ -120,7 +119,7 @@ const location = branch.extend({
 });
 type JsonLocation = z.output<typeof location>;
 
-/** The whole file with its events unread, so that a problem in one leaves the others to be checked. */
+/** The events are read one by one, so that a problem in one leaves the others to be checked. */
 const file = z.strictObject({
   zone: zone.optional(),
   site: address.transform((url) => url.replace(/\/+$/, "")).optional(),
@@ -138,10 +137,7 @@ const file = z.strictObject({
 });
 type JsonFile = z.output<typeof file>;
 
-/**
- * @param text    the content of the file
- * @param zoneFor the site zone, given the one in the file's head
- */
+/** @param zoneFor the site zone, given the one in the file's head */
 export function readJson(
   text: string,
   zoneFor: (head: string | undefined) => string,
@@ -201,13 +197,12 @@ function termsOf(terms: JsonFile["terms"]): NewTerm[] {
   );
 }
 
-/** Reports a problem of a member of the event, by its path. */
 type ReportMember = (path: PropertyKey[], message: string) => void;
 
-/** The schema of one event, whose checks across members need the zone of its times. */
+/** One event; checks across members need the zone of its times. */
 function eventSchema(siteZone: string) {
   return event.transform((read, context): Omit<NewEvent, "place"> => {
-    // What is renamed or checked, then the terms, then the extras; `same` is taken as it is.
+    // Renamed or checked members, then terms, then extras; `same` is taken as it is.
     const { id, slug, start, end, rrule, overrides, short_url, publish_date, open_to, image_thumbnail, ...more } = read;
     const { event_categories, divisions, locations, tags, channels, ...texts } = more;
     const { description, alt_name, supplemental_location_info, registration_required, ...same } = texts;
@@ -239,7 +234,6 @@ function eventSchema(siteZone: string) {
   });
 }
 
-/** How the times of an event are read: by the clock of a zone, and whether they are days. */
 interface WallTime {
   readonly zone: string;
   readonly allDay: boolean;
@@ -268,7 +262,7 @@ function checkOverride({ original, start, end }: Override, wall: WallTime, repor
   }
 }
 
-/** Length of an instance: calendar days of an all-day event, else exact seconds. */
+/** Calendar days of an all-day event, else exact seconds. */
 function lengthOf(start: string, end: string | null, { zone, allDay }: WallTime, report: (message: string) => void) {
   if (end === null) return { days: allDay ? 1 : 0, seconds: 0 };
   if (isDay(end) !== allDay) {
@@ -290,7 +284,7 @@ function ruleOf(text: string | null, start: string, { zone, allDay }: WallTime, 
   }
 }
 
-/** The members that have a value, empty texts left out. */
+/** Members with a value that is not empty. */
 function given(members: { readonly [Name in keyof Extras]: Extras[Name] | undefined }): Extras {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ""));
 }

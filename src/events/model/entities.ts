@@ -1,5 +1,5 @@
-/** The entities of the events module are terms of five vocabularies, events and their instances. */
-/** The vocabularies: collection name, type of a term, segment of its public address, whether terms form a tree. */
+/** Terms of five vocabularies, events and their instances. */
+/** Collection name, type of a term, segment of its public address, whether terms form a tree. */
 export const VOCABULARIES = [
   { name: "channels", type: "channel", segment: "channel", tree: true },
   { name: "divisions", type: "division", segment: "division", tree: false },
@@ -8,22 +8,18 @@ export const VOCABULARIES = [
   { name: "tags", type: "tag", segment: "tag", tree: false },
 ] as const;
 
-/** One of the five vocabularies. */
 export type Vocabulary = (typeof VOCABULARIES)[number];
-/** Collection name of a vocabulary. */
 export type VocabularyName = Vocabulary["name"];
 
-/** The vocabulary of a collection name. */
 export function vocabulary(name: string): Vocabulary | undefined {
   return VOCABULARIES.find((row) => row.name === name);
 }
 
-/** Audiences in output order; the bit of an audience in a mask is its position. */
+/** In output order; the bit of an audience in a mask is its position. */
 export const AUDIENCES = ["everyone", "faculty", "staff", "students"] as const;
-/** The mask of all audiences. */
 export const EVERYONE = 0b1111;
 
-/** Mask of audience names in any letter case (`faulty` is `faculty`), or the first name that is unknown. */
+/** Mask of names in any letter case (`faulty` is `faculty`), or the first unknown name. */
 export function audienceMask(names: readonly string[]): number | string {
   let mask = 0;
   for (const name of names) {
@@ -35,12 +31,10 @@ export function audienceMask(names: readonly string[]): number | string {
   return mask;
 }
 
-/** Names of the audiences in a mask, in output order. */
 export function audienceNames(mask: number): readonly string[] {
   return AUDIENCES.filter((_, position) => (mask & (1 << position)) !== 0);
 }
 
-/** The postal address and position of a location; unknown members are null. */
 export interface Address {
   readonly address: string | null;
   readonly city: string | null;
@@ -50,7 +44,6 @@ export interface Address {
   readonly longitude: number | null;
 }
 
-/** A term: a category, division, location, tag or channel that events are assigned to. */
 export interface TaxonomyTerm {
   readonly id: number;
   readonly vocabulary: VocabularyName;
@@ -59,14 +52,12 @@ export interface TaxonomyTerm {
   readonly parent: number | null;
   readonly weight: number;
   readonly url: string;
-  /** Null for all vocabularies but locations. */
+  /** Only of locations. */
   readonly address: Address | null;
 }
 
-/** Terms by id. */
 export type Terms = ReadonlyMap<number, TaxonomyTerm>;
 
-/** The thumbnail of an event. */
 export interface ImageFile {
   readonly id: number;
   readonly name: string;
@@ -74,26 +65,20 @@ export interface ImageFile {
   readonly alt_text: string | null;
   readonly caption: string | null;
   readonly credit: string | null;
-  /** Address by size name. */
   readonly sizes: Readonly<Record<string, string>>;
 }
 
-/** A change to one instance. Times are texts as in `EventRecord`. */
+/** Change of one instance. Times are texts as in `StoredEvent`. */
 export interface Override {
   readonly original: string;
-  /** Null: not moved. */
   readonly start: string | null;
   /** Null: the duration is kept. All-day: the last day. */
   readonly end: string | null;
   readonly cancelled: boolean;
-  /** Name of the instance if it differs from that of the event. */
   readonly name?: string | undefined;
 }
 
-/**
- * An event as stored. A time is `YYYY-MM-DDTHH:MM:SS` on the wall of `zone`, or with an offset an instant; a day is
- * `YYYY-MM-DD`.
- */
+/** Times are `YYYY-MM-DDTHH:MM:SS` on the wall of `zone`, or instants with an offset; days are `YYYY-MM-DD`. */
 export interface StoredEvent {
   readonly id: number;
   readonly name: string;
@@ -109,22 +94,20 @@ export interface StoredEvent {
   readonly zone: string;
   readonly allDay: boolean;
   readonly start: string;
-  /** Length of an instance: calendar days, then exact seconds. All-day events have whole days only, at least one. */
+  /** Length: calendar days, then exact seconds. All-day events have whole days, at least one. */
   readonly days: number;
   readonly seconds: number;
-  /** RRULE value with UNTIL in UTC (timed) or as a date (all-day), or null. */
+  /** RRULE with UNTIL in UTC (timed) or as a date (all-day). */
   readonly rrule: string | null;
   readonly rdate: readonly string[];
   readonly exdate: readonly string[];
   readonly overrides: readonly Override[];
-  /** Ids of terms, ascending. */
   readonly terms: Readonly<Record<VocabularyName, readonly number[]>>;
   readonly image: ImageFile | null;
-  /** Members that are shown only when the event has them, in output order. */
   readonly extras: Extras;
 }
 
-/** Members that an event shows only when it has them. */
+/** Members that are shown only if present, in output order. */
 export interface Extras {
   readonly description?: string;
   readonly alt_name?: string;
@@ -132,28 +115,25 @@ export interface Extras {
   readonly registration_required?: boolean;
 }
 
-/** One instance; instants are epoch seconds. An all-day one runs from its first midnight to that after its last day. */
+/** Instants are epoch seconds. All-day: from the first midnight to that after the last day. */
 export interface EventInstance {
   readonly eventId: number;
-  /** Start by the rule, unchanged by a move: epoch seconds, for all-day instances of 00:00 UTC of the day. */
+  /** Start by the rule, unchanged by a move; all-day: 00:00 UTC of the day. */
   readonly original: number;
   readonly start: number;
   readonly end: number;
   readonly allDay: boolean;
-  /** Offsets of the site zone from UTC at start and end, seconds. */
+  /** Offsets of the site zone from UTC, seconds. */
   readonly startOffset: number;
   readonly endOffset: number;
 }
 
-/** First second at which the instance is over; one of no length occupies the second it starts in. */
+/** First second at which an instance is over; one of no length occupies the second it starts in. */
 export function overAt(start: number, end: number): number {
   return Math.max(end, start + 1);
 }
 
-/**
- * Key by which instances are ordered and scanned: an all-day start precedes a timed one at the same instant.
- * `start < t` is `startKey < 2 t`, and `start <= t` is `startKey < 2 (t + 1)`.
- */
+/** Order of instances: an all-day start precedes a timed one at the same instant. */
 export function startKey(start: number, allDay: boolean): number {
   return 2 * start + (allDay ? 0 : 1);
 }

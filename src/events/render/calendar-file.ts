@@ -1,26 +1,23 @@
-/** Writes a calendar file: components, the zones they use, folded lines. */
+/** Calendar files: components, the zones they use, folded lines. */
 import ICAL from "ical.js";
 import type { StoredEvent } from "../model/entities.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
 import { type JCal, vtimezone } from "./vtimezone.js";
 
-/** Octets after which ical.js folds; its continuation lines carry one more, and 75 is the most (RFC 5545 3.1). */
+/** ical.js folds one octet later in continuation lines, and 75 is the most (RFC 5545 3.1). */
 const FOLD = 74;
 const AHEAD_SECONDS = 10 * 366 * 86_400;
 
-/** A calendar to write. */
 export interface CalendarFile {
   readonly name: string;
-  /** Made as they are written. */
   readonly components: Iterable<JCal>;
-  /** The events of the components; their zones are described. */
+  /** Their zones are described. */
   readonly events: readonly StoredEvent[];
-  /** Earliest start of an instance, epoch seconds. */
   readonly first: number;
   readonly now: number;
 }
 
-/** The text of a calendar in parts, each made when it is asked for. */
+/** Text in parts, each made when it is requested. */
 export function* calendarParts({ name, components, events, first, now }: CalendarFile): Generator<string> {
   const properties = [
     ["version", {}, "text", "2.0"],

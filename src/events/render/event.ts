@@ -1,4 +1,4 @@
-/** Writes events as JSON text, from texts that are made once for a page. */
+/** Events as JSON text, from parts that are made once for a page. */
 import {
   audienceNames,
   type EventInstance,
@@ -9,7 +9,7 @@ import {
 import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm, renderWholeTerm } from "./term.js";
 
-/** Vocabularies embedded in an event, and the place of its thumbnail among them. Channels are not embedded. */
+/** Order of embedded vocabularies and thumbnail. */
 const EMBEDDED: readonly (VocabularyName | "image_thumbnail")[] = [
   "divisions",
   "event_categories",
@@ -18,7 +18,6 @@ const EMBEDDED: readonly (VocabularyName | "image_thumbnail")[] = [
   "tags",
 ];
 
-/** The parts of an event's JSON that do not depend on the instance it shows. */
 export interface EventText {
   /** `{"_embedded":{...` without the closing brace of `_embedded`. */
   readonly embedded: string;
@@ -26,15 +25,13 @@ export interface EventText {
   readonly identity: string;
   /** From `type` to `publish_date`. */
   readonly body: string;
-  /** The same for instances with a name of their own, and that name as JSON, by original start. */
+  /** The same for instances with a name of their own, by original start. */
   readonly renamed: ReadonlyMap<number, { readonly body: string; readonly name: string }>;
   /** Optional members and the closing brace. */
   readonly tail: string;
-  /** Public address, from which those of the instances follow. */
   readonly url: string;
 }
 
-/** Writes the parts of an event that do not depend on its instances. */
 export function eventText(event: StoredEvent, terms: Terms, settings: RenderSettings): EventText {
   const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, terms, settings)}`);
   const { id, name, slug, excerpt, url, shortUrl } = event;
@@ -74,24 +71,22 @@ function embeddedValue(
     return JSON.stringify([{ id, type: "file", ...rest }]);
   }
   const own = event.terms[name].flatMap((id) => terms.get(id) ?? []);
-  // Categories have a hash of embedded resources wherever they are; other terms have none inside events.
+  // Categories have a hash of embedded resources wherever they are; other terms only outside events.
   const render = name === "event_categories" ? renderWholeTerm : renderTerm;
   return own.length === 0 ? "null" : JSON.stringify(own.map((term) => render(term, terms, settings)));
 }
 
-/** The members of an object as JSON without its braces. */
 function members(object: object): string {
   return JSON.stringify(object).slice(1, -1);
 }
 
-/** An event that represents one of its instances, as in a collection with `single_events=true`. */
 export function renderSingle(text: EventText, instance: EventInstance): string {
   const id = `"instance_id":"${instanceId(instance)}"`;
   const body = text.renamed.get(instance.original)?.body ?? text.body;
   return `${text.embedded}},${text.identity},${id},${body},${times(instance)}${text.tail}`;
 }
 
-/** An event with all its instances; `shown` is the one its own times are of. */
+/** @param shown the instance of the event's own times */
 export function renderWhole(text: EventText, shown: EventInstance, instances: readonly EventInstance[]): string {
   const urls = instanceUrls(text.url, instances);
   const list = instances.map((instance, position) => {
@@ -104,7 +99,7 @@ export function renderWhole(text: EventText, shown: EventInstance, instances: re
   return `${embedded},${text.identity},${text.body},${times(shown)}${text.tail}`;
 }
 
-/** `start` and `end` with their deprecated forms, put together by hand because every object has them. */
+/** With deprecated forms; joined by hand because every object has them. */
 function times(instance: EventInstance): string {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");

@@ -1,8 +1,7 @@
-/** Describes one event as a schema.org `Event`, its instances as sub-events. */
+/** Event as a schema.org `Event`, its instances as sub-events. */
 import type { EventInstance, StoredEvent, TaxonomyTerm, Terms } from "../model/entities.js";
 import { instanceNames, instanceUrls, shownTime } from "./shown-time.js";
 
-/** The description of an event; its own times are those of `shown`. */
 export function jsonLd(
   event: StoredEvent,
   instances: readonly EventInstance[],
@@ -36,7 +35,6 @@ export function jsonLd(
   };
 }
 
-/** Days for all-day instances, with the last one as the end, and times with their offset for others. */
 function times(instance: EventInstance): object {
   const start = shownTime(instance, "start");
   const end = shownTime(instance, "end");

@@ -1,15 +1,14 @@
-/** Shows an instance: its id, its dates and times in the site zone, its address. */
+/** Ids, times and addresses of instances. */
 import { type EventInstance, overAt, type StoredEvent } from "../model/entities.js";
 import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
 
-/** A start or end as it is shown: a date, or a time with its instant. */
 export interface ShownTime {
   readonly date?: string;
   readonly dateTime?: string;
   readonly timestamp?: number;
 }
 
-/** `start` or `end` of an instance: `{date}` if it lasts all day (end: the last day), else `{dateTime, timestamp}`. */
+/** `{date}` of an all-day instance (end: the last day), else `{dateTime, timestamp}`. */
 export function shownTime(instance: EventInstance, which: "start" | "end"): ShownTime {
   const [seconds, offset] =
     which === "start" ? [instance.start, instance.startOffset] : [instance.end, instance.endOffset];
@@ -18,18 +17,16 @@ export function shownTime(instance: EventInstance, which: "start" | "end"): Show
   return { date: which === "start" ? local.slice(0, 10) : addDays(local.slice(0, 10), -1) };
 }
 
-/** Original start as `YYYYMMDD`, or in UTC as `YYYYMMDDTHHMMSSZ`. */
+/** `YYYYMMDD`, or in UTC `YYYYMMDDTHHMMSSZ`. */
 function originalText(instance: EventInstance): string {
   if (instance.allDay) return utcToDay(instance.original).replaceAll("-", "");
   return `${new Date(instance.original * 1000).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 }
 
-/** Id of an instance; a move does not change it. */
 export function instanceId(instance: EventInstance): string {
   return `${instance.eventId}-${originalText(instance)}`;
 }
 
-/** Names of the instances that have their own, by original start. */
 export function instanceNames(event: StoredEvent): ReadonlyMap<number, string> {
   const named = event.overrides.flatMap(({ original, name }) =>
     name === undefined ? [] : [[original, name] as const],
@@ -37,17 +34,15 @@ export function instanceNames(event: StoredEvent): ReadonlyMap<number, string> {
   return new Map(named.map(([original, name]) => [startOf(original, event), name]));
 }
 
-/** The date of the start of an instance in the site zone. */
 export function localDay(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(0, 10);
 }
 
-/** `HH:MM` at which an instance starts on the site's wall. */
 function localMinute(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(11, 16);
 }
 
-/** The first instance that is not over, else the last; undefined only for an empty list. */
+/** The first instance that is not over, else the last. */
 export function shownInstance(instances: readonly EventInstance[], now: number): EventInstance | undefined {
   return instances.find((instance) => overAt(instance.start, instance.end) > now) ?? instances.at(-1);
 }
@@ -55,8 +50,8 @@ export function shownInstance(instances: readonly EventInstance[], now: number):
 const DATED = /^(https?:\/\/[^/?#]+[^?#]*)\/\d{4}\/\d{2}\/\d{2}\/([^/?#]*)(\?[^#]*)?(#.*)?$/;
 
 /**
- * Addresses of an event's instances: the event's with the instance's local date in its path, and `at=HHMM` if two share
- * a date. An address without a date in its path belongs to another site and means every instance.
+ * Addresses of instances: the event's with the instance's date in its path, and `at=HHMM` if two share a date. An
+ * address without a date belongs to another site and means every instance.
  */
 export function instanceUrls(url: string, instances: readonly EventInstance[]): string[] {
   const match = DATED.exec(url);

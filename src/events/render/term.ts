@@ -1,15 +1,12 @@
-/** Shows terms as objects of the interface. */
+/** Terms as objects of the interface. */
 import { type TaxonomyTerm, type Terms, vocabulary } from "../model/entities.js";
 
-/** Settings that change how objects are shown. */
 export interface RenderSettings {
-  /** Path with which links begin. */
   readonly prefix: string;
-  /** Form of a term's `url`: `{events: URL}` or the bare URL. */
+  /** `{events: URL}` or the bare URL. */
   readonly categoryUrl: "hash" | "string";
 }
 
-/** A term as an object embedded in an event. */
 export function renderTerm(term: TaxonomyTerm, terms: Terms, settings: RenderSettings): object {
   const { id, name, slug, url, address } = term;
   const row = vocabulary(term.vocabulary);
@@ -26,7 +23,7 @@ export function renderTerm(term: TaxonomyTerm, terms: Terms, settings: RenderSet
   };
 }
 
-/** A term as an object of its own collection, which has `_embedded` as well. */
+/** As an object of its own collection. */
 export function renderWholeTerm(term: TaxonomyTerm, terms: Terms, settings: RenderSettings): object {
   return { _embedded: {}, ...renderTerm(term, terms, settings) };
 }

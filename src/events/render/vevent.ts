@@ -1,4 +1,4 @@
-/** Describes events and instances as VEVENT components. */
+/** Events and instances as VEVENT components. */
 import ICAL from "ical.js";
 import type { EventInstance, Override, StoredEvent, Terms } from "../model/entities.js";
 import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
@@ -7,14 +7,12 @@ import type { JCal } from "./vtimezone.js";
 
 type Property = unknown[];
 
-/** Data that components need besides the event. */
 export interface CalendarContext {
   readonly terms: Terms;
-  /** Right part of UIDs. */
   readonly host: string;
 }
 
-/** One instance on its own. Instances of a series carry the same UID and are told apart by RECURRENCE-ID. */
+/** One instance on its own. Instances of a series share the UID and differ by RECURRENCE-ID. */
 export function instanceComponent(
   event: StoredEvent,
   instance: EventInstance,
@@ -34,7 +32,7 @@ export function instanceComponent(
   return ["vevent", [...common({ ...event, name }, url, context), ...times, ...recurrence], []];
 }
 
-/** An event with its rule, and a component for each moved or renamed instance. Cancelled ones are excluded dates. */
+/** An event with its rule, and a component for each changed instance. Cancelled ones are excluded dates. */
 export function seriesComponents(event: StoredEvent, context: CalendarContext): JCal[] {
   const rule = event.rrule === null ? [] : [["rrule", {}, "recur", ICAL.Recur.fromString(event.rrule).toJSON()]];
   const wall = (text: string) => wallOf(text, event);
@@ -72,7 +70,7 @@ function endAt(end: string, event: StoredEvent): Property {
   return event.allDay ? day("dtend", addDays(end, 1)) : at("dtend", wallOf(end, event), event);
 }
 
-/** The end of an instance: DTEND for an exact length, DURATION for one that counts days on the wall. */
+/** DTEND of an exact length, DURATION of one in days on the wall. */
 function length(event: StoredEvent, start: string): Property {
   if (event.allDay) return ["duration", {}, "duration", `P${event.days}D`];
   if (event.days > 0)
@@ -102,7 +100,7 @@ function common(event: StoredEvent, url: string, { terms, host }: CalendarContex
   ];
 }
 
-/** The thumbnail as IMAGE (RFC 7986 5.10). */
+/** IMAGE (RFC 7986 5.10). */
 function images({ image }: StoredEvent): Property[] {
   const url = image?.sizes.thumbnail ?? Object.values(image?.sizes ?? {})[0];
   return image && url ? [["image", { display: "THUMBNAIL", fmttype: image.mime_type }, "uri", url]] : [];

@@ -1,7 +1,7 @@
-/** Describes the offsets of a zone as a VTIMEZONE (RFC 5545, 3.6.5) that lists every change. */
+/** VTIMEZONE that lists every change of offset (RFC 5545, 3.6.5). */
 import { dayAt, localText, momentAt, offsetAt, offsetText } from "../time/zone.js";
 
-/** A component in jCal form (RFC 7265): name, properties, components. */
+/** jCal form (RFC 7265): name, properties, components. */
 export type JCal = [string, unknown[][], JCal[]];
 
 interface OffsetChange {
@@ -10,7 +10,7 @@ interface OffsetChange {
   readonly to: number;
 }
 
-/** Changes of offset from the last one before `first` to `last`, epoch seconds. */
+/** Changes from the last one before `first` to `last`, epoch seconds. */
 function changesOf(zone: string, first: number, last: number): OffsetChange[] {
   const changes: OffsetChange[] = [];
   const before = momentAt(first, zone).getTimeZoneTransition("previous");
@@ -23,7 +23,6 @@ function changesOf(zone: string, first: number, last: number): OffsetChange[] {
   return changes;
 }
 
-/** @param first,last epoch seconds between which times of the zone are written */
 export function vtimezone(zone: string, first: number, last: number): JCal {
   const changes = changesOf(zone, first, last);
   const observances = changes.map(observance);
@@ -35,7 +34,7 @@ export function vtimezone(zone: string, first: number, last: number): JCal {
   return ["vtimezone", [["tzid", {}, "text", zone]], observances];
 }
 
-/** The offset in force before the first change that is listed. */
+/** The offset in force before the first listed change. */
 function standing(offset: number, start: string): JCal {
   const text = offsetText(offset);
   const offsets = [
@@ -45,7 +44,7 @@ function standing(offset: number, start: string): JCal {
   return ["standard", [["dtstart", {}, "date-time", start], ...offsets], []];
 }
 
-/** One change as one observance, whose start is on the wall before it; not every program reads lists of dates here. */
+/** Not every program reads lists of dates here, so each change is one observance. */
 function observance({ at, from, to }: OffsetChange): JCal {
   return [
     to > from ? "daylight" : "standard",

@@ -1,4 +1,4 @@
-/** Adds an imported calendar to the stored one; no other code makes stored terms and events. */
+/** Adds an imported calendar to the stored one. */
 import type { Calendar, ImportProblem, NewEvent, NewTerm, TermReference } from "../model/calendar.js";
 import { type StoredEvent, type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
 import { nameKey, slugOf } from "../model/name-keys.js";
@@ -8,10 +8,9 @@ import { momentOf } from "../time/zone.js";
 import type { ImportSettings } from "./site-settings.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
 
-/** First id for events and terms that come without one; ids given by hand should be lower. */
+/** First id of events and terms that come without one; ids given by hand should be lower. */
 const FIRST_GIVEN_ID = 1_000_000_000;
 
-/** The first free id after `last`, but none below `FIRST_GIVEN_ID`. */
 function nextId(last: number, taken: ReadonlyMap<number, unknown>): number {
   let id = Math.max(last + 1, FIRST_GIVEN_ID);
   while (taken.has(id)) id += 1;
@@ -19,10 +18,8 @@ function nextId(last: number, taken: ReadonlyMap<number, unknown>): number {
 }
 
 /**
- * The stored calendar with a file's terms and events in place of those of the same id, and without the events that the
- * file cancels.
- *
- * @param problems receives the problems of the calendar; if there are any, the result is of no use
+ * The stored calendar with a file's terms and events, without the events that it cancels. @param problems receives
+ * problems; if there are any, the result is of no use
  */
 export function addCalendar(
   stored: StoredCalendar,
@@ -69,7 +66,7 @@ function seriesProblems(record: StoredEvent, { zone, now }: ImportSettings): str
   }
 }
 
-/** Fills in what the file left open: addresses, publication, source, term ids. */
+/** Fills in addresses, publication, source and term ids. */
 function resolve(
   event: NewEvent,
   id: number,
@@ -106,7 +103,7 @@ function resolve(
   };
 }
 
-/** The stored terms, and those that a file adds; checks their ids, names and parents. */
+/** The stored terms and those of a file; checks ids, names and parents. */
 class TermBook {
   readonly terms: Map<number, TaxonomyTerm>;
   readonly #site: string;
@@ -117,7 +114,6 @@ class TermBook {
   constructor(stored: ReadonlyMap<number, TaxonomyTerm>, site: string) {
     this.terms = new Map(stored);
     this.#site = site;
-    // Of terms with the same name, the one with the lowest id is found.
     for (const term of sorted(stored).reverse()) this.#byName.set(`${term.vocabulary} ${nameKey(term.name)}`, term.id);
   }
 
@@ -158,7 +154,6 @@ class TermBook {
     return false;
   }
 
-  /** The id of a referenced term, or null when there is none; a name that is new becomes a term. */
   find(reference: TermReference, home: VocabularyName): number | null {
     if (typeof reference === "number") return this.terms.get(reference)?.vocabulary === home ? reference : null;
     const { name } = reference;

@@ -1,23 +1,19 @@
-/** The events and instances in memory, as requests select them. */
+/** Events and instances in memory, as requests select them. */
 import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 import type { EventOrder, EventQuery, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
 import type { CalendarArrays } from "./expand-calendar.js";
 
-/** Vocabularies that `include_subterms` widens. */
 const WIDENED: readonly string[] = ["event_categories", "locations"];
 
-/** The order in which the instances are stored. */
 const STORED_ORDER = "start_date id";
 
-/** The items of one page, and the number of items in all pages. */
 export interface Selection {
-  /** Instances; with `single` false the shown instance of each event. */
+  /** Instances; with `single` false the shown one of each event. */
   readonly shown: readonly EventInstance[];
   readonly total: number;
 }
 
-/** One state of the calendar. */
 export class EventIndex {
   readonly calendar: CalendarArrays;
   readonly #places: ReadonlyMap<number, number>;
@@ -29,13 +25,11 @@ export class EventIndex {
     this.terms = new Map(arrays.terms.map((term) => [term.id, term]));
   }
 
-  /** A published event, or null. */
   event(id: number, now: number): StoredEvent | null {
     const place = this.#places.get(id);
     return place === undefined || (this.calendar.published[place] as number) > now ? null : this.#document(place);
   }
 
-  /** An event that is known to be there. */
   eventOf(id: number): StoredEvent {
     return this.#document(this.#places.get(id) as number);
   }
@@ -46,7 +40,6 @@ export class EventIndex {
     return JSON.parse(new TextDecoder().decode(text)) as StoredEvent;
   }
 
-  /** Every instance of an event, ascending. */
   instances(id: number): EventInstance[] {
     return [...this.#seriesOf(this.#places.get(id) as number)].map((at) => this.#instance(at));
   }
@@ -74,13 +67,11 @@ export class EventIndex {
     };
   }
 
-  /** First second at which an instance is over; one of no length occupies the second it starts in. */
   #over(at: number): number {
     const { start, end } = this.calendar;
     return Math.max(end[at] as number, (start[at] as number) + 1);
   }
 
-  /** @param now epoch seconds */
   select(query: EventQuery, now: number): Selection {
     const { single, order, page, perPage } = query;
     const passing = this.#passing(query, now);
@@ -92,7 +83,6 @@ export class EventIndex {
     return { shown: [...items.subarray(from, to)].map((at) => this.#instance(at)), total: items.length };
   }
 
-  /** Positions of the instances that pass all filters at once. */
   #passing(query: EventQuery, now: number): Uint32Array {
     const { event, start, day } = this.calendar;
     const admitted = this.#admitted(query, now);
@@ -127,7 +117,7 @@ export class EventIndex {
     return admitted;
   }
 
-  /** The ids of a filter that are terms of its vocabulary, with the direct children of those to be widened. */
+  /** Ids of a filter that are terms of its vocabulary, with the children of those to be widened. */
   #widened({ vocabulary, ids }: TermFilter, includeSubterms: readonly number[]): ReadonlySet<number> {
     const own = ids.filter((id) => this.terms.get(id)?.vocabulary === vocabulary);
     const parents = WIDENED.includes(vocabulary) ? own.filter((id) => includeSubterms.includes(id)) : [];
@@ -135,7 +125,7 @@ export class EventIndex {
     return new Set([...own, ...children.map(({ id }) => id)]);
   }
 
-  /** Of each event with an instance among some, the first instance that is not over, else its last. */
+  /** Of each event the first instance that is not over, else its last. */
   #shownOf(passing: Uint32Array, now: number): Uint32Array {
     const places = new Set<number>();
     for (const at of passing) places.add(this.calendar.event[at] as number);
@@ -145,7 +135,7 @@ export class EventIndex {
     });
   }
 
-  /** The order of a query; where it leaves ties, start, id and original start decide. */
+  /** Ties are decided by start, id and original start. */
   #comparison({ order, ids }: EventQuery): (a: number, b: number) => number {
     const { event, start, original, allDay } = this.calendar;
     const keys = order.map(({ field, descending }) => ({ key: this.#key(field, ids), sign: descending ? -1 : 1 }));
@@ -165,7 +155,6 @@ export class EventIndex {
     };
   }
 
-  /** The value of an instance by which a field orders; dates as they are shown. */
   #key(field: EventOrder, ids: readonly number[] | null): (at: number) => number {
     const { ids: known, event, day, end, endOffset, allDay, nameRank, published } = this.calendar;
     const places = new Map((ids ?? []).map((id, place) => [id, place]));
@@ -184,7 +173,7 @@ export class EventIndex {
   }
 }
 
-/** Bounds of an instance: over after `after` and not later than `until`, begun before `before` and on `lastDay`. */
+/** Bounds of an instance: over after `after`, not later than `until`, begun before `before` and on `lastDay`. */
 function timeBounds({ types, date }: EventQuery, zone: string, now: number) {
   const has = (type: EventQuery["types"][number]) => types.includes(type);
   const bounds = { after: -Infinity, until: Infinity, before: Infinity, lastDay: Infinity };
@@ -201,15 +190,11 @@ function timeBounds({ types, date }: EventQuery, zone: string, now: number) {
   return bounds;
 }
 
-/** A date as days since 1970. */
 function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / 86_400_000;
 }
 
-/**
- * Brings the items at `from` to `to` of the sorted array to their places, by quicksort of those parts that meet them:
- * a page of many items costs a few comparisons an item.
- */
+/** Sorts only the items at `from` to `to`, by quicksort of the parts that meet them. */
 function sortPart(
   items: Uint32Array,
   compare: (a: number, b: number) => number,

@@ -1,4 +1,4 @@
-/** Expands a stored calendar into the arrays that requests are answered from. */
+/** Expands a stored calendar into the arrays that answer requests. */
 import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 import { compareCodePoints, nameKey } from "../model/name-keys.js";
 import { expand } from "../time/expand.js";
@@ -6,51 +6,47 @@ import { horizonAt } from "../time/horizon.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
 
 /**
- * Events in ascending order of ids, and their instances by local date, event and start. Positions of events and
- * instances are indices into these arrays; `...Ends` hold for each event the end of its part of another array.
+ * Events by id, instances by local date, event and start, as indices into arrays; `...Ends` hold for each event the end
+ * of its part of another array.
  */
 export interface CalendarArrays {
-  /** The site's zone, in which all dates of the interface are. */
   readonly zone: string;
   readonly site: string | null;
   readonly primarySource: string | null;
   readonly terms: readonly TaxonomyTerm[];
   readonly sources: readonly string[];
   readonly ids: Float64Array<ArrayBuffer>;
-  /** Each event as JSON, in UTF-8. */
+  /** Events as JSON. */
   readonly documents: Uint8Array<ArrayBuffer>;
   readonly documentEnds: Float64Array<ArrayBuffer>;
-  /** Position in `sources`. */
   readonly source: Uint32Array<ArrayBuffer>;
   readonly audience: Uint8Array<ArrayBuffer>;
   readonly allDay: Uint8Array<ArrayBuffer>;
-  /** Epoch seconds; infinite for events that are not published. */
+  /** Infinite for events that are not published. */
   readonly published: Float64Array<ArrayBuffer>;
-  /** Place in the order of names; the same for the same name. */
   readonly nameRank: Uint32Array<ArrayBuffer>;
   readonly termIds: Float64Array<ArrayBuffer>;
   readonly termEnds: Uint32Array<ArrayBuffer>;
-  /** Position of an instance's event. */
   readonly event: Uint32Array<ArrayBuffer>;
-  /** Local date of the start, days since 1970. */
+  /** Days since 1970. */
   readonly day: Int32Array<ArrayBuffer>;
   readonly original: Float64Array<ArrayBuffer>;
   readonly start: Float64Array<ArrayBuffer>;
   readonly end: Float64Array<ArrayBuffer>;
   readonly startOffset: Int32Array<ArrayBuffer>;
   readonly endOffset: Int32Array<ArrayBuffer>;
-  /** Positions of instances, event by event in ascending order of starts. */
+  /** Instances event by event, in order of starts. */
   readonly series: Uint32Array<ArrayBuffer>;
   readonly seriesEnds: Uint32Array<ArrayBuffer>;
 }
 
-/** An event whose rule could not be expanded, of which only the dates that it names are shown. */
+/** Its rule could not be expanded: only the dates that it names are shown. */
 export interface FailedEvent {
   readonly id: number;
   readonly reason: string;
 }
 
-/** @param siteZone the operator's zone; null: that of the imported files, else UTC */
+/** @param siteZone null: that of the imported files, else UTC */
 export function expandCalendar(
   { settings, terms, events }: StoredCalendar,
   siteZone: string | null,
@@ -112,7 +108,6 @@ function instanceArrays(series: readonly (readonly EventInstance[])[]) {
       day: Math.floor((instance.start + instance.startOffset) / 86_400),
     })),
   );
-  // Instances of an event are in order of their starts already.
   const places = Uint32Array.from(all.keys());
   places.sort((a, b) => {
     const [one, other] = [all[a], all[b]] as [(typeof all)[number], (typeof all)[number]];

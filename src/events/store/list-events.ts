@@ -1,4 +1,4 @@
-/** Lists the stored events as lines of text. */
+/** Stored events as lines of text. */
 import { overAt } from "../model/entities.js";
 import { localText } from "../time/zone.js";
 import { EventIndex } from "./event-index.js";

@@ -1,4 +1,4 @@
-/** The calendar on disk: one JSON file, replaced as a whole by one process at a time. */
+/** The calendar on disk: one JSON file, replaced atomically by one process at a time. */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DataError } from "../../shared/errors.js";
@@ -7,7 +7,7 @@ import { makeFolder, reasonOf, withLock } from "../../shared/system.js";
 import type { FileHead } from "../model/calendar.js";
 import type { Address, StoredEvent, TaxonomyTerm } from "../model/entities.js";
 
-/** Settings, terms and events by id, and the ids that UIDs have for good. */
+/** Ids of UIDs stay for good. */
 export interface StoredCalendar {
   readonly settings: FileHead;
   readonly terms: ReadonlyMap<number, TaxonomyTerm>;
@@ -15,7 +15,7 @@ export interface StoredCalendar {
   readonly uids: ReadonlyMap<string, number>;
 }
 
-/** Where a calendar is: its file, and the database of version 1.0 that is read while there is no such file. */
+/** File of a calendar, and the database of version 1.0 that is read while there is none. */
 export interface CalendarPlace {
   readonly file: string;
   readonly db: string;
@@ -25,14 +25,14 @@ const EMPTY: StoredCalendar = { settings: {}, terms: new Map(), events: new Map(
 const VERSION = 1;
 const SQLITE = "SQLite format 3\0";
 
-/** The calendar at a place; empty if there is none. @throws DataError in one line that names the file */
+/** Empty if there is none. @throws DataError */
 export function openCalendar({ file, db }: CalendarPlace): StoredCalendar {
   const found = [file, db].find((path) => existsSync(path));
   if (found === undefined) return EMPTY;
   return isDatabase(found) ? readDatabase(found) : readCalendar(found);
 }
 
-/** Whether a file can be read and is a database of version 1.0 (SQLite, "Database File Format", section 1.3). */
+/** SQLite, "Database File Format", section 1.3. */
 function isDatabase(path: string): boolean {
   try {
     return readFileSync(path).toString("latin1", 0, SQLITE.length) === SQLITE;
@@ -41,7 +41,6 @@ function isDatabase(path: string): boolean {
   }
 }
 
-/** @throws DataError in one line that names the file */
 export function readCalendar(file: string): StoredCalendar {
   try {
     const { version, settings, terms, events, uids } = JSON.parse(readFileSync(file, "utf8"));
@@ -52,17 +51,12 @@ export function readCalendar(file: string): StoredCalendar {
   }
 }
 
-/** Identifies one state of a file; empty if there is none. */
 export function signatureOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false, bigint: true });
   return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
-/**
- * Replaces the calendar at a place by what `change` makes of it; leaves it alone if `change` throws.
- *
- * @throws DataError if the file cannot be read or written, and what `change` throws
- */
+/** Replaces the calendar by what `change` makes of it; leaves it alone if `change` throws. @throws DataError */
 export function changeCalendar(place: CalendarPlace, change: (stored: StoredCalendar) => StoredCalendar): void {
   try {
     makeFolder(dirname(place.file));
@@ -100,7 +94,7 @@ function byId<T extends { readonly id: number }>(values: readonly T[]): Map<numb
   return new Map(values.map((value) => [value.id, value]));
 }
 
-/** The last schema of the databases of version 1.0; terms and documents of events are the same in both. */
+/** Last schema of the databases of version 1.0. */
 const SCHEMA = 2;
 
 function readDatabase(file: string): StoredCalendar {

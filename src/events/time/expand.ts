@@ -16,20 +16,15 @@ import {
   utcToDay,
 } from "./zone.js";
 
-/**
- * Seconds by which the end of an instance may differ from its start plus 24 hours a day: an instance that lasts whole
- * days by the wall clock may span changes of the zone's offset.
- */
+/** Seconds by which the end of an instance of whole days by the wall clock may differ from 24 hours a day. */
 const NOMINAL_UNCERTAINTY = 2 * 3600;
-/** The same for all-day instances: starts are compared as midnights of UTC and shown as those of the site zone. */
+/** All-day starts are compared as midnights of UTC and shown as those of the site zone. */
 const DAY_UNCERTAINTY = 26 * 3600;
 
-/** The recurrence set of an event before dates are excluded and instances moved. */
+/** Recurrence set before dates are excluded and instances moved. */
 interface RecurrenceSet {
   readonly rule: RRuleTemporal | null;
-  /** The first start and the extra dates. */
   readonly explicit: readonly number[];
-  /** Whether a start is explicit or one of the rule's. */
   has(start: number): boolean;
 }
 
@@ -41,27 +36,24 @@ function seriesOf(event: StoredEvent): RecurrenceSet {
 }
 
 /**
- * The instances of an event inside the horizon, ascending by start: its recurrence set (first start, rule and extra
- * dates, less the excluded ones), with moved instances in their new places and without cancelled ones. If there are
- * more than `MOST_INSTANCES`, the next upcoming ones are kept first, then the latest past ones. An event whose series
- * is outside the horizon keeps the last instance before it, or else the first after it, as a one-time event keeps its
- * only one. Empty only if all are excluded or cancelled.
- *
- * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
- * @throws Error when the rule cannot be expanded within the library's bound of work
+ * Instances of an event inside the horizon, by start: first start, rule and extra dates, less excluded dates and
+ * cancelled instances. Of more than `MOST_INSTANCES`, the next upcoming ones are kept first, then the latest past ones.
+ * A series outside the horizon keeps the last instance before it, else the first after it. Empty only if all are
+ * excluded or cancelled. @param siteZone its midnights bound all-day instances @throws Error when the rule needs more
+ * work than the library allows
  */
 export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): EventInstance[] {
   const { rule, explicit, has } = seriesOf(event);
   const overrides = new Map(event.overrides.map((override) => [startOf(override.original, event), override]));
   const excluded = new Set(event.exdate.map((text) => startOf(text, event)));
-  // Overrides may move instances into the horizon from starts that the scan of the rule does not reach.
+  // Overrides may move instances into the horizon from starts outside the scan.
   const moved = [...overrides.keys()].filter(has);
   const build = (starts: readonly number[]) =>
     [...new Set(starts)]
       .filter((start) => !excluded.has(start) && !overrides.get(start)?.cancelled)
       .map((start) => instanceOf(event, start, overrides.get(start), siteZone))
       .sort((a, b) => a.start - b.start || a.original - b.original);
-  // Each exclusion and override removes at most one generated start, so as many more are generated.
+  // Each exclusion and override removes at most one generated start.
   const slack = excluded.size + overrides.size + 1;
   const span = scanSpan(event, siteZone, horizon);
   const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + span.uncertainty);
@@ -73,9 +65,8 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
 }
 
 /**
- * The starts to scan: the horizon with a margin for zones, and in its middle the earliest start whose instance may not
- * be over now, from which the scan goes both ways. That start is uncertain by some seconds; a rule has at most one
- * start in each of them, so the scan takes that many starts more.
+ * Starts to scan: the horizon with a margin for zones; in its middle the earliest start whose instance may not be over,
+ * uncertain by some seconds. A rule has at most one start in each second, so the scan takes as many more.
  */
 function scanSpan(event: StoredEvent, siteZone: string, horizon: Horizon) {
   const uncertainty = event.allDay ? DAY_UNCERTAINTY : event.days > 0 ? NOMINAL_UNCERTAINTY : 0;
@@ -88,7 +79,6 @@ function scanSpan(event: StoredEvent, siteZone: string, horizon: Horizon) {
   };
 }
 
-/** Originals of overrides that name no instance of the series. */
 export function strayOverrides(event: StoredEvent): string[] {
   if (event.overrides.length === 0) return [];
   const { has } = seriesOf(event);
@@ -133,7 +123,6 @@ function isInside(instance: EventInstance, horizon: Horizon): boolean {
   return day >= horizon.first && day <= horizon.last;
 }
 
-/** The upcoming instances that fit, then as many of the latest past ones as there is room for. */
 function keepMost(instances: EventInstance[], now: number): EventInstance[] {
   if (instances.length <= MOST_INSTANCES) return instances;
   const upcoming = instances.filter((instance) => overAt(instance.start, instance.end) > now).slice(0, MOST_INSTANCES);
@@ -142,7 +131,7 @@ function keepMost(instances: EventInstance[], now: number): EventInstance[] {
   return room === 0 ? upcoming : [...past.slice(-room), ...upcoming];
 }
 
-/** Starts on either side of the span, enough that one is left after the exclusions. */
+/** Enough starts on either side that one is left after the exclusions. */
 function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, count: number): number[] {
   const found: number[] = [];
   let before = rule.previous(momentAt(span.from, "UTC"));
@@ -158,7 +147,6 @@ function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, cou
   return found;
 }
 
-/** The last instance before the horizon, else the first after it. */
 function keptOutside(instances: readonly EventInstance[], horizonStart: number): EventInstance[] {
   const before = instances.filter((instance) => instance.start < horizonStart);
   const one = before.at(-1) ?? instances[0];

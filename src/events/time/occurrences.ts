@@ -1,35 +1,34 @@
-/** Lists the starts of a rule around an instant: the next ones from it on and the last ones before it. */
+/** Starts of a rule around an instant. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { occurrencesBetween } from "./rule.js";
 
 const DAY = 86_400;
 
-/** First windows of a scan, seconds, by frequency; the library generates at most 10 000 starts, and they hold fewer. */
+/**
+ * First windows of a scan in seconds, by frequency; the library generates at most 10 000 starts, and they hold fewer.
+ */
 const WINDOWS: ReadonlyMap<string, number> = new Map([
   ["SECONDLY", DAY / 48],
   ["MINUTELY", DAY],
   ["HOURLY", 64 * DAY],
 ]);
 const WINDOW = 64 * DAY;
-/** Starts that a window is meant to hold, and how much longer than the last one a window is at most. */
+/** Starts that a window is meant to hold, and its most growth. */
 const AIM = 2_500;
 const GROWTH = 4;
-/** How much shorter a window is made that holds more starts than the library generates. */
 const SHRINK = 16;
 
 interface ScanSpan {
   /** Epoch seconds, both included. */
   readonly from: number;
   readonly to: number;
-  /** The beginning of the scan, in both directions. */
   readonly middle: number;
 }
 
 /**
- * Starts that a rule generates within a span, ascending: at most `limit` from `middle` on and `limit` before it, those
- * nearest to it. Rules are scanned in windows, so that the work is bounded by `limit` and not by the span.
- *
- * @throws Error of the library when a rule needs more than its bound of iterations, as one that never matches does
+ * Starts of a rule within a span: at most `limit` from `middle` on and `limit` before it, the nearest. Rules are
+ * scanned in windows, so that `limit` bounds the work. @throws Error of the library when a rule needs more than its
+ * bound of iterations
  */
 export function occurrences(rule: RRuleTemporal, span: ScanSpan, limit: number): number[] {
   if (rule.options().count !== undefined) {
@@ -54,15 +53,12 @@ export function occurrences(rule: RRuleTemporal, span: ScanSpan, limit: number):
   return [...behind.slice(-limit), ...ahead.slice(0, limit)];
 }
 
-/**
- * The windows of a scan, whose length follows what they hold: a rule of seconds that matches once a year is scanned in
- * some tens of them, not in as many as there are hours.
- */
+/** Windows whose length follows what they hold: a rule of seconds that matches once a year needs some tens of them. */
 function windowsOf(rule: RRuleTemporal) {
   const first = WINDOWS.get(rule.options().freq) ?? WINDOW;
   const windows = {
     length: first,
-    /** Takes the starts of a window; false if they are too many for one, which is then to be shorter. */
+    /** False if a window has too many starts, and is to be shorter. */
     read(from: number, to: number, take: (found: readonly number[]) => void): boolean {
       try {
         const found = occurrencesBetween(rule, from, to);

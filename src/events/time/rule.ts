@@ -1,4 +1,4 @@
-/** Checks a recurrence rule, brings it to the form in which it is stored, and opens it for expansion. */
+/** Recurrence rules: checked, normalised for the store, opened for expansion. */
 import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
 import { isDay, momentAt, momentOf } from "./zone.js";
@@ -20,7 +20,7 @@ const PARTS = [
   "WKST",
 ];
 
-/** Bounds of the numeric lists (RFC 5545 3.3.10): lowest and highest magnitude, and whether a sign is allowed. */
+/** RFC 5545 3.3.10: lowest and highest magnitude, and whether a sign is allowed. */
 const NUMBERS: ReadonlyMap<string, readonly [number, number, boolean]> = new Map([
   ["BYSECOND", [0, 59, false]],
   ["BYMINUTE", [0, 59, false]],
@@ -32,21 +32,19 @@ const NUMBERS: ReadonlyMap<string, readonly [number, number, boolean]> = new Map
   ["BYSETPOS", [1, 366, true]],
 ]);
 
-/** Zone in which a rule is expanded: all-day rules count plain days. */
+/** All-day rules count plain days. */
 function ruleZone(zone: string, allDay: boolean): string {
   return allDay ? "UTC" : zone;
 }
 
-/** The first moment of a series, in the zone of `ruleZone`. */
 function seriesStart(start: string, zone: string, allDay: boolean): Temporal.ZonedDateTime {
   return allDay ? Temporal.PlainDate.from(start).toZonedDateTime("UTC") : momentOf(start, zone);
 }
 
 /**
- * Checks an RRULE value and decides what real texts leave open: an UNTIL without zone is a wall time of the event, a
- * date as UNTIL of a timed event includes that day, and a time as UNTIL of an all-day event includes its day.
- *
- * @throws Error with a reason fit for the person who imports
+ * Checks an RRULE value. An UNTIL without zone is a wall time of the event, a date as UNTIL of a timed event includes
+ * that day, and a time as UNTIL of an all-day event includes its day. @throws Error with a reason fit for the person
+ * who imports
  */
 export function normaliseRule(text: string, start: string, zone: string, allDay: boolean): string {
   const seen = new Map<string, string>();
@@ -66,7 +64,7 @@ export function normaliseRule(text: string, start: string, zone: string, allDay:
   return rule;
 }
 
-/** The rule with a date in UNTIL as 00:00 UTC, the form that the library takes for a start with a time. */
+/** The library takes UNTIL as a time for a start with a time. */
 function withTimedUntil(rule: string): string {
   return rule.replace(/(UNTIL=\d{8})(?=;|$)/, "$1T000000Z");
 }
@@ -95,7 +93,7 @@ function utcText(moment: Temporal.ZonedDateTime): string {
   return `${moment.toInstant().toString({ smallestUnit: "second" }).replace(/[-:]/g, "")}`;
 }
 
-/** A stored rule ready to be expanded. A wall time of the start that its day skips still governs the later days. */
+/** A wall time of the start that its day skips still governs the later days. */
 export function openRule(rule: string, start: string, zone: string, allDay: boolean): RRuleTemporal {
   const dtstart = seriesStart(start, zone, allDay);
   const wall = /T(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(start);
@@ -116,7 +114,7 @@ function pinTime(rule: string, hour: number, minute: number): string {
   return `${rule}${hours}${rule.includes("BYMINUTE=") ? "" : `;BYMINUTE=${minute}`}`;
 }
 
-/** The rule's occurrences between two instants, both included, in epoch seconds. */
+/** Both instants included, epoch seconds. */
 export function occurrencesBetween(rule: RRuleTemporal, from: number, to: number): number[] {
   const found = rule.between(momentAt(from, "UTC"), momentAt(to, "UTC"), true);
   return found.map((moment) => Math.floor(moment.epochMilliseconds / 1000));

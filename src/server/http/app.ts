@@ -44,8 +44,6 @@ export interface AppOptions {
   readonly plugins?: readonly Plugin[];
   /** Whether calls may become jobs; absent: yes. */
   readonly jobs?: boolean;
-  /** States of the optional parts, without which the service is ready too; `/readyz` shows them. */
-  readonly guests?: Readonly<Record<string, () => string>>;
 }
 
 /** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
@@ -78,9 +76,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const { ready, waiting, stores, nats, peers } = engine.status();
     // The fields alone decide: the service is ready without its optional parts.
     const fields = ready ? "ready" : "not ready";
-    const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
+    const optional = [...service.optional].map(([name, plugin]) => `${name}: ${plugin.state()}\n`);
     const waits = waiting === 0 ? [] : [`waiting: ${waiting}\n`];
-    const parts = [...waits, ...stores.map(storeLine), ...clusterLine(nats, peers), ...guests];
+    const parts = [...waits, ...stores.map(storeLine), ...clusterLine(nats, peers), ...optional];
     const text = [`${fields}\n`, `fields: ${fields}\n`, ...parts].join("");
     return reply
       .code(ready ? 200 : 503)
@@ -213,6 +211,7 @@ function createService(
   slices: TimeSlices,
 ): Service {
   app.decorate("fileParts", new FileParts());
+  app.decorate("optional", new Map());
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
     config.limits["http.waitingBytes"],
@@ -234,6 +233,7 @@ function createService(
     connections,
     outgoing,
     slices,
+    optional: app.optional,
     tags: new Tags(config),
     jobs,
     inputs: {},

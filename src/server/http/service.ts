@@ -23,6 +23,14 @@ export type OpenInput = (
 ) => Promise<{ readonly count: number; read(): AsyncIterable<Buffer> } | null>;
 
 /** Shared by the interfaces of one service. */
+/** A plug-in without which the service is ready too. */
+export interface OptionalPlugin {
+  /** Its state in `/readyz`. */
+  state(): string;
+  /** Reads its data, once the server listens and when files are to be read again. */
+  open(): Promise<void>;
+}
+
 export interface Service {
   readonly config: Config;
   readonly engine: Engine;
@@ -33,6 +41,8 @@ export interface Service {
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
   readonly tags: Tags;
+  /** Optional plug-ins by name; each adds itself. */
+  readonly optional: Map<string, OptionalPlugin>;
   /** Whether calls may become jobs. */
   readonly jobs: boolean;
   /** The inputs of jobs, once there are any. */
@@ -56,6 +66,7 @@ declare module "fastify" {
     connections: Connections;
     slices: TimeSlices;
     fileParts: FileParts;
+    optional: Service["optional"];
     /** Reads the token file and the TLS files again, and logs what has changed. */
     reload(): void;
   }

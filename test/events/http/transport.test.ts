@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { runInNewContext } from "node:vm";
 import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventsPlugin } from "../../../src/events/http/events-plugin.js";
+import { eventsInterface } from "../../../src/events/http/events-plugin.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { isKnown } from "../../../src/events/http/representation.js";
 import { EVENTS_SETTINGS, type Json, type Served, serve } from "../support.js";
@@ -344,7 +344,7 @@ describe("settings", () => {
     const index = (): never => {
       throw new Error("/secret/path");
     };
-    await app.register(eventsPlugin({ index, clock: () => 0, config: EVENTS_SETTINGS }));
+    await app.register(eventsInterface({ index, clock: () => 0, config: EVENTS_SETTINGS }));
     const answer = await app.inject("/events");
     expect([answer.statusCode, answer.json()]).toEqual([
       500,

@@ -1,4 +1,4 @@
-/** The events are a guest of the field service: nothing about them stops it, and what it re-reads is told. */
+/** The events are an optional plug-in: nothing about them stops the field service, and reading again is reported. */
 import { spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
@@ -69,10 +69,10 @@ async function velocity(url: string, token?: string): Promise<number> {
 describe("the field service", () => {
   it("is served before the events are read, and without them", async () => {
     writeFileSync(join(folder.path, "events.json"), "x".repeat(9000));
-    const { url, eventsOpened } = await start();
+    const { url, optionalOpened } = await start();
     expect(await velocity(url)).toBe(200);
     expect(await text(url, "/readyz")).toMatch(/^ready\nfields: ready\nevents: (opening|unavailable)\n$/);
-    await eventsOpened;
+    await optionalOpened;
     expect(await text(url, "/readyz")).toBe("ready\nfields: ready\nevents: unavailable\n");
     expect([await status(url, "/readyz"), await status(url, "/events")]).toEqual([200, 503]);
     expect(await velocity(url)).toBe(200);
@@ -90,7 +90,7 @@ describe("the field service", () => {
     timeout: 60_000,
   }, async () => {
     const service = await start();
-    await service.eventsOpened;
+    await service.optionalOpened;
     expect(await text(service.url, "/readyz")).toBe("ready\nfields: ready\nevents: ready\n");
     expect(await status(service.url, "/events?single_events=false&order_by=name")).toBe(200);
     const env = { PATH: process.env.PATH, FIELDPROBE_STATE: folder.path };
@@ -130,7 +130,7 @@ describe("reading again", () => {
     const file = join(folder.path, "events.json");
     writeFileSync(file, "x".repeat(9000));
     const service = await start();
-    await service.eventsOpened;
+    await service.optionalOpened;
     rmSync(file);
     load(file, [EXAMPLE]);
     await service.reload();
