@@ -1,4 +1,6 @@
-/** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
+/**
+ * The command line: runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure.
+ */
 import { Command, CommanderError } from "commander";
 import { version } from "../shared/build.js";
 import { CALL_NAMES, callOf } from "../shared/calls.js";
@@ -15,7 +17,7 @@ const program = new Command("fieldprobe")
   .showSuggestionAfterError()
   .exitOverride();
 
-/** Every command with its description and its file, which is loaded when the command is run. */
+/** Commands with their files, which are loaded when they run. */
 const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Command>])[] = [
   [
     "serve",
@@ -89,7 +91,6 @@ for (const [name, about, load] of COMMANDS)
   program.addCommand((name === asked ? await load() : new Command(name)).description(about).exitOverride());
 program.configureHelp({ subcommandTerm: (command) => command.name() });
 
-/** Makes the parser print its errors like all other errors. */
 function printPlainErrors(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
@@ -98,16 +99,15 @@ function printPlainErrors(command: Command): void {
 }
 printPlainErrors(program);
 
-/** Commands that continue if their output is not read, or a full disk refuses it. */
+/** Continue if their output is not read, or a full disk refuses it. */
 const SERVICES: readonly string[] = ["serve"];
 
-// A reader that closes the pipe (`| head`) ends the command silently.
+// A closed pipe (`| head`) ends the command silently.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (SERVICES.includes(process.argv[2] ?? "")) return;
   if (error.code !== "EPIPE") process.stderr.write(`fieldprobe: the output cannot be written: ${reasonOf(error)}\n`);
   process.exit(1);
 });
-// A failure to show progress does not end the command.
 process.stderr.on("error", () => undefined);
 
 try {

@@ -1,4 +1,4 @@
-/** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
+/** Problems in files and combinations of settings that would keep a service from starting; one line each. */
 import { statSync } from "node:fs";
 import { checkExposure, readTokenFile, tokenFileAt } from "../server/http/auth.js";
 import { TlsFiles } from "../server/http/tls.js";
@@ -7,7 +7,6 @@ import { type Config, ConfigError } from "../shared/config.js";
 import { natsOptions } from "../shared/nats.js";
 import { describeError } from "../shared/system.js";
 
-/** The problems of a configuration whose settings are valid one by one; one line each. */
 export function startProblems(config: Config): string[] {
   const { data, descriptors, tls, tokens } = config;
   return [

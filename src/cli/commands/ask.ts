@@ -1,4 +1,4 @@
-/** One command for each call of the table: flags are its members, and the endings of `--out` choose the forms. */
+/** A command for each call of the table: flags are its members, endings of `--out` choose the forms. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { Command } from "commander";
@@ -28,20 +28,17 @@ const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: st
 const leavesOf = (call: CallName): readonly string[] =>
   callOf(call).members.flatMap((name) => (memberOf(name).leaves ?? []).map((leaf) => `${name}.${leaf}`));
 
-/** The endings of the files that a call writes. */
 const endingsOf = (call: CallName): readonly string[] =>
   [...callOf(call).forms, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((form) => `.${form}`);
 
 const quoted = (text: string): string => (/^[\w.,:/-]+$/.test(text) ? text : `'${text}'`);
 
-/** The example of a call as it is typed. */
 export function exampleLine(call: CallName): string {
   const { what, ...members } = callOf(call).example as Readonly<Record<string, string>>;
   const flags = Object.entries(members).flatMap(([name, value]) => [`--${dashed(name)}`, quoted(value)]);
   return ["fieldprobe", dashed(call), "isotropic32", ...(what === undefined ? [] : [quoted(what)]), ...flags].join(" ");
 }
 
-/** The command of a call. */
 export function askCommand(call: CallName): Command {
   const { about, members, needs, usual: own } = callOf(call);
   const command = new Command(dashed(call))
@@ -81,7 +78,6 @@ interface CliQuestion {
   readonly body: PointsBody | null;
 }
 
-/** The members of the file of `--question`. */
 function membersIn(file: string, call: CallName): Record<string, unknown> {
   let read: unknown;
   try {
@@ -125,7 +121,7 @@ function isSource(points: string): boolean {
   throw new MisuseError(`--points ${points}: there is no such file; text is 1,2,3;4,5,6`);
 }
 
-/** The form of a file by its ending; `svg` is drawn of a table or a line. */
+/** Form of a file by its ending; `svg` is drawn of a table or a line. */
 function formOf(call: CallName, file: string): FormName | "svg" {
   const ending = file.endsWith(".zarr.zip") ? ".zarr" : extname(file);
   const form = endingsOf(call)
@@ -166,7 +162,6 @@ function besideFile(xdmf: Buffer, file: string, forms: readonly (readonly [file:
   return String(xdmf).replaceAll(">nodes.h5:", `>${name}:`);
 }
 
-/** Starts a job, and with `--out` waits for its result. */
 async function submit(
   dataset: string,
   question: CliQuestion,
@@ -183,7 +178,6 @@ async function submit(
   if (file !== null) await save(jobsOf(url, token), job.id, file);
 }
 
-/** The curves of a table, or of a line of a grid, as SVG. */
 function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): string {
   const { dims, coords, data, question } = answer as {
     readonly [member in "dims" | "coords" | "data" | "question"]: unknown;
@@ -212,14 +206,13 @@ function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): stri
   return analysisPlot(table, title);
 }
 
-/** A member as text: lists with commas, objects as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   const isList = Array.isArray(value) && value.every((one) => typeof one !== "object");
   return isList ? value.join(",") : JSON.stringify(value);
 }
 
-/** The request of a question: whole to `/api/ask`; with points as a body, or as a job, to its call. */
+/** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
 function requestOf(
   dataset: string,
   { call, members, body }: CliQuestion,
@@ -240,7 +233,6 @@ function requestOf(
   return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
 }
 
-/** The answer in a form. @throws ClientError */
 async function answerIn(
   url: string,
   dataset: string,

@@ -1,4 +1,4 @@
-/** `fieldprobe check` verifies descriptors, files, checksums and values of everything below a folder. */
+/** `fieldprobe check`: verifies descriptors, files, checksums and values below a folder. */
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
@@ -35,7 +35,6 @@ async function check(folder: string, flags: { readonly descriptors?: string }): 
   if (datasets.length === 0 || faults > 0) process.exitCode = 1;
 }
 
-/** @returns the number of faults found */
 async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
@@ -54,13 +53,12 @@ function keep(dataset: Dataset, findings: readonly string[], manifest: string | 
   }
 }
 
-/** The number of faults, and the text of the manifest that all files of the dataset agree with, if there is one. */
+/** Faults, and the text of the manifest that all files of the dataset agree with. */
 interface ComparedSums {
   readonly faults: number;
   readonly manifest: string | null;
 }
 
-/** Compares files with the checksums of their manifest. */
 async function checkSums({ location, name, files }: Dataset): Promise<ComparedSums> {
   // A converted store has a manifest of its objects.
   const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
@@ -96,20 +94,19 @@ async function checkSums({ location, name, files }: Dataset): Promise<ComparedSu
   return { faults, manifest: faults === 0 && files.every(isCompared) ? found.text : null };
 }
 
-/** The number of faults, and their descriptions. */
 interface CheckFindings {
   readonly faults: number;
   readonly findings: readonly string[];
 }
 
-/** A frame of a field as it was read: its statistics, or why there are none. */
+/** Statistics of a frame of a field, or why there are none. */
 interface ReadFrame {
   readonly field: FieldName;
   readonly frame: number;
   readonly found: FrameStatistics | string;
 }
 
-/** Reads every value, prints a line per field and frame, and then what is wrong. @returns faults and findings */
+/** Reads every value, prints a line per field and frame, and then what is wrong. */
 async function checkValues(dataset: Dataset): Promise<CheckFindings> {
   const fields = fieldNames(dataset);
   const frames = dataset.time.count;
@@ -142,7 +139,6 @@ async function checkValues(dataset: Dataset): Promise<CheckFindings> {
   };
 }
 
-/** Prints the places and frames of a field that are wrong. */
 function printFaults(read: readonly ReadFrame[]): CheckFindings {
   const byFrame = new Map(
     read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),

@@ -1,4 +1,4 @@
-/** `fieldprobe cluster` asks the processes of a cluster for their state. */
+/** `fieldprobe cluster`: states of the processes of a cluster. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
@@ -6,10 +6,8 @@ import { natsOptions, openNats, writeNkey } from "../../shared/nats.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
-/** Time in which processes answer. */
 const ANSWER_MS = 1_500;
 const MIB = 1024 * 1024;
-/** Datasets that are named in a line. */
 const NAMED = 5;
 
 export function clusterCommand(): Command {
@@ -47,39 +45,24 @@ function statusCommand(): Command {
   });
 }
 
-/** Prints one line per process, with padded columns. */
 export function statusTable(processes: readonly Announcement[]): string {
   const rows = processes.map(({ name, rank, state, version, build, running, threads, queued, cache, datasets }) => {
     const used = `${Math.round(cache.used / MIB)}/${Math.round(cache.bytes / MIB)}`;
-    const place = rank === null ? "-" : `${rank}`;
-    return [
-      name,
-      place,
-      state,
-      `${version} ${build.slice(0, 8)}`,
-      `${running}/${threads}`,
-      `${queued}`,
-      used,
-      `${datasets}`,
-    ];
+    const code = `${version} ${build.slice(0, 8)}`;
+    return [name, `${rank ?? "-"}`, state, code, `${running}/${threads}`, `${queued}`, used, `${datasets}`];
   });
   const head = ["process", "rank", "state", "version", "busy", "queued", "cache MiB", "datasets"];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `${row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] as number)))
-      .join("  ")
-      .trimEnd()}\n`;
-  return [head, ...rows].map(line).join("");
+  const padded = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] as number)).join("  ");
+  return [head, ...rows].map((row) => `${padded(row).trimEnd()}\n`).join("");
 }
 
 function named(names: readonly string[]): string {
-  return names.length > NAMED
-    ? `${names.slice(0, NAMED).join(", ")} and ${names.length - NAMED} more`
-    : names.join(", ");
+  const rest = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Says who shares what with whom, and what keeps processes from sharing. */
+/** Who shares what with whom, and what keeps processes from sharing. */
 export function comparison(processes: readonly Announcement[]): { lines: string[]; problems: string[] } {
   if (processes.length === 0) return { lines: [], problems: ["no process answers"] };
   const holders = new Map<string, Map<string, string[]>>();

@@ -1,4 +1,4 @@
-/** `fieldprobe convert` rewrites any readable dataset into the fast form, or into a store of Zarr 3. */
+/** `fieldprobe convert`: rewrites a dataset into the fast form, or into a store of Zarr 3. */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { isAddress } from "../../shared/addresses.js";
@@ -61,7 +61,6 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   if (flags.levels) await makeLevels(place, {});
 }
 
-/** @throws MisuseError if flags do not go together */
 function checkFlags(to: string, { chunk, filter, shard, compression, levels }: ConvertFlags, isZarr: boolean): void {
   if (levels && isAddress(to)) throw new MisuseError("--levels are made of a dataset on this machine");
   if (!isZarr && isAddress(to)) throw new MisuseError(`${to}: only --format zarr is written to an address`);
@@ -72,7 +71,7 @@ function checkFlags(to: string, { chunk, filter, shard, compression, levels }: C
     throw new MisuseError(`--shard ${shard} is not a multiple of --chunk ${chunk}`);
 }
 
-/** Nodes of a shard if none are given: those of two chunks, or of more small ones. */
+/** Nodes of a shard if none are given: of two chunks, or of more small ones. */
 function roundedShard(chunk: number): number {
   return chunk * Math.max(2, Math.floor(128 / chunk));
 }

@@ -1,4 +1,4 @@
-/** `fieldprobe events` imports files into the calendar of the events interface, or lists its events. */
+/** `fieldprobe events`: imports files into the calendar of the events interface, or lists its events. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
@@ -17,7 +17,7 @@ interface CalendarOptions {
   readonly db?: string;
 }
 
-/** The calendar that `--file` or `--db`, or else the configuration, names, and the operator's settings. */
+/** The calendar of `--file` or `--db`, else of the configuration, and the operator's settings. */
 function placeFor({ db, file = db }: CalendarOptions) {
   const config = loadConfig();
   const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
@@ -27,7 +27,7 @@ function placeFor({ db, file = db }: CalendarOptions) {
   return { place, configured: configuredFor(config, clock()) };
 }
 
-/** Imports each file that has no problem; then fails with the problems of the others. */
+/** Imports each file without problems; then fails with those of the others. */
 function importFiles(files: readonly string[], options: CalendarOptions & { readonly replace?: boolean }): void {
   const refused: ImportError[] = [];
   const lines: string[] = [];
@@ -60,7 +60,7 @@ function list(options: CalendarOptions): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** The option `--file` as version 1.0 names it. */
+/** The name of `--file` in version 1.0. */
 const DB = () => new Option("--db <file>", "the same as --file").conflicts("file");
 
 export function eventsCommand(): Command {

@@ -1,4 +1,4 @@
-/** `fieldprobe generate` makes demonstration, test and benchmark datasets. */
+/** `fieldprobe generate`: demonstration, test and benchmark datasets. */
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -15,7 +15,6 @@ import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { MisuseError, NUMBER, pathArgument, wholeNumber } from "../input/arguments.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
-/** Largest number of nodes along an axis. */
 const MAX_NODES = 8192;
 
 function powerOfTwo(text: string): number {
@@ -36,7 +35,7 @@ function positive(text: string): number {
   throw new InvalidArgumentError("a positive number is needed.");
 }
 
-/** Makes a parser of `N` or `NX,NY,NZ`, none of them below `min`. */
+/** Parser of `N` or `NX,NY,NZ`. */
 function triple(min: number): (text: string) => Triple {
   return (text) => {
     const [x, y = x, z = x, ...rest] = text.split(",").map(wholeNumber(min, MAX_NODES));
@@ -61,7 +60,7 @@ interface CubeFlags {
   readonly smooth?: boolean;
 }
 
-/** Checks that a folder can become a dataset of a name. @throws MisuseError if it cannot */
+/** @throws MisuseError if the folder cannot become a dataset of the name */
 function target(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
   if (!NAME_PATTERN.test(name)) {
@@ -72,7 +71,7 @@ function target(out: string, name: string): { folder: string; name: string } {
   return { folder, name };
 }
 
-/** Fails, before hours of simulation, if a file cannot be written. @throws the error of the operating system */
+/** Fails before hours of simulation. @throws the error of the operating system */
 function checkWritable(path: string): void {
   const isThere = existsSync(path);
   closeSync(openSync(path, "a"));
@@ -113,7 +112,6 @@ async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
   report(place, manifest);
 }
 
-/** Formats the statistics of the stored frames and their mean spectrum as a table. */
 function flowTable(reports: readonly FrameReport[]): string {
   const lines = ["  time  energy  dissipation   input  Re_lambda  skewness  kmax*eta  turnover"];
   const cell = (value: number, digits: number, width: number) => value.toFixed(digits).padStart(width);
@@ -142,7 +140,7 @@ interface ChannelFlags {
   readonly name?: string;
 }
 
-/** Nodes of a channel: powers of two along x and z, for the transforms. */
+/** Powers of two along x and z, for the transforms. */
 function channelNodes(text: string): Triple {
   const nodes = triple(8)(text);
   powerOfTwo(String(nodes[0]));
@@ -167,7 +165,7 @@ async function generateChannel(flags: ChannelFlags): Promise<void> {
   report(place, manifest);
 }
 
-/** Formats averages over planes, both halves and time, in units of the wall. */
+/** Averages over planes, both halves and time, in wall units. */
 function channelTable({ y, profiles, bulk }: ChannelReport, reynolds: number): string {
   const cell = (value: number, digits: number) => value.toFixed(digits).padStart(9);
   const lines = [`bulk velocity ${bulk.toFixed(3)}`, "       y+        U    u_rms    v_rms    w_rms      -uv"];
@@ -180,14 +178,12 @@ function channelTable({ y, profiles, bulk }: ChannelReport, reynolds: number): s
   return lines.join("\n");
 }
 
-/** Prints where the dataset is, and its files with their checksums. */
 function report(place: { folder: string; name: string }, manifest: Manifest): void {
   const files = Object.entries(manifest.files);
   process.stdout.write(`${place.name} in ${place.folder}\n`);
   for (const [path, { bytes, sha256 }] of files) process.stdout.write(`  ${path}  ${bytes} bytes  sha256 ${sha256}\n`);
 }
 
-/** Makes the subcommand of a flow on a periodic cube, with the flags that all of them have. */
 function cubeCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
@@ -203,7 +199,6 @@ function cubeCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** Flows that a formula gives: kind and contents. */
 const FORMULAS = [
   ["abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure"],
   ["taylor-green", "Taylor-Green vortex, decaying; velocity and pressure"],
@@ -250,7 +245,6 @@ function channelCommand(): Command {
     .action(generateChannel);
 }
 
-/** Makes the command, with one subcommand for each kind of data. */
 export function generateCommand(): Command {
   const command = new Command("generate").addCommand(isotropicCommand()).addCommand(channelCommand());
   for (const [kind, about] of FORMULAS)

@@ -1,4 +1,4 @@
-/** `fieldprobe jobs` lists the jobs of a service, and shows, awaits, saves or cancels one. */
+/** `fieldprobe jobs`: lists the jobs of a service, and shows, awaits, saves or cancels one. */
 import { createWriteStream, renameSync, rmSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -16,7 +16,6 @@ interface JobsFlags {
   readonly cancel?: boolean;
 }
 
-/** A job on one line: id, state, part done, call, and why it failed. */
 export function lineOf({ id, state, progress, secondsLeft, call, problem, result }: JobDescription): string {
   const left = secondsLeft === null ? "" : `, ${Math.ceil(secondsLeft)} s left`;
   const about = problem ?? (result === null ? call : `${result.bytes} bytes, sha256 ${result.sha256}`);
@@ -40,7 +39,7 @@ async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
   }
 }
 
-/** Saves the result of a job, once it is done, in one step. */
+/** Saves the result of a job, once it is done, by an atomic write. */
 export async function save(service: JobMethods, id: string, path: string): Promise<void> {
   const { body } = await service.result(id);
   const partial = `${path}.${process.pid}.partial`;

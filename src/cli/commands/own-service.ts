@@ -1,4 +1,4 @@
-/** Runs a question of a command on a service: the one that `--url` names, or one of this process for its length. */
+/** Service of a command: the one that `--url` names, or one of this process for its length. */
 import { readdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
@@ -10,10 +10,9 @@ import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { isStore } from "../../storage/dataset/folder-names.js";
 import { MisuseError } from "../input/arguments.js";
 
-/** Settings of a public service or a cluster, which do not apply to a service of this process. */
+/** Settings that do not apply to a service of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
 
-/** The flags that say which service is asked. */
 export interface ServiceFlags {
   readonly url?: string;
   readonly token?: string;
@@ -21,7 +20,6 @@ export interface ServiceFlags {
   readonly descriptors?: string;
 }
 
-/** Adds the flags. */
 export function withServiceFlags(command: Command): Command {
   return command
     .option("--url <url>", "a running service; without it this process answers by itself")
@@ -33,10 +31,8 @@ export function withServiceFlags(command: Command): Command {
 }
 
 /**
- * Asks a service.
- *
- * @param dataset a name; without `--url` also a file, a store, a folder with a slash in its path, or an address
- * @param ask     receives the address of the service, and the name of the dataset there
+ * Runs `ask` on a service. @param dataset a name; without `--url` also a file, a store, a folder with a slash in its
+ * path, or an address @param ask receives the address of the service, and the name of the dataset there
  */
 export async function withService<T>(
   dataset: string,
@@ -61,7 +57,7 @@ function placeOf(dataset: string): string | null {
   return isData ? path : null;
 }
 
-/** The name of the one dataset of a place; if it is refused, the name by which the service says why. */
+/** The one dataset of a place; if it is refused, the name by which the service says why. */
 function only(place: string, names: readonly string[]): string {
   const [name, ...others] = names;
   if (others.length > 0) throw new MisuseError(`${place} holds ${names.join(", ")}: name one, with --data ${place}`);
@@ -78,7 +74,7 @@ function plainLog(asked: string | null): Logger {
   return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });
 }
 
-/** Runs a service of this process. @param data folders that win over the configured ones */
+/** @param data folders that win over the configured ones */
 async function answered<T>(
   data: string | undefined,
   descriptors: string | undefined,

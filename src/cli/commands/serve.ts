@@ -1,4 +1,4 @@
-/** `fieldprobe serve` runs the service in the foreground until a signal stops it. */
+/** `fieldprobe serve`: the service in the foreground, until a signal stops it. */
 import { delimiter } from "node:path";
 import { Command } from "commander";
 import { startProblems } from "../../cli/start-problems.js";
@@ -8,7 +8,6 @@ import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 import { confirmToServe } from "./inspect.js";
 
-/** @param listening called when the service accepts requests */
 export function serveCommand(listening: () => void): Command {
   const command = new Command("serve").argument(
     "[files...]",
@@ -25,8 +24,8 @@ export function serveCommand(listening: () => void): Command {
 }
 
 /**
- * Refuses flags that npm has kept for itself. `npm start --data=X` runs the service without the flag,
- * `npm start --data X` with the value alone.
+ * Refuses flags that npm has kept for itself: `npm start --data=X` runs without the flag, `npm start --data X` with the
+ * value.
  */
 function refuseFlagsOfNpm({ options, args }: Command): void {
   if (process.env.npm_lifecycle_event !== "start") return;
@@ -35,7 +34,7 @@ function refuseFlagsOfNpm({ options, args }: Command): void {
     return long == null || value === undefined || value === "" ? [] : [{ long, value }];
   });
   if (kept.length === 0) return;
-  // It is not known which of several values belongs to which flag.
+  // It is open which of several values belongs to which flag.
   const [only] = args.length === 1 && kept.length === 1 ? args : [];
   const typed = kept.map(({ long, value }) => `${long} ${value === "true" ? (only ?? "VALUE") : value}`);
   const flags = kept.map(({ long }) => long).join(", ");

@@ -1,4 +1,4 @@
-/** `fieldprobe soap` runs one operation over SOAP by the typed client, and prints its records as CSV. */
+/** `fieldprobe soap`: one operation over SOAP by the typed client, its records as CSV. */
 import { Command } from "commander";
 import { type Answer, connect } from "../../client/index.js";
 import { ALL_OPERATIONS, type Member, type OperationName } from "../../shared/operations.js";
@@ -10,7 +10,6 @@ import { type ServiceFlags, withService, withServiceFlags } from "./own-service.
 type Row = (typeof ALL_OPERATIONS)[number];
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
-/** Members that have a value if the flag is missing. */
 const USUAL: Readonly<Record<string, string>> = {
   temporalInterpolation: "PCHIP",
   nlayers: "1",
@@ -23,12 +22,11 @@ const USUAL: Readonly<Record<string, string>> = {
 /** Members that the WSDL lets out and no operation does without. */
 const NEEDED: readonly string[] = ["dataset", "field", "points"];
 
-/** The flag of a member: `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */
+/** `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */
 const flagOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|_/g, "-").toLowerCase();
 const camel = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const isList = ({ type }: Member): boolean => type.startsWith("ArrayOf");
 
-/** The members of all operations, once each, besides the token. */
 const MEMBERS: ReadonlyMap<string, Member> = new Map(
   ALL_OPERATIONS.flatMap(({ request }) =>
     (request as readonly Member[]).map((member) => [member.name, member] as const),
@@ -38,7 +36,6 @@ const MEMBERS: ReadonlyMap<string, Member> = new Map(
 const membersOf = ({ request }: Row): readonly Member[] =>
   (request as readonly Member[]).filter(({ name }) => name !== "authToken");
 
-/** The command, with a flag for each member of each operation. */
 export function soapCommand(): Command {
   const names = ALL_OPERATIONS.map(({ name }) => name);
   const command = new Command("soap").argument("<operation>", "one of the operations below", (text) => {
@@ -54,12 +51,8 @@ export function soapCommand(): Command {
     const about = isList(member) ? "a file of x,y,z, or - for standard input" : `the member ${name}`;
     command.option(`--${flagOf(name)} <value>`, `${about}${usual}`);
   }
-  const lines = ALL_OPERATIONS.map(
-    (row) =>
-      `  ${row.name}  ${membersOf(row)
-        .map(({ name }) => `--${flagOf(name)}`)
-        .join(" ")}`,
-  );
+  const flagsOf = (row: Row) => membersOf(row).map(({ name }) => `--${flagOf(name)}`);
+  const lines = ALL_OPERATIONS.map((row) => `  ${row.name}  ${flagsOf(row).join(" ")}`);
   return withServiceFlags(command)
     .addHelpText(
       "after",
@@ -77,20 +70,17 @@ async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
     const method = client[operation] as (request: object) => Promise<Answer>;
     const lists = row.family === "arrays" && points !== undefined;
     const places = lists ? [0, 1, 2].map((axis) => (points as Float32Array).filter((_, i) => i % 3 === axis)) : points;
-    return method({
-      ...members,
-      ...(members.dataset === undefined ? {} : { dataset }),
-      ...(points && { points: places }),
-    });
+    const named = members.dataset === undefined ? {} : { dataset };
+    return method({ ...members, ...named, ...(points && { points: places }) });
   });
   const { components, values } = answer;
-  // The records of a search name their nodes, and array forms answer as many numbers for each point as they like.
+  // Records of a search name their nodes; array forms answer any number of numbers per point.
   const perPoint = row.family === "arrays" ? values.length / ((points?.length ?? 3) / 3) : answer.recordsPerPoint;
   for (const text of csv({ components, recordsPerPoint: perPoint, points: points ?? null, values }))
     if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
 }
 
-/** The request that flags state. @throws MisuseError for a flag that the operation does not take, or lacks */
+/** @throws MisuseError for a flag that the operation does not take, or lacks */
 async function requestOf(row: Row, flags: SoapFlags) {
   const own = membersOf(row);
   for (const name of MEMBERS.keys())

@@ -1,4 +1,4 @@
-/** `fieldprobe token` edits the token file of a service. It holds only digests, so a token is shown once. */
+/** `fieldprobe token`: edits the token file of a service. It holds only digests, so a token is shown once. */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { loadConfig } from "../../shared/config.js";
 import { reasonOf, withLock } from "../../shared/system.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 
-/** Bytes of a new token: 192 bits, 32 letters in base64url. */
+/** 192 bits, 32 letters in base64url. */
 const TOKEN_BYTES = 24;
 
 interface FileOption {
@@ -36,7 +36,6 @@ interface AddOptions extends FileOption {
   readonly expires?: number;
 }
 
-/** `fieldprobe token add|list|disable|enable|rotate|remove`. */
 export function tokenCommand(): Command {
   const command = new Command("token");
   const child = (words: string, about: string) =>
@@ -52,8 +51,9 @@ export function tokenCommand(): Command {
     .option("--expires <time>", "how long it is valid: 90m, 12h, 30d (default: for ever)", lifetime)
     .action(alone(add));
   child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
-  child("disable <name>", "refuse a token from now on; it stays in the file").action(alone(changer(disabled)));
-  child("enable <name>", "accept a disabled token again, with its former limits").action(alone(changer(enabled)));
+  const set = (isDisabled: boolean) => alone(changer((entry) => setDisabled(entry, isDisabled)));
+  child("disable <name>", "refuse a token from now on; it stays in the file").action(set(true));
+  child("enable <name>", "accept a disabled token again, with its former limits").action(set(false));
   child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
     .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
     .option(
@@ -67,33 +67,31 @@ export function tokenCommand(): Command {
   return command;
 }
 
-/** Parses a duration such as `90m`, `12h` or `30d`, in milliseconds. */
+/** `90m`, `12h` or `30d`, in milliseconds. */
 function duration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError("a time such as 90m, 12h or 30d is needed.");
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "m" | "h" | "d"];
 }
 
-/** Parses a duration in which a token can be used. */
 function lifetime(text: string): number {
   const time = duration(text);
   if (time > 0) return time;
   throw new InvalidArgumentError("a time above 0 is needed.");
 }
 
-/** The same in milliseconds; `never` is infinity. */
+/** The same; `never` is infinity. */
 function expiry(text: string): number {
   return text === "never" ? Number.POSITIVE_INFINITY : lifetime(text);
 }
 
-/** The path of the token file, from the flag or the settings. */
 function pathOf({ file }: FileOption): string {
   const path = file ?? loadConfig().tokens;
   if (path === null) throw new MisuseError("no token file: give --file or set FIELDPROBE_TOKENS");
   return tokenFileAt(path);
 }
 
-/** Makes a command's action of a change to the token file; no other command changes the file meanwhile. */
+/** Action of a command that changes the token file; no other command changes it meanwhile. */
 function alone<O extends FileOption>(change: (name: string, path: string, options: O) => void) {
   return (name: string, options: O): void => {
     const path = pathOf(options);
@@ -102,7 +100,6 @@ function alone<O extends FileOption>(change: (name: string, path: string, option
   };
 }
 
-/** The entries of a token file; none if there is no file yet. */
 function readTokens(path: string): readonly TokenEntry[] {
   if (!existsSync(path)) return [];
   try {
@@ -119,26 +116,17 @@ function add(name: string, path: string, options: AddOptions): void {
   if (!/^[^\p{Cc}\p{Zl}\p{Zp}]{1,64}$/u.test(name))
     throw new MisuseError("a name has 1 to 64 characters, none of which breaks a line or controls a terminal");
   const [token, sha256] = newToken();
-  const entry: TokenEntry = {
-    name,
-    sha256,
-    limit,
-    ...(perMinute === undefined ? {} : { perMinute }),
-    ...(concurrent === undefined ? {} : { concurrent }),
-    ...(manage === undefined ? {} : { manage }),
-    ...(expires === undefined ? {} : { expires: inFuture(expires) }),
-  };
-  writeTokens(path, [...tokens, entry]);
+  const until = expires === undefined ? undefined : inFuture(expires);
+  // Members without a value are not written.
+  writeTokens(path, [...tokens, { name, sha256, limit, perMinute, concurrent, manage, expires: until } as TokenEntry]);
   process.stdout.write(`${token}\n`);
 }
 
-/** Makes a token and its digest. */
 function newToken(): readonly [token: string, sha256: string] {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   return [token, digestToken(token)];
 }
 
-/** The instant a number of milliseconds from now, in whole seconds. */
 function inFuture(ms: number): string {
   return `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
 }
@@ -162,15 +150,11 @@ function describe(entry: TokenEntry): string {
 }
 
 /** A disabled entry keeps its limit as `-limit - 1`. */
-function disabled(entry: TokenEntry): TokenEntry[] {
-  return [entry.limit < 0 ? entry : { ...entry, limit: -entry.limit - 1 }];
+function setDisabled(entry: TokenEntry, isDisabled: boolean): TokenEntry[] {
+  return [entry.limit < 0 === isDisabled ? entry : { ...entry, limit: -entry.limit - 1 }];
 }
 
-function enabled(entry: TokenEntry): TokenEntry[] {
-  return [entry.limit < 0 ? { ...entry, limit: -entry.limit - 1 } : entry];
-}
-
-/** Makes the action of a command that changes all entries of a name, and prints those that remain of them. */
+/** Action of a command that changes all entries of a name, and prints those that remain. */
 function changer(change: (entry: TokenEntry) => TokenEntry[]) {
   return (name: string, path: string): void => {
     const tokens = tokensWith(name, path);
@@ -180,7 +164,7 @@ function changer(change: (entry: TokenEntry) => TokenEntry[]) {
   };
 }
 
-/** All entries of a token file, which must have some of a name. @throws MisuseError if it has none */
+/** @throws MisuseError if the file has none of the name */
 function tokensWith(name: string, path: string): readonly TokenEntry[] {
   const tokens = readTokens(path);
   if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
@@ -189,13 +173,13 @@ function tokensWith(name: string, path: string): readonly TokenEntry[] {
 
 interface RotateOptions extends FileOption {
   readonly keep: number;
-  /** Milliseconds for which the new token is valid, infinity for ever; absent: as long as the old one. */
+  /** Milliseconds for which the new token is valid; absent: as long as the old one. */
   readonly expires?: number;
 }
 
 /**
- * Replaces a token by a new one with its limits and, unless another is given, its expiry. The old one expires in `keep`
- * milliseconds if not before; entries that have expired are deleted.
+ * Replaces a token by one with its limits. The old one expires in `keep` milliseconds if not before; entries that have
+ * expired are deleted.
  */
 function rotate(name: string, path: string, options: RotateOptions): void {
   const tokens = tokensWith(name, path);
@@ -217,19 +201,19 @@ function rotate(name: string, path: string, options: RotateOptions): void {
   if (fresh.expires !== undefined) process.stderr.write(`fieldprobe: the new token expires ${fresh.expires}\n`);
 }
 
-/** An entry with another expiry: in a number of milliseconds, never (infinity), or as before (undefined). */
+/** Another expiry: milliseconds, never (infinity), or as before (undefined). */
 function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
   if (ms === undefined) return entry;
   const { expires: _expires, ...rest } = entry;
   return ms === Number.POSITIVE_INFINITY ? rest : { ...rest, expires: inFuture(ms) };
 }
 
-/** Errors of a file that cannot be replaced by another one: it is a mount point, or its folder cannot be written. */
+/** Errors of a mount point, or of a folder that cannot be written. */
 const NOT_REPLACED: readonly unknown[] = ["EBUSY", "EXDEV", "EACCES", "EPERM", "EROFS"];
 
 /**
- * Replaces the token file in one step, so that a service never reads half of it. The new file has the owner and the
- * permissions of the old one, and a link to it stays. A file that cannot be replaced is written in place.
+ * Atomic write: a service never reads half. Owner, permissions and links stay; a file that cannot be replaced is
+ * written in place.
  */
 function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
@@ -250,7 +234,6 @@ function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   }
 }
 
-/** Gives a file the owner and the permissions of another one. */
 function inheritAccess(path: string, from: string): void {
   const { uid, gid, mode } = statSync(from);
   const own = statSync(path);
@@ -258,7 +241,7 @@ function inheritAccess(path: string, from: string): void {
   chmodSync(path, mode & 0o777);
 }
 
-/** Overwrites a file without emptying it first; if that fails, restores its content. */
+/** Overwrites a file without emptying it first; restores its content if that fails. */
 function writeInPlace(path: string, text: string): void {
   const before = readFileSync(path);
   const file = openSync(path, "r+");

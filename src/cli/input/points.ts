@@ -1,4 +1,4 @@
-/** Reads points from a file or standard input: text with three or four numbers per line, .npy, or octets. */
+/** Points of a file or of standard input: text with three or four numbers per line, .npy, or octets. */
 import { createReadStream, readFileSync } from "node:fs";
 import { isNpy, readTimedNpy } from "../../float32/npy.js";
 import { PointLines } from "../../float32/point-lines.js";
@@ -7,28 +7,21 @@ import { MisuseError } from "./arguments.js";
 
 const LINE_FEED = 10;
 
-/** Points, and the times that they have. */
 export interface PointsRead {
-  /** x, y, z, x, y, z, ... */
   readonly points: Float32Array;
   readonly times: Float64Array | null;
 }
 
-/** The bytes of text in UTF-8; PowerShell writes UTF-16, which begins with a byte order mark. */
+/** PowerShell writes UTF-16, with a byte order mark. */
 function inUtf8(bytes: Buffer): Buffer {
   const mark = bytes.toString("hex", 0, 2);
   if (mark === "fffe") return Buffer.from(bytes.toString("utf16le", 2));
-  if (mark === "feff")
-    return Buffer.from(
-      bytes
-        .subarray(2, bytes.length & ~1)
-        .swap16()
-        .toString("utf16le"),
-    );
-  return bytes;
+  if (mark !== "feff") return bytes;
+  const swapped = bytes.subarray(2, bytes.length & ~1).swap16();
+  return Buffer.from(swapped.toString("utf16le"));
 }
 
-/** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
+/** Line by line: decoded at once, the text might be longer than a string may be. */
 function readText(bytes: Buffer): PointsRead {
   const lines = new PointLines(true);
   for (let start = 0; start < bytes.length; ) {
@@ -42,11 +35,7 @@ function readText(bytes: Buffer): PointsRead {
   return { points, times };
 }
 
-/**
- * Reads points from the file `source`, or from standard input when it is `-`.
- *
- * @throws MisuseError when the source cannot be read or holds something else
- */
+/** Reads points of a file, or of standard input when it is `-`. @throws MisuseError for anything else */
 export async function readPoints(source: string): Promise<PointsRead> {
   return naming(source, async () => {
     const bytes = await readBytes(source);
@@ -54,20 +43,17 @@ export async function readPoints(source: string): Promise<PointsRead> {
   });
 }
 
-/** Points as the body of a request. */
 export interface PointsBody {
   readonly type: "text/csv" | "application/x-npy" | "application/octet-stream";
   readonly bytes: Buffer;
 }
 
-/** The columns of a header that the service reads by itself, those of initial velocities among them. */
+/** Headers that the service reads by itself. */
 const PLAIN_HEADER = /^\uFEFF?"?(x|y|z|t|vx|vy|vz)"?(\s*,\s*"?(x|y|z|t|vx|vy|vz)"?)+\s*$/i;
 
 /**
- * The points of a file, or of standard input when it is `-`, as the service reads them. Octets, three or four float32
- * numbers a point, are those of a file that ends in .bin or .f32.
- *
- * @throws MisuseError when the source cannot be read or holds something else
+ * Points of a file, or of standard input when it is `-`, as the service reads them. Octets, three or four float32 a
+ * point, are those of a file that ends in .bin or .f32. @throws MisuseError for anything else
  */
 export async function pointsBody(source: string): Promise<PointsBody> {
   if (/\.(bin|f32)$/i.test(source))
@@ -80,11 +66,8 @@ export async function pointsBody(source: string): Promise<PointsBody> {
     if (PLAIN_HEADER.test(text.toString("utf8", 0, feed < 0 ? text.length : feed).trim()))
       return { type: "text/csv", bytes: text };
     const { points, times } = readText(text);
-    if (times === null)
-      return {
-        type: "application/octet-stream",
-        bytes: Buffer.from(points.buffer, points.byteOffset, points.byteLength),
-      };
+    const octets = Buffer.from(points.buffer, points.byteOffset, points.byteLength);
+    if (times === null) return { type: "application/octet-stream", bytes: octets };
     const lines = Array.from(times, (time, i) => `${[...points.subarray(3 * i, 3 * i + 3), time].join(",")}\n`);
     return { type: "text/csv", bytes: Buffer.from(`x,y,z,t\n${lines.join("")}`) };
   });

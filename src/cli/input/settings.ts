@@ -1,26 +1,24 @@
-/** Gives commands that start a service or a worker the flags of the settings. */
+/** Flags of the settings, for commands that start a service or a worker. */
 import { type Command, Option } from "commander";
 import { ALL_SETTINGS, type Config, ConfigError, readConfig, type Setting } from "../../shared/config.js";
 
 const WITH_FLAGS = ALL_SETTINGS.filter(({ flag }) => flag !== null);
 
-/** The flag of a setting: `BASE_URL` -> `--base-url <url>`. */
+/** `BASE_URL` -> `--base-url <url>`. */
 function optionOf({ variable, flag, about }: Setting<unknown>): Option {
   const name = variable.toLowerCase().replaceAll("_", "-");
   return new Option(`--${name} <${flag}>`, `${about.replaceAll("`", "")} (FIELDPROBE_${variable})`);
 }
 
-/** Adds the flags of the settings with these variables to a command, or of all settings that have one. */
+/** Flags of the settings with these variables, or of all. */
 export function addSettings(command: Command, variables?: readonly string[]): Command {
   for (const row of WITH_FLAGS) if (variables?.includes(row.variable) ?? true) command.addOption(optionOf(row));
   return command;
 }
 
 /**
- * The configuration from the environment and a command's flags, which win.
- *
- * @param check finds more problems, in files and in combinations of settings
- * @throws ConfigError with the problems of both
+ * The configuration of the environment and of flags, which win. @param check finds more problems, in files and in
+ * combinations of settings @throws ConfigError with the problems of both
  */
 export function configOf(command: Command, check: (config: Config) => readonly string[] = () => []): Config {
   const options: Record<string, unknown> = command.opts();

@@ -1,14 +1,11 @@
-/** Prepares the reading of files and stores for commands that read data in their own process. */
+/** Prepares commands that read data in their own process. */
 import { readConfig } from "../../shared/config.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { StoreClient } from "../../storage/remote/store-client.js";
 import { StoreThread } from "../../storage/remote/store-thread.js";
 import { MisuseError } from "./arguments.js";
 
-/**
- * Loads the HDF5 library, and applies the settings of stores.
- * @throws MisuseError when a setting of stores is wrong
- */
+/** Loads the HDF5 library, and applies the settings of stores. @throws MisuseError when one of these is wrong */
 export async function openStorage(): Promise<void> {
   const { config, problems } = readConfig();
   const wrong = problems.find((problem) => /^FIELDPROBE_(STORE_|CACHE_DI)/.test(problem));

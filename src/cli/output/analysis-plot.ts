@@ -1,4 +1,4 @@
-/** Draws the curves of a table as an SVG document. */
+/** Curves of a table as an SVG document. */
 import type { AnalysisTable } from "../../analysis/table.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 400, 80, 50, 30, 150];
@@ -28,7 +28,7 @@ function curvesOf({ columns, rows: all, plot, shown = () => true }: AnalysisTabl
   );
 }
 
-/** A scale from values to pixels, and the values to label: round ones. */
+/** A scale from values to pixels, and the round values to label. */
 function scaleOf(values: readonly number[], log: boolean, from: number, to: number) {
   const turn = log ? Math.log10 : (value: number) => value;
   const [low, high] = [Math.min(...values.map(turn)), Math.max(...values.map(turn))];
@@ -42,7 +42,7 @@ function scaleOf(values: readonly number[], log: boolean, from: number, to: numb
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
-/** The document. @throws Error in one line if the table has no curve */
+/** @throws Error in one line if the table has no curve */
 export function analysisPlot(table: AnalysisTable, title: string): string {
   const curves = curvesOf(table);
   const { x: name, log } = table.plot as NonNullable<AnalysisTable["plot"]>;

@@ -1,4 +1,4 @@
-/** The text of an error with the reasons behind it, which only those may read who may read the files. */
+/** Text of an error with the reasons behind it, for those who may read the files. */
 import { ClientError } from "../../client/error.js";
 import { DataError, type Fault } from "../../shared/errors.js";
 import { describeError } from "../../shared/system.js";
@@ -13,7 +13,7 @@ export function failureText(error: unknown): string {
   return isKnown && !text.includes(": ") && !text.includes(reason) ? `${text} ${reason}` : text;
 }
 
-/** What a service refuses, every fault on a line of its own, with what helps if it is known. */
+/** Faults of a refusal, each on a line, with what helps. */
 function refusalText({ code, message, detail }: ClientError): string {
   const { faults = [], limit } = detail;
   if (code === "Network") return explainNetwork(message);
@@ -26,9 +26,9 @@ function faultText({ detail, nearest }: Fault): string {
   return nearest === undefined || detail.includes(nearest) ? detail : `${detail} (did you mean ${nearest}?)`;
 }
 
-/** The message of a service that cannot be reached: what failed, and what helps if it is known. */
+/** What failed, and what helps. */
 function explainNetwork(message: string): string {
-  // From Node 24 on separate advice follows the reason.
+  // From Node 24 on, separate advice follows the reason.
   const [reason = ""] = message.split(";");
   if (/certificate/i.test(message)) return `${reason}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;
   if (/wrong version number|packet length too long/.test(message)) return `${reason}: not TLS; try http://`;

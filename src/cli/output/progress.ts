@@ -1,20 +1,15 @@
-/**
- * Shows the progress of a long command on stderr, as a bar on a terminal or else as a line every tenth of the way;
- * writes counts in words.
- */
+/** Progress of a long command on stderr: a bar on a terminal, else a line every tenth of the way. */
 import { SingleBar } from "cli-progress";
 
 export interface ProgressBar {
-  /** @param fraction part done, 0 to 1 */
+  /** From 0 to 1. */
   readonly update: (fraction: number) => void;
   readonly stop: () => void;
 }
 
-/** The paragraph about progress in the help of a command. */
 export const PROGRESS_HELP = `
 Progress goes to stderr: a bar on a terminal, otherwise a line every tenth of the way. Stdout has only the report.`;
 
-/** Starts the progress of a command; every line begins with the label. */
 export function progressOf(label: string): ProgressBar {
   if (!process.stderr.isTTY) {
     let tenths = 0;
@@ -30,7 +25,7 @@ export function progressOf(label: string): ProgressBar {
   return { update: (fraction) => bar.update(Math.floor(fraction * 100)), stop: () => bar.stop() };
 }
 
-/** A number of things in words: `1 file`, `2 files`. */
+/** `1 file`, `2 files`. */
 export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -1,8 +1,8 @@
-/** `writeWhole` writes a file whole or not at all. */
+/** Atomic write of a file. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { reasonOf } from "../../shared/system.js";
 
-/** Writes a file, or replaces it, in one step. @throws Error in one line that names it */
+/** @throws Error in one line that names the file */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const partial = `${path}.${process.pid}.partial`;
   try {
