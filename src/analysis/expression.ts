@@ -90,38 +90,28 @@ interface Subexpression {
 
 type SyntaxTree = jsep.Expression & Record<string, unknown>;
 
-// A power binds tighter than a sign before it and groups to the right, unlike the operators of the library.
+// The library's own hooks: a number may have a unit, and a power binds tighter than a sign before it and groups to the
+// right. After a number that no hook has read, `after-token` would not be called.
 jsep.removeBinaryOp("^");
-jsep.hooks.add("gobble-token", function readNumber(this: unknown, env: unknown) {
-  // The library calls `after-token` after a number only if a hook has read the number.
-  const parser = this as {
-    char: string;
-    index: number;
-    expr: string;
-    gobbleSpaces(): void;
-    gobbleNumericLiteral(): SyntaxTree;
-    throwError(message: string): never;
-  };
-  if (!/[\d.]/.test(parser.char)) return;
-  const number = parser.gobbleNumericLiteral();
-  (env as { node: SyntaxTree }).node = number;
-  parser.gobbleSpaces();
-  if (parser.char !== "[") return;
-  const end = parser.expr.indexOf("]", parser.index);
-  if (end < 0) parser.throwError("Expected ] after a unit");
-  (number as Record<string, unknown>).unit = parser.expr.slice(parser.index + 1, end);
-  parser.index = end + 1;
+jsep.hooks.add("gobble-token", function readNumber(env) {
+  const number = /[\d.]/.test(this.char) ? this.gobbleNumericLiteral() : undefined;
+  if (number === undefined) return;
+  env.node = number;
+  this.gobbleSpaces();
+  if (this.char !== "[") return;
+  const end = this.expr.indexOf("]", this.index);
+  if (end < 0) this.throwError("Expected ] after a unit");
+  number.unit = this.expr.slice(this.index + 1, end);
+  this.index = end + 1;
 });
-jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
-  const parser = this as { char: string; index: number; gobbleSpaces(): void; gobbleToken(): SyntaxTree | false };
-  const token = env as { node: SyntaxTree | false };
-  if (token.node === false) return;
-  parser.gobbleSpaces();
-  if (parser.char !== "^") return;
-  parser.index++;
-  const right = parser.gobbleToken();
-  if (right === false) throw new Error("Expected an exponent after ^");
-  token.node = { type: "BinaryExpression", operator: "^", left: token.node, right } as SyntaxTree;
+jsep.hooks.add("after-token", function readPower(env) {
+  if (!env.node) return;
+  this.gobbleSpaces();
+  if (this.char !== "^") return;
+  this.index++;
+  const right = this.gobbleToken();
+  if (!right) throw new Error("Expected an exponent after ^");
+  env.node = { type: "BinaryExpression", operator: "^", left: env.node, right };
 });
 
 /**

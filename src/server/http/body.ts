@@ -1,22 +1,21 @@
-/** Body of a request, read as it arrives, counted and in parts short enough for one time slice. */
+/** Body of a request, counted, in parts short enough for one time slice. */
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
 import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge } from "./refusal.js";
 
-/** Bytes given out at a time. */
 const PART_BYTES = 32 * 1024;
-/** Bytes of a body above which it takes turns with others, so that a turn of the event loop reads one of them. */
+/** Longer bodies take turns, so that a turn of the event loop reads one of them. */
 const SHORT_BYTES = 4 * 1024;
 
-/** Reads a request on demand; otherwise the request is paused, and its socket holds its sender back. */
+/** Reads on demand; otherwise the request is paused, and its socket holds its sender back. */
 export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
   readonly #slices: TimeSlices;
   readonly #queue: Buffer[] = [];
-  /** Bytes that were given out and put back, in order. */
+  /** Bytes that were put back, in order. */
   readonly #returned: Buffer[] = [];
   #received = 0;
   #given = 0;
@@ -27,7 +26,6 @@ export class Body implements ByteQueue {
   /** Takes bytes as they arrive, as long as it returns true. */
   #into: ((bytes: Buffer) => boolean) | null = null;
 
-  /** @param limit bytes admitted */
   constructor(request: IncomingMessage, limit: number, slices: TimeSlices) {
     this.#request = request;
     this.#limit = limit;
@@ -36,9 +34,8 @@ export class Body implements ByteQueue {
   }
 
   /**
-   * The next part; null at the end, undefined if `arrival` has to be awaited first.
-   *
-   * @throws HttpRefusal 413 when the body is longer than admitted, CancelledError when its sender has left
+   * The next part; null at the end, undefined if `arrival` has to be awaited. @throws HttpRefusal 413 of a body that is
+   * too long, CancelledError when its sender has left
    */
   take(): Buffer | null | undefined {
     if (this.#mustPause) return undefined;
@@ -47,7 +44,6 @@ export class Body implements ByteQueue {
     return this.#queue.length > 0 ? this.#partOf(this.#queue) : this.#end();
   }
 
-  /** Gives out the beginning of the first buffer of a list that has one. */
   #partOf(buffers: Buffer[]): Buffer {
     const [first] = buffers as [Buffer];
     this.#given += Math.min(first.length, PART_BYTES);
@@ -59,32 +55,31 @@ export class Body implements ByteQueue {
     return first.subarray(0, PART_BYTES);
   }
 
-  /** Takes what was put back; all else is available only on demand. */
+  /** What was put back; all else is available only on demand. */
   takeHeld(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
     this.#given += held.length;
     return held;
   }
 
-  /** Continues with bytes that were given out, from the first that was not used. */
+  /** Continues with the first byte that was not used. */
   putBack(bytes: Buffer): void {
     if (bytes.length > 0) this.#returned.unshift(bytes);
     this.#given -= bytes.length;
   }
 
-  /** Bytes that are still to be given out, as far as the request says. */
+  /** Bytes still to come, as far as the request says. */
   get remaining(): number {
     return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
   }
 
-  /** Resolves when `take` should be called again. */
   arrival(): Promise<void> {
     return (this.isLong ? this.#slices.pause() : null) ?? this.#woken();
   }
 
   /**
-   * Passes bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
-   * should be called again, or when `also` does; then no more bytes are passed on.
+   * Passes bytes on as they arrive until `into` returns false. Resolves when `take` should be called again, or when
+   * `also` does.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
@@ -93,7 +88,6 @@ export class Body implements ByteQueue {
     return also === undefined ? woken : this.#either(woken, also);
   }
 
-  /** Resolves with the first of two, and ends the flow with the other. */
   #either(woken: Promise<void>, other: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       void woken.then(resolve);
@@ -104,7 +98,6 @@ export class Body implements ByteQueue {
     });
   }
 
-  /** Resolves when something has arrived, or the end; at once if it has already. */
   #woken(): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#ended || this.#closed) return Promise.resolve();
     const woken = new Promise<void>((resolve) => {
@@ -114,13 +107,12 @@ export class Body implements ByteQueue {
     return woken;
   }
 
-  /** The caller is gone: what has not arrived will not come. */
   close(): void {
     this.#closed = true;
     this.#settle();
   }
 
-  /** Stops reading; what still arrives is discarded. */
+  /** What still arrives is discarded. */
   release(): void {
     this.#released = true;
     this.#returned.length = 0;
@@ -132,7 +124,6 @@ export class Body implements ByteQueue {
     if (this.#request.isPaused()) this.#request.resume();
   }
 
-  /** Whether it takes turns with others. */
   get isLong(): boolean {
     return this.#received > SHORT_BYTES;
   }
@@ -141,7 +132,7 @@ export class Body implements ByteQueue {
     return this.isLong && this.#slices.isOver;
   }
 
-  /** The meaning of an empty queue: null for the end, undefined for bytes to come. */
+  /** Null for the end, undefined for bytes to come. */
   #end(): null | undefined {
     const { complete, readableLength } = this.#request;
     // A request that has arrived whole need not wait for the stream to say so.

@@ -1,22 +1,18 @@
 /**
- * `Accepting` puts other work off while connections wait to be accepted. Node accepts one connection a turn of the
- * event loop, so behind 200 callers a new one would wait for 200 turns; these have to be short.
+ * Puts work off while connections wait: Node accepts one a turn of the event loop, so behind 200 callers a new one
+ * waits for 200 turns, which have to be short.
  */
 
-/** Longest time for which work is put off. */
 const MOST_MS = 50;
 
-/** One per service. */
 export class Accepting {
-  /** Longest time, in milliseconds, for which each turn accepted a connection: others may have waited so long. */
+  /** Longest time for which each turn accepted a connection: others may have waited so long. */
   longestMs = 0;
-  /** The time of the first of the turns without a break; null while none is accepted. */
+  /** First of the turns without a break; null while none is accepted. */
   #since: number | null = null;
-  /** The time since which work has been put off. */
   #putOffSince: number | null = null;
   #turn = 0;
 
-  /** Records that a connection has been accepted. */
   accepted(): void {
     const now = performance.now();
     this.#since ??= now;
@@ -26,7 +22,7 @@ export class Accepting {
     setImmediate(() => setImmediate(() => this.#endTurn(turn)));
   }
 
-  /** Whether work should wait for the next turn. If it has waited for long, it is done once. */
+  /** Whether work should wait for the next turn; after `MOST_MS`, it is done once. */
   get comesFirst(): boolean {
     if (this.#since === null) return false;
     const now = performance.now();

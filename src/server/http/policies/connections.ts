@@ -1,6 +1,6 @@
 /**
- * Open connections and the answers pending on each: counts them, starts the requests of a connection one after another,
- * holds refusals back until answers are sent, and ends connections.
+ * Open connections: counts pending answers, starts the requests of a connection one after another, holds refusals back
+ * until answers are sent, and ends connections.
  */
 import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -10,24 +10,19 @@ import { EventStreams } from "./event-streams.js";
 import { Sender, type SenderLimits } from "./sender.js";
 import { TimeSlices } from "./time-slices.js";
 
-/** Time that a new connection has for its first request before it may be ended for others. */
+/** Time for the first request of a new connection before it may be ended for others. */
 const SILENT_MS = 1_000;
-/** Part of the connections allowed that may be open without a request so far. */
+/** Part of the connections that may be open without a request so far. */
 const SILENT_PART = 1 / 2;
-/**
- * Part of the connections allowed above which a new connection gets no time for its first request, and others are ended
- * for new ones.
- */
+/** Part above which new connections get no time for their first request, and others are ended for them. */
 const CROWDED_PART = 3 / 4;
-/** Interval at which senders are looked at. */
 const LOOK_MS = 1_000;
-/** A sender of so many times the least rate is not ended for others. */
+/** Senders of so many times the least rate are not ended for others. */
 const GOOD_RATE = 16;
 const NO_LEAST: SenderLimits = { bytesPerSecond: 0, graceMs: 0 };
 /** Unanswered requests of a connection above which no more is read from it. */
 const MOST_PENDING = 128;
 
-/** An answer that has not been sent to its end. */
 export interface PendingAnswer {
   readonly req: {
     readonly socket: Socket;
@@ -44,25 +39,22 @@ export interface PendingAnswer {
   destroy(): unknown;
 }
 
-/** An open connection that has had a request. */
 interface Connection {
-  /** Answers in the order of their requests. */
   readonly pending: PendingAnswer[];
-  /** Functions that begin requests whose turn has not come, by their answers. */
+  /** Starts of requests whose turn has not come. */
   readonly waiting: Map<PendingAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
   readonly sender: Sender;
 }
 
-/** The connections of one server. */
 export class Connections {
-  /** The sockets that the server has accepted; with TLS, the TCP sockets under those that carry requests. */
+  /** With TLS, the TCP sockets under those that carry requests. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
   /**
-   * Connections without a request so far, with the time at which they were accepted, oldest first. The key is the
-   * address of the caller, which is the same for a TLS socket and the TCP socket below it.
+   * Connections without a request so far, oldest first, by the address of the caller, which a TLS socket and its TCP
+   * socket share.
    */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   #unanswered = 0;
@@ -73,25 +65,17 @@ export class Connections {
   readonly #senderLimits: SenderLimits;
   readonly streams = new EventStreams();
 
-  /**
-   * @param slices  give requests that have waited on their connection their turns
-   * @param senders the least rate of those who send requests
-   */
+  /** @param senders the least rate of those who send requests */
   constructor(slices = new TimeSlices(() => null), senders = NO_LEAST) {
     this.#slices = slices;
     this.#senderLimits = senders;
   }
 
-  /** Requests whose answers have not been sent to the end. */
   get unanswered(): number {
     return this.#unanswered;
   }
 
-  /**
-   * Records the connections and requests of a server from now on; its listener runs before those that answer requests.
-   *
-   * @param most largest number of connections; if there are too many, those are ended that others gain most by
-   */
+  /** Records connections and requests before they are answered. @param most largest number of connections */
   watch(server: PlainServer | TlsServer, most: number): void {
     this.#looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
     server.on("connection", (socket: Socket) => {
@@ -109,35 +93,29 @@ export class Connections {
     server.prependListener("request", ({ socket }: IncomingMessage, answer: PendingAnswer) => this.add(socket, answer));
   }
 
-  /** Stops to look at senders: a server whose port is taken never closes by itself. */
+  /** A server whose port is taken never closes by itself. */
   stop(): void {
     clearInterval(this.#looks);
   }
 
-  /** Whether a connection has requests that are not answered. */
   hasPending(socket: Socket): boolean {
     return (this.#open.get(socket)?.pending.length ?? 0) > 0;
   }
 
-  /**
-   * Calls `act` once every request that has arrived whole on this connection is answered, which may be at once. While
-   * one `act` waits, others are dropped.
-   */
+  /** Calls `act` once every request that has arrived whole is answered. While one `act` waits, others are dropped. */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
     if (connection && hasWhole(connection)) connection.afterwards ??= act;
     else act();
   }
 
-  /** Whether any answer that is pending on a connection has begun. */
   hasBegun(socket: Socket): boolean {
     return this.#open.get(socket)?.pending.some((answer) => answer.headersSent) ?? false;
   }
 
   /**
    * Begins a request once every earlier one of its connection has been answered, in a turn of its own: Node hands over
-   * all that a buffer of data holds, which may be a thousand requests, in one turn. A request whose connection has ended
-   * meanwhile does not begin.
+   * a thousand requests of one buffer in one turn.
    */
   begin(answer: PendingAnswer, act: () => void): void {
     const connection = this.#open.get(answer.req.socket);
@@ -145,16 +123,13 @@ export class Connections {
     else if (connection?.pending.includes(answer)) connection.waiting.set(answer, act);
   }
 
-  /** Ends the connections without pending answers. */
   closeIdle(): void {
     for (const [socket, { pending }] of this.#open) if (pending.length === 0) socket.destroy();
   }
 
   /**
-   * Waits until all connections that have had a request are closed, after the server was told to close; destroys those
-   * that are left after `withinMs`, and all that have had none.
-   *
-   * @returns false when an answer was cut off
+   * Waits until all connections that have had a request are closed; destroys those left after `withinMs`, and all that
+   * have had none. @returns false when an answer was cut off
    */
   drain(withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
@@ -170,13 +145,12 @@ export class Connections {
     });
   }
 
-  /** Records that the service knows the token of a caller, or that it needs none. */
+  /** Records that the token of a caller is known, or that none is needed. */
   know(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.sender.isKnown = true;
   }
 
-  /** Refuses those who send too slowly, and makes room if there are too many connections. */
   #look(server: PlainServer | TlsServer, most: number): void {
     const now = performance.now();
     for (const [socket, { pending, sender }] of this.#open) {
@@ -215,7 +189,7 @@ export class Connections {
     return (slowest ?? idle) !== null;
   }
 
-  /** Ends the oldest connection without a request, if there are too many of them. @returns whether it has */
+  /** Ends the oldest connection without a request, if there are too many of them. */
   #endSilent(most: number): boolean {
     const [oldest] = this.#silent;
     if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return false;
@@ -227,7 +201,6 @@ export class Connections {
     return true;
   }
 
-  /** Counts the answer of a new request as pending until it closes. */
   add(socket: Socket, answer: PendingAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
@@ -262,7 +235,6 @@ export class Connections {
     if (connection.afterwards && !hasWhole(connection)) connection.afterwards();
   }
 
-  /** Removes a connection that has broken or ended, and closes its answers. */
   #forget(socket: Socket): void {
     const { pending, waiting } = this.#open.get(socket) as Connection;
     closeUnsent([...pending]);
@@ -274,28 +246,26 @@ export class Connections {
   }
 }
 
-/** Whether the service reads what arrives of a request; one whose body was given up has no socket itself any more. */
+/** Whether the service reads what arrives; a request whose body was given up has no socket any more. */
 function isRead(socket: Socket, { req }: PendingAnswer): boolean {
   return req.isPaused?.() !== true && !req.readableLength && !socket.isPaused();
 }
 
-/** Refuses a request that is sent too slowly, as the HTTP parser does one that does not arrive in time. */
+/** As the HTTP parser refuses one that does not arrive in time. */
 function refuseSlow(server: PlainServer | TlsServer, socket: Socket): void {
   const error = Object.assign(new Error("the request is sent too slowly"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
   server.emit("clientError", error, socket);
 }
 
-/** Address and port of whoever opened a connection. */
 function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** Whether a request that has arrived whole is not answered yet. */
 function hasWhole({ pending }: Connection): boolean {
   return pending.some((answer) => answer.req.complete);
 }
 
-/** Closes the answers of a broken connection that have no socket yet: Node closes only the one that is being sent. */
+/** Closes answers that have no socket yet: Node closes only the one that is being sent. */
 function closeUnsent(pending: readonly PendingAnswer[]): void {
   for (const answer of pending) {
     if (answer.socket !== null) continue;
@@ -305,10 +275,9 @@ function closeUnsent(pending: readonly PendingAnswer[]): void {
 }
 
 /**
- * Makes an HTTP server, or an HTTPS server if `tls` is given. `listener` gets the requests of a connection one by one.
- *
- * When it closes, `connections` decides which connections are idle: Node would also end those whose answer it has
- * accepted but not sent yet, because the caller reads slowly.
+ * Makes a server; with `tls`, of HTTPS. `listener` gets the requests of a connection one by one.
+ * When it closes, `connections` decides which connections are idle: Node would also end those whose answer is accepted
+ * but not sent yet.
  */
 export function createServer(
   options: ServerOptions,

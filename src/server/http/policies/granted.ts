@@ -1,18 +1,14 @@
-/** Waits for something that is granted in turn. */
+/** Waits for what is granted in turn. */
 
-/** How long to wait, and what ends the wait. */
 export interface Patience {
   readonly ms: number;
   readonly signal?: AbortSignal;
-  /** The error once the time is over. */
   readonly late: () => Error;
 }
 
 /**
- * Waits until it is granted.
- *
- * @param begin joins those who wait, with a function that grants what it is given, and returns a function that leaves
- * @throws the error of `late`, or the reason of the signal
+ * Waits until it is granted. @param begin joins those who wait, with a function that grants, and returns one that
+ * leaves @throws the error of `late`, or the reason of the signal
  */
 export function granted<T>(
   begin: (grant: (make: () => T) => void) => () => void,

@@ -1,11 +1,10 @@
 /**
- * Budget of memory that all analyses of a service share. Each is admitted before it allocates, in the order in which
- * they came, and gives back what it was admitted when its request is over.
+ * Memory that all analyses share: admitted before it is allocated, in the order of requests, until the request is over.
  */
 import { BusyError } from "../../../shared/errors.js";
 import { granted } from "./granted.js";
 
-/** Part of the budget that an analysis may take without being counted: some thirty of them run at once. */
+/** Part of the budget that an analysis takes without being counted. */
 const UNCOUNTED_PART = 1 / 128;
 
 interface Applicant {
@@ -13,7 +12,6 @@ interface Applicant {
   readonly grant: () => void;
 }
 
-/** One per service. */
 export class MemoryBudget {
   readonly #bytes: number;
   #free: number;
@@ -24,16 +22,13 @@ export class MemoryBudget {
     this.#free = bytes;
   }
 
-  /** Bytes that are admitted now. */
   get used(): number {
     return this.#bytes - this.#free;
   }
 
   /**
-   * Waits for memory. An analysis that may need more than the whole budget has all of it.
-   *
-   * @returns gives it back; harmless when called twice
-   * @throws BusyError when it did not come free in time, and the reason of `signal`
+   * Waits for memory; one that needs more than the budget has all of it. @returns gives it back; harmless when called
+   * twice @throws BusyError when it did not come free in time, and the reason of `signal`
    */
   async take(bytes: number, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -66,7 +61,7 @@ export class MemoryBudget {
     };
   }
 
-  /** Admits the first one that waits, if it fits; it lets the next one try. */
+  /** The next one tries once the first is admitted. */
   #grant(): void {
     const [first] = this.#waiting;
     if (first !== undefined && first.bytes <= this.#free) first.grant();

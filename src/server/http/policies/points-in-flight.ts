@@ -1,6 +1,6 @@
 /**
- * Points in flight: bounds those that all requests hold together, from the first one read until the result is complete.
- * A part is reserved for small requests.
+ * Bounds the points that all requests hold, from the first one read until the result is complete. A part is reserved
+ * for small requests.
  */
 import type { Limits } from "../../../shared/config.js";
 import { HttpRefusal } from "../refusal.js";
@@ -8,22 +8,17 @@ import { granted } from "./granted.js";
 
 export type PointLimits = Pick<Limits, "engine.pointsInFlight" | "http.requestTimeoutMs">;
 
-/** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
+/** A paused request is refused so long before its timeout, with 503 rather than 408. */
 const MARGIN_MS = 100;
 
-/**
- * The largest number of points of a small request, and the part of the points in flight that small requests may take in
- * addition to all others.
- */
+/** Points of a small request, and the part that small requests may take in addition. */
 const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
 
-/** One per service. */
 export class PointsInFlight {
   readonly #limits: PointLimits;
-  /** Requests that hold points, in the order of their first ones. An array: see `InProgress`. */
+  /** In the order of their first points. */
   readonly #holds: PointsHold[] = [];
-  /** Requests that wait to add points, with how many. */
   readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   #held = 0;
   #smallPoints = 0;
@@ -36,12 +31,11 @@ export class PointsInFlight {
     return this.#held;
   }
 
-  /** A new account of points for one request. */
   hold(): PointsHold {
     return new PointsHold(this);
   }
 
-  /** Adds to an account; a promise if its request has to wait until there is room. For `PointsHold`. */
+  /** A promise if the request has to wait for room. For `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
     if (!this.#holds.includes(hold)) this.#holds.push(hold);
     if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
@@ -55,7 +49,7 @@ export class PointsInFlight {
     hold.held += count;
   }
 
-  /** Closes an account; a paused one continues, and finds its request over. For `PointsHold`. */
+  /** A paused request continues, and finds that it is over. For `PointsHold`. */
   drop(hold: PointsHold): void {
     this.#held -= hold.held;
     this.#smallPoints -= smallPart(hold.held);
@@ -93,16 +87,14 @@ export class PointsInFlight {
   }
 }
 
-/** The points of a request that count as those of a small one: all or none. */
+/** All points of a small request, none of another one. */
 function smallPart(points: number): number {
   return points <= SMALL_POINTS ? points : 0;
 }
 
-/** The points of one request, from the first one read until its answer has been sent. */
 export class PointsHold {
-  /** The time at which the request arrived. */
   readonly since = performance.now();
-  /** Points held. For `PointsInFlight` alone. */
+  /** For `PointsInFlight` alone. */
   held = 0;
   readonly #points: PointsInFlight;
   #released = false;
@@ -111,7 +103,7 @@ export class PointsHold {
     this.#points = points;
   }
 
-  /** Records points read; a promise if reading has to wait. What is read after `release` counts for nothing. */
+  /** A promise if reading has to wait. After `release` nothing counts. */
   add(count: number): Promise<void> | null {
     return this.#released ? null : this.#points.add(this, count);
   }

@@ -1,10 +1,9 @@
-/** Pace of the reader of one answer: bytes that wait for it are counted, and a reader that is too slow is cut off. */
+/** Pace of the reader of one answer; one that is too slow is cut off. */
 import { type Limits, LONGEST_MS } from "../../../shared/config.js";
 import { BusyError, CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";
 import type { Outgoing, OutgoingAnswer } from "./outgoing.js";
 
-/** The reader of the answer to one request. */
 export class ReaderPace implements OutgoingAnswer {
   bytes = 0;
   taken = 0;
@@ -12,15 +11,12 @@ export class ReaderPace implements OutgoingAnswer {
   readonly #outgoing: Outgoing;
   readonly #facts: Pick<RequestFacts, "encodeMs">;
   readonly #limits: Limits;
-  /** Milliseconds for which there were bytes to take, until they were taken. */
   #readMs = 0;
-  /** The time since which there have been bytes to take; null while there are none. */
+  /** Since when there have been bytes to take; null while there are none. */
   #offeredAt: number | null = null;
-  /** Ends a reader that is too slow. */
   #patience: NodeJS.Timeout | null = null;
   #over = false;
 
-  /** @param cut ends the connection of a reader that is too slow */
   constructor(outgoing: Outgoing, limits: Limits, facts: Pick<RequestFacts, "encodeMs">, cut: () => void) {
     this.#outgoing = outgoing;
     this.#limits = limits;
@@ -33,10 +29,8 @@ export class ReaderPace implements OutgoingAnswer {
   }
 
   /**
-   * Waits for room for an answer, and counts its bytes.
-   *
-   * @param due the time at which the answer is due, on the clock of `performance.now`
-   * @throws BusyError if no room came free by then, CancelledError if the request is over
+   * Waits for room for an answer. @param due on the clock of `performance.now` @throws BusyError if no room came free
+   * by then, CancelledError if the request is over
    */
   async waitForRoom(bytes: number, due: number): Promise<void> {
     this.bytes = bytes;
@@ -48,7 +42,7 @@ export class ReaderPace implements OutgoingAnswer {
     }
   }
 
-  /** Records bytes that are handed to the socket; a reader that does not take them in time is cut off. */
+  /** A reader that does not take the bytes in time is cut off. */
   handOver(bytes: number): void {
     if (this.#over) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];
@@ -57,7 +51,6 @@ export class ReaderPace implements OutgoingAnswer {
     this.#offeredAt ??= performance.now();
   }
 
-  /** Records bytes that the socket has taken. */
   handedOver(bytes: number): void {
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.taken += bytes;
@@ -65,12 +58,10 @@ export class ReaderPace implements OutgoingAnswer {
     this.#offeredAt = null;
   }
 
-  /** Records time that writing a part of the answer took. */
   encoded(ms: number): void {
     this.#facts.encodeMs += ms;
   }
 
-  /** Gives the bytes back: the answer has been sent, or the caller has left. */
   end(): void {
     this.#over = true;
     this.#outgoing.leave(this);

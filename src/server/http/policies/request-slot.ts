@@ -1,51 +1,38 @@
-/** Slot in which one request is answered; lent to others while a query waits for a store. */
+/** Slot of one request; lent to others while a query waits for a store. */
 import { CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";
 import type { Admission } from "./admission.js";
 
-/** The slot of one request: none, held or lent. */
 export class RequestSlot {
   readonly #admission: Admission;
   readonly #facts: RequestFacts;
   readonly #client: () => unknown;
-  /** Gives the slot back; null while it is not held. */
+  /** Null while the slot is not held. */
   #release: (() => void) | null = null;
-  /** Whether it has been given back until no query waits for a store. */
+  /** Given back until no query waits for a store. */
   #isLent = false;
-  /** Ends of the waits of queries for stores. */
   readonly #storeWaits = new Set<() => void>();
-  /** The store that the request reads, the last one of several; null for none. */
+  /** The last one of several. */
   #store: string | null = null;
-  /** What the slot was taken for: evaluations of a field, and the store. */
   #taken: { readonly work: number; readonly store: string | null } = { work: 0, store: null };
-  /** Set once the request has waited for a slot. */
   #waiting: AbortController | null = null;
-  /**
-   * The time at which the slot was taken, on the clock of `performance.now`; null without one, and once the results are
-   * complete.
-   */
+  /** Null without a slot, and once the results are complete. */
   #enteredAt: number | null = null;
   #over = false;
 
-  /** @param client the client whose share of the slots is used */
   constructor(admission: Admission, facts: RequestFacts, client: () => unknown) {
     this.#admission = admission;
     this.#facts = facts;
     this.#client = client;
   }
 
-  /** Whether the slot was taken for this much work and the store that the request reads by now. */
+  /** Whether the slot was taken for this work and the store that the request reads by now. */
   isFor(work: number): boolean {
     const isTaken = this.#release !== null || this.#isLent;
     return isTaken && work === this.#taken.work && this.#store === this.#taken.store;
   }
 
-  /**
-   * Waits for a slot.
-   *
-   * @param work evaluations of a field that it is for
-   * @param due  the time at which the result is due, on the clock of `performance.now`
-   */
+  /** Waits for a slot. @param due on the clock of `performance.now` */
   async take(work: number, due: number): Promise<void> {
     const since = performance.now();
     this.#taken = { work, store: this.#store };
@@ -63,9 +50,8 @@ export class RequestSlot {
   }
 
   /**
-   * Hears of one query that it waits for a store; while any does, the request has no slot.
-   *
-   * @param store that it reads; null for none
+   * Returns what a query calls when it waits for a store, and when it no longer does; meanwhile the request has no
+   * slot.
    */
   storeWait(store: string | null): (store: string | null) => boolean {
     // A query that reads no store may follow one that does, or run at the same time.
@@ -98,7 +84,6 @@ export class RequestSlot {
     this.#release = this.#admission.takeAgain({ client: this.#client(), ...this.#taken });
   }
 
-  /** Gives the slot back. */
   leave(): void {
     this.#isLent = false;
     if (this.#release === null) return;
@@ -107,13 +92,11 @@ export class RequestSlot {
     this.#release = null;
   }
 
-  /** Says that the results are complete. */
   endComputing(): void {
     if (this.#enteredAt !== null) this.#facts.computeMs += performance.now() - this.#enteredAt;
     this.#enteredAt = null;
   }
 
-  /** Gives everything back for good. */
   end(): void {
     this.#over = true;
     this.#waiting?.abort(new CancelledError());

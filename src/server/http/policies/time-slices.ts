@@ -1,21 +1,19 @@
-/** Shares the event loop in time slices: long work takes turns, so that a turn of the loop stays short. */
+/** Time slices of the event loop: long work takes turns, so that a turn stays short. */
 import { openSync, readSync } from "node:fs";
 import { Accepting } from "./accepting.js";
 
-/** Length of a time slice in milliseconds. */
 const SLICE_MS = 4;
-/** CPU time is sampled at most this often: reading it takes a tenth of the time of a one-point request. */
+/** Reading the CPU time takes a tenth of a one-point request. */
 const SAMPLE_MS = 20;
-/** Elements that a long loop treats before it looks at the clock: less than a millisecond of simple work. */
+/** Elements of a long loop that take less than a millisecond. */
 const STEP_ELEMENTS = 8_192;
 
-/** CPU time of the main thread in milliseconds; null where the system does not tell. */
+/** Milliseconds; null where the system does not say. */
 export type CpuClock = () => number | null;
 
 /**
- * Reads the clock of Linux: time on CPU of the process's main thread, from its scheduler statistics. The scheduler
- * brings them up to date at its ticks, some milliseconds apart, and at once for a thread that asks for the time of the
- * process.
+ * CPU time of the main thread on Linux, which the scheduler updates every few milliseconds, and at once for a thread
+ * that requests the time of the process.
  */
 export function mainThreadCpu(): CpuClock {
   let file: number;
@@ -34,19 +32,18 @@ export function mainThreadCpu(): CpuClock {
 }
 
 /**
- * One per service. All work of one turn of the event loop shares a slice. Long work pauses between its steps: when the
- * slice has lasted, it waits in a queue, from which each turn takes one, with a slice of its own. So a turn lasts little
- * longer than a slice however many long requests there are, and short requests are answered in every turn.
+ * All work of one turn of the event loop shares a slice. When it has lasted, long work waits in a queue, from which
+ * each turn takes one, with a slice of its own. So a turn lasts little longer than a slice, and short requests are
+ * answered in every turn.
  */
 export class TimeSlices {
-  /** Longest turn so far that had work of requests, in milliseconds of CPU time (wall time where that is unknown). */
+  /** Longest turn with work of requests, in CPU time (wall time where that is unknown). */
   longestMs = 0;
   readonly #cpu: CpuClock;
-  /** New connections, which come before long work. */
   readonly accepting: Accepting;
-  /** Beginning of the present slice; null when nothing has been done in this turn. */
+  /** Null when nothing has been done in this turn. */
   #since: number | null = null;
-  /** Whether the present slice belongs to work from the queue. */
+  /** Whether the slice belongs to work from the queue. */
   #isGranted = false;
   #sample: number | null = null;
   #sampledAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +54,7 @@ export class TimeSlices {
     this.accepting = accepting;
   }
 
-  /** Notes that work begins: the first of a turn begins the slice. */
+  /** The first work of a turn begins the slice. */
   note(): void {
     if (this.#since !== null) return;
     const since = performance.now();
@@ -71,7 +68,7 @@ export class TimeSlices {
     });
   }
 
-  /** Ends the slice. The sample may be older than the slice by `SAMPLE_MS`, so the figure errs upwards. */
+  /** The sample may be older than the slice by `SAMPLE_MS`, so the figure errs upwards. */
   #end(): void {
     if (this.#since === null) return;
     const wall = performance.now() - this.#since;
@@ -83,19 +80,17 @@ export class TimeSlices {
     this.longestMs = Math.max(used, this.longestMs);
   }
 
-  /** Whether long work should wait for its turn. */
   get isOver(): boolean {
     this.note();
     if (performance.now() - (this.#since as number) >= SLICE_MS) return true;
     return !this.#isGranted && this.accepting.comesFirst;
   }
 
-  /** Lets other work have a slice if this one has lasted; null if nothing need be awaited. */
+  /** Null if nothing need be awaited. */
   pause(): Promise<void> | null {
     return this.isOver ? this.turn() : null;
   }
 
-  /** Waits for a slice in a later turn. */
   turn(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#queue.push(resolve) === 1) setImmediate(() => this.#next());
@@ -103,9 +98,7 @@ export class TimeSlices {
   }
 
   /**
-   * Calls `treat` with consecutive ranges of `0 .. count - 1`, as many as fit in each time slice.
-   *
-   * @param step elements that take less than a millisecond
+   * Calls `treat` with consecutive ranges of `0 .. count - 1`. @param step elements that take less than a millisecond
    */
   async each(count: number, treat: (from: number, to: number) => void, step = STEP_ELEMENTS): Promise<void> {
     this.note();
@@ -115,7 +108,6 @@ export class TimeSlices {
     }
   }
 
-  /** Gives the first in the queue a slice of its own, and the next one in the next turn. */
   #next(): void {
     if (!this.accepting.comesFirst) {
       this.#end();
