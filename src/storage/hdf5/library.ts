@@ -9,9 +9,9 @@ import { FILTER_NAMES, LibraryNeeded, type StoredFilter } from "../hdf5-bytes/fi
 import { CHUNK_NAME, chunkFile } from "./chunk-file.js";
 import { LibraryMemory } from "./library-memory.js";
 
+const STDOUT = 1;
 const STDERR = 2;
-/** Files and a folder of the library's own file system: a chunk, its plugins, and what it prints. */
-const CHUNK_PATH = "/chunk.h5";
+/** A folder and a file of the library's own file system: its plugins, and what it prints. */
 const PLUGINS = "/plugins";
 const ERRORS = "/errors";
 /** Names of plugins by the filters that they undo; others are built into the library. */
@@ -24,6 +24,8 @@ const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 const MOST_DIAGNOSTICS = 4096;
+/** Files that the file system of the library keeps open. */
+const MOST_DESCRIPTORS = 4096;
 
 /** The part that is used of the file system that Emscripten gives the library. */
 interface FileSystem {
@@ -31,8 +33,9 @@ interface FileSystem {
   writeFile(path: string, bytes: Uint8Array, options?: { canOwn: boolean }): void;
   readFile(path: string): Uint8Array;
   truncate(path: string, length: number): void;
+  unlink(path: string): void;
   open(path: string, flags: string): object;
-  getStream(descriptor: number): object | null;
+  getStream(descriptor: number): object | null | undefined;
   close(stream: object): void;
 }
 
@@ -48,6 +51,7 @@ class Library {
   /** Filters whose plugins have been loaded, and the memory of the library when it had loaded so many. */
   readonly #plugins = new Set<number>();
   #kept: { readonly plugins: number; readonly memory: LibraryMemory } | null = null;
+  #files = 0;
   /** Memory inside the library that chunks are read to. */
   #pointer = 0;
   #capacity = 0;
@@ -69,9 +73,11 @@ class Library {
     this.#system = module.FS as unknown as FileSystem;
     this.#system.mkdir(PLUGINS);
     module.insert_plugin_search_path(PLUGINS, 0);
-    // As in POSIX, the next file that is opened gets the lowest free descriptor.
-    this.#system.close(this.#system.getStream(STDERR) as object);
-    this.#system.open(ERRORS, "a");
+    // As in POSIX, the next file that is opened gets the lowest free descriptor. Some plugins print to stdout.
+    for (const descriptor of [STDOUT, STDERR]) {
+      this.#system.close(this.#system.getStream(descriptor) as object);
+      this.#system.open(ERRORS, "a");
+    }
     (module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
       throw new LibraryEnd(String(reason));
     };
@@ -89,9 +95,11 @@ class Library {
    */
   undo(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
     this.#install(filter.id);
-    this.#system.writeFile(CHUNK_PATH, chunkFile(filter, chunk, length), { canOwn: true });
+    // The library tells files apart by their inodes, and may keep one open that it could not read.
+    const path = `/${++this.#files}.h5`;
+    this.#system.writeFile(path, chunkFile(filter, chunk, length), { canOwn: true });
     try {
-      return keepingStack(this.#module, () => this.#read(length));
+      return keepingStack(this.#module, () => this.#read(path, length));
     } catch (cause) {
       const printed = Buffer.from(this.#system.readFile(ERRORS)).toString("latin1", 0, MOST_DIAGNOSTICS);
       this.#system.truncate(ERRORS, 0);
@@ -99,6 +107,7 @@ class Library {
       const name = FILTER_NAMES.get(filter.id) ?? `filter ${filter.id}`;
       throw new DataError(`${name} cannot be undone`, new Error(printed, { cause }));
     } finally {
+      this.#system.unlink(path);
       if (this.#kept !== null && this.#kept.plugins !== this.#plugins.size) this.#keep();
     }
   }
@@ -112,15 +121,16 @@ class Library {
     this.#plugins.add(id);
   }
 
-  #read(length: number): Uint8Array {
+  #read(path: string, length: number): Uint8Array {
     if (length > this.#capacity) {
       if (this.#pointer !== 0) this.#module._free(this.#pointer);
       this.#pointer = this.#module._malloc(length);
       this.#capacity = this.#pointer === 0 ? 0 : length;
       if (this.#pointer === 0) throw new DataError(`the HDF5 library has no ${length} bytes`);
     }
-    const file = this.#module.open(CHUNK_PATH, this.#module.H5F_ACC_RDONLY, false, -1, -1);
-    if (file < 0) throw new Error("the file in memory does not open");
+    const file = this.#module.open(path, this.#module.H5F_ACC_RDONLY, false, -1, -1);
+    // No descriptors are left when so many chunks could not be read.
+    if (file < 0) throw new LibraryEnd("the file in memory does not open");
     try {
       const status = this.#module.get_dataset_data(
         file,
@@ -148,8 +158,10 @@ class Library {
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;
-    const left = this.#system.getStream(STDERR + 1);
-    if (left !== null) this.#system.close(left);
+    for (let descriptor = STDERR + 1; descriptor < MOST_DESCRIPTORS; descriptor++) {
+      const left = this.#system.getStream(descriptor);
+      if (left) this.#system.close(left);
+    }
     this.#kept.memory.restore(this.#module.HEAPU8);
     [this.#pointer, this.#capacity] = [0, 0];
   }
