@@ -202,11 +202,11 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 5_000,
-  "src/cli": 2_753,
+  "src/cli": 2_643,
   "src/client": 1_056,
   "src/cluster": 1_654,
   "src/engine": 9_740,
-  "src/events": 4_654,
+  "src/events": 4_365,
   "src/float32": 353,
   "src/jobs": 2_821,
   "src/kernels": 9_300,
