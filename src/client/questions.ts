@@ -85,13 +85,8 @@ export type QuestionMethods = {
 };
 
 export function questionsOf(url: string, token: string | undefined): QuestionMethods {
-  const ask: QuestionMethods["ask"] = (
-    call,
-    dataset,
-    question,
-    format,
-    { signal = new AbortController().signal } = {},
-  ) =>
+  const never = new AbortController().signal;
+  const ask: QuestionMethods["ask"] = (call, dataset, question, format, { signal = never } = {}) =>
     postTo(url, `${encodeURIComponent(dataset)}/${call}`, { ...question, format }, FORMS[format].type, token, signal);
   const methods = CALL_NAMES.map((call) => [
     call,

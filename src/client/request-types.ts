@@ -78,21 +78,16 @@ export interface TrackingOptions {
   readonly startTimes?: readonly number[];
 }
 
-/** Positions of particles, which stop at open faces, and the times of their exits: NaN for those that are inside. */
-export interface ExitAnswer {
-  readonly record: "Exit";
-  readonly components: (typeof RECORDS)["Exit"];
+/** Positions of particles: with the times of their exits if they stop at open faces, and with the steps of dopri5. */
+export interface TrackAnswer<R extends TrackRecord = TrackRecord> {
+  readonly record: R;
+  readonly components: (typeof RECORDS)[R];
   readonly recordsPerPoint: 1;
   readonly values: Float32Array;
 }
 
-/** Positions of particles: with the times of their exits if they stop at open faces, and with the steps of dopri5. */
-export interface TrackAnswer {
-  readonly record: TrackRecord;
-  readonly components: (typeof RECORDS)[TrackRecord];
-  readonly recordsPerPoint: 1;
-  readonly values: Float32Array;
-}
+/** Positions of particles that stop at open faces, and the times of their exits: NaN for those that are inside. */
+export type ExitAnswer = TrackAnswer<"Exit">;
 
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
