@@ -48,7 +48,6 @@ export interface ConnectOptions {
 
 type Request = Readonly<Record<string, unknown>>;
 
-/** A member of a request with its triples. */
 interface List {
   readonly member: Member;
   readonly flat: Float32Array;
@@ -108,7 +107,6 @@ interface Call {
   readonly options: ConnectOptions;
 }
 
-/** Records of consecutive points. */
 type SendPart = (
   members: Request,
   records: number,
