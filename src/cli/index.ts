@@ -86,9 +86,9 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
 // `help NAME` is `NAME --help`.
 const [first, second] = process.argv.slice(2);
 if (first === "help" && second !== undefined) process.argv.splice(2, 2, second, "--help");
-const asked = process.argv[2];
+const requested = process.argv[2];
 for (const [name, about, load] of COMMANDS)
-  program.addCommand((name === asked ? await load() : new Command(name)).description(about).exitOverride());
+  program.addCommand((name === requested ? await load() : new Command(name)).description(about).exitOverride());
 program.configureHelp({ subcommandTerm: (command) => command.name() });
 
 function printPlainErrors(command: Command): void {

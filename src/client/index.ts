@@ -68,15 +68,15 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     const value = options[name] ?? 1;
     if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} must be a whole number above 0`);
   }
-  const call = await openTransport(url, options.version ?? "1.1");
+  const soap = await openTransport(url, options.version ?? "1.1");
   const methods = ALL_OPERATIONS.map((operation) => [
     operation.name,
     (request: Request, control: CallOptions = {}) => {
-      const asked = { operation, request, control, options };
-      if (dialectOf(operation.name) === null) return runTracks(url, asked);
-      return run(call, asked).catch((error: unknown) => {
+      const call = { operation, request, control, options };
+      if (dialectOf(operation.name) === null) return runTracks(url, call);
+      return run(soap, call).catch((error: unknown) => {
         if (!isCloseTime(error, operation)) throw error;
-        return runTracks(url, asked);
+        return runTracks(url, call);
       });
     },
   ]);
@@ -146,18 +146,18 @@ async function runParts(
 }
 
 /** Sends a call by SOAP; one that takes no list of points runs whole. */
-async function run(call: SoapCall, asked: Call): Promise<Answer> {
-  const { operation } = asked;
-  if (!operation.request.some(isList)) return runWhole(call, asked);
+async function run(soap: SoapCall, call: Call): Promise<Answer> {
+  const { operation } = call;
+  if (!operation.request.some(isList)) return runWhole(soap, call);
   const membersOf = (lists: readonly List[], first: number, count: number) =>
     Object.fromEntries(lists.map(({ member, flat }) => [member.name, triples(member, flat, first, count)]));
   const send: SendPart = async (members, records, signal) => {
-    const response = await call(operation.name, members, signal);
+    const response = await soap(operation.name, members, signal);
     const values = new Float32Array(records * RECORDS[operation.result].length);
     readRecords(operation, response, records, values, 0);
     return { record: operation.result, values };
   };
-  return (await runParts(asked, membersOf, send)) as Answer;
+  return (await runParts(call, membersOf, send)) as Answer;
 }
 
 /** Sends a call over plain HTTP, with options that SOAP does not have. */
@@ -201,7 +201,7 @@ function readLists(operation: TableRow, request: Request): { readonly lists: rea
   return { lists, total };
 }
 
-async function runWhole(call: SoapCall, { operation, request, control, options: { token } }: Call): Promise<Answer> {
+async function runWhole(soap: SoapCall, { operation, request, control, options: { token } }: Call): Promise<Answer> {
   const members = operation.request.map(({ name, type }) => {
     const given = request[name] ?? (name === "authToken" ? token : undefined);
     const lists = type === "ArrayOfArrayOfFloat" && Array.isArray(given);
@@ -214,7 +214,7 @@ async function runWhole(call: SoapCall, { operation, request, control, options: 
   });
   const signal = control.signal ?? new AbortController().signal;
   signal.throwIfAborted();
-  const response = await call(operation.name, Object.fromEntries(members), signal);
+  const response = await soap(operation.name, Object.fromEntries(members), signal);
   const components = RECORDS[operation.result];
   return { record: operation.result, components, recordsPerPoint: 1, values: readWhole(operation, response) };
 }

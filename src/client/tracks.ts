@@ -17,11 +17,11 @@ export async function askTracks(
   signal: AbortSignal,
 ): Promise<{ readonly record: RecordName; readonly values: Float32Array }> {
   const options = Object.entries({ openFaces, integrator, tolerance }).filter(([, value]) => value !== undefined);
-  const asked = new URLSearchParams(options.map(([name, value]): [string, string] => [name, String(value)]));
-  const path = `${encodeURIComponent(String(dataset))}/${operation.name}?${asked}`;
+  const parameters = new URLSearchParams(options.map(([name, value]): [string, string] => [name, String(value)]));
+  const path = `${encodeURIComponent(String(dataset))}/${operation.name}?${parameters}`;
   const { bytes: body } = await postTo(url, path, members, "application/octet-stream", authToken, signal);
   const isOf = (record: RecordName): boolean => body.byteLength === 4 * RECORDS[record].length * count;
-  // The dataset may stop particles too: the width of the records tells whether they have exits.
+  // The dataset may stop particles too: records with exits are wider.
   const [plain, exits] = integrator === "dopri5" ? (["Steps", "ExitSteps"] as const) : (["Point3", "Exit"] as const);
   const tracked = openFaces === "stop" || !isOf(plain) ? exits : plain;
   const { scalar, result } = operation;

@@ -416,7 +416,7 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Requests a part from a peer, and from others too once it is late; the first answer counts. @throws as `#ask` does
+   * Requests a part from a peer, and from others too once it is late; the first answer counts. @throws as `#request` does
    */
   async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
     // A peer without pieces had no progress to make: its time counts from now.
@@ -425,13 +425,13 @@ export class Cluster implements Sharing {
     const late = new Promise<null>((resolve) => {
       timer = setInterval(() => this.#isLate(peer) && resolve(null), LOOK_MS);
     });
-    const asked = this.#ask(divided, peer, part).then((one) => [one]);
-    const answer = await Promise.race([asked, late]).finally(() => clearInterval(timer));
+    const first = this.#request(divided, peer, part).then((one) => [one]);
+    const answer = await Promise.race([first, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
     this.#members.rest(peer);
     const instead = part.divide(divided);
-    return Promise.any([asked, instead]).catch(() => instead);
+    return Promise.any([first, instead]).catch(() => instead);
   }
 
   #isLate(peer: Peer): boolean {
@@ -467,7 +467,7 @@ export class Cluster implements Sharing {
   }
 
   /** Requests a part from a peer. @throws PeerError if another process may succeed, or the error of the query */
-  async #ask<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
+  async #request<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
     const { points, velocities, size } = part;
     const exchange = this.#exchange;
     if (exchange === null) throw new PeerError("this process has lost NATS");
@@ -480,7 +480,7 @@ export class Cluster implements Sharing {
     peer.outstanding++;
     try {
       const piece = this.#pieceOf(divided, part);
-      const answer = await exchange.ask<PieceAnswer>(peer.id, generation, piece, body, signal);
+      const answer = await exchange.request<PieceAnswer>(peer.id, generation, piece, body, signal);
       const { head, bytes } = answer;
       if (head.failure !== null) throw reviveError(head.failure);
       if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.said.name} answers with something else`);

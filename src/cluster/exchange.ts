@@ -88,7 +88,13 @@ export class Exchange {
   }
 
   /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
-  async ask<H>(id: string, generation: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
+  async request<H>(
+    id: string,
+    generation: string,
+    head: Due,
+    body: BodyParts,
+    signal: AbortSignal,
+  ): Promise<Received<H>> {
     const key = `${this.#id}-${this.#count++}`;
     let abort = (): void => undefined;
     const aborted = new Promise<never>((_, reject) => {
@@ -110,7 +116,7 @@ export class Exchange {
     }
   }
 
-  /** Answers what this process is asked about a generation. */
+  /** Answers requests about a dataset version. */
   listen<H extends Due>(generation: string, answer: ReplyTo<H>): Subscription {
     const reply = async (message: Msg): Promise<void> => {
       const request = read<H>(message);

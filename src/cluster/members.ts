@@ -123,8 +123,8 @@ export class Members {
   #rank: number | null = null;
   #isRanked = false;
   #draining = false;
-  #told = -1;
-  #toldAt = 0;
+  #announced = -1;
+  #announcedAt = 0;
   #helloAt = 0;
   #beatAt = performance.now();
   #emptySince = Number.POSITIVE_INFINITY;
@@ -227,8 +227,8 @@ export class Members {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
     const said = this.#announcement(self.id, state);
-    this.#told = said.revision;
-    [this.#toldAt, self.heardAt] = [performance.now(), performance.now()];
+    this.#announced = said.revision;
+    [this.#announcedAt, self.heardAt] = [performance.now(), performance.now()];
     this.#note(self, said);
     this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
   }
@@ -245,8 +245,8 @@ export class Members {
       if (now > member.restingUntil) this.#wake(member);
       if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, SILENT);
     }
-    const changed = this.#report().revision !== this.#told;
-    if (changed || now - this.#toldAt >= BEAT_MS - 100) this.#say(changed);
+    const changed = this.#report().revision !== this.#announced;
+    if (changed || now - this.#announcedAt >= BEAT_MS - 100) this.#say(changed);
     this.#fillRanks(now);
   }
 

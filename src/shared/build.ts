@@ -9,7 +9,7 @@ const RUNS_FROM_SOURCE = import.meta.url.endsWith(".ts");
 /**
  * Returns the path of a file that the build makes.
  *
- * @param url        of the file, from the `import.meta.url` of the module that asks
+ * @param url        of the file, from the `import.meta.url` of the calling module
  * @param fromSource whether that module is in `src`, so that the file is at the same place in `dist`; folders above
  *                   those two may have any name
  */

@@ -10,7 +10,7 @@ import { reasonOf } from "./system.js";
 /** The first word of all subjects, of which a cluster needs no others. */
 export const ROOT = "fieldprobe";
 const CONNECT_MS = 3_000;
-/** Interval at which a silent server is asked whether it is there; how many answers it may owe. */
+/** Interval of pings to a silent server, and how many may be pending. */
 const PING_MS = 1_000;
 const MOST_PINGS = 2;
 /** Time between two attempts to connect. */
@@ -53,7 +53,7 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
   const files = { ca: pem("NATS_CA", ca), cert: pem("NATS_CERT", cert), key: pem("NATS_KEY", key) };
   const tls = Object.fromEntries(Object.entries(files).filter(([, text]) => text !== null));
   const hosts = urls.map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
-  // The client tells TLS no name of a server that has an address only.
+  // The client passes TLS no name of a server that has an address only.
   const checkServerIdentity = (_: string, shown: PeerCertificate): Error | undefined => {
     const problems = hosts.map((host) => checkIdentity(host, shown));
     return problems.includes(undefined) ? undefined : problems[0];
@@ -117,13 +117,13 @@ export class NatsLink {
 
   async #run(options: NatsOptions, log: Logger, events: LinkEvents): Promise<void> {
     const { signal } = this.#end;
-    let told: string | null = null;
+    let logged: string | null = null;
     while (!signal.aborted) {
       try {
         this.#connection = await openNats(options);
         if (signal.aborted) break;
         log.info({ server: this.#connection.getServer() }, "connected to NATS");
-        told = null;
+        logged = null;
         this.problem = null;
         events.up(this.#connection);
         const error = await this.#connection.closed();
@@ -132,8 +132,8 @@ export class NatsLink {
         if (!signal.aborted) log.warn({ reason: error ? reasonOf(error) : "closed" }, "lost NATS: working alone");
       } catch (error) {
         // Said once: strangers and wrong credentials are refused again and again.
-        if (told !== reasonOf(error)) log.warn({ reason: reasonOf(error) }, "no connection to NATS: working alone");
-        told = this.problem = reasonOf(error);
+        if (logged !== reasonOf(error)) log.warn({ reason: reasonOf(error) }, "no connection to NATS: working alone");
+        logged = this.problem = reasonOf(error);
       }
       await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -32,7 +32,7 @@ export class OneThread {
   /** Ends the wait of tasks for a thread that has ended before it took them. */
   readonly #waiting = new Set<AbortController>();
 
-  /** @param warn told when the thread has ended with work to do, which another thread then does */
+  /** @param warn called when the thread has ended with work to do, which another thread then does */
   constructor({ makes, ...options }: OneThreadOptions, warn: (line: string) => void = () => undefined) {
     this.#makes = makes;
     this.#warn = warn;

@@ -206,7 +206,7 @@ const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width"
 const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
 /**
  * Requests that libraries of before 2019 send under names of today: boxes by corner and widths, counted from 0, and
- * cutouts at a time. They are told apart by their members.
+ * cutouts at a time. Their members say which is meant.
  */
 const EARLIER = new Map<readonly Member[], readonly Member[]>([
   [RAW, [TOKEN, DATASET, float("time"), ...WIDTHS]],
@@ -269,7 +269,7 @@ export type Family = "points" | "force" | "filter" | "box" | "track" | "search" 
 export interface Operation {
   /** Its name here, which is unique. */
   readonly name: string;
-  /** Its name in SOAP messages: two operations with one name are told apart by their members. */
+  /** Its name in SOAP messages: of two operations with one name, the members say which is meant. */
   readonly wire: string;
   readonly request: readonly Member[];
   readonly result: RecordName;

@@ -147,7 +147,7 @@ export class LentResult<T> {
     return this.settled;
   }
 
-  /** Gives up the result's own hold, once it is no longer asked for. */
+  /** Gives up the result's own hold, once it is no longer requested. */
   drop(): void {
     if (this.#isDropped) return;
     this.#isDropped = true;

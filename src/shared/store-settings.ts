@@ -1,4 +1,4 @@
-/** Declares the settings of stores, which say how hosts are asked and what is kept, and the bounds of what is read. */
+/** Declares the settings of stores, which say how hosts are requested and what is kept, and the bounds of what is read. */
 
 const MIB = 1024 * 1024;
 
@@ -9,7 +9,7 @@ export interface StoreSettings {
   readonly attempts: number;
   /** Requests under way at a time, per store. */
   readonly connections: number;
-  /** Bytes that are read before they are asked for. */
+  /** Bytes that are read ahead. */
   readonly aheadBytes: number;
   /** Bytes of all metadata documents of a store. */
   readonly metadataBytes: number;

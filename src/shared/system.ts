@@ -166,7 +166,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** Whether a folder is there; what cannot be looked at is none, and making it tells why. */
+/** Whether a folder is there; what cannot be looked at is none, and making it fails with the reason. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -193,7 +193,7 @@ interface HeldLock {
 
 /** Options of `withLock`. */
 export interface LockOptions {
-  /** Told once, before it waits, the process that holds the lock. */
+  /** Called once, before it waits, with the process that holds the lock. */
   readonly waiting?: (pid: number) => void;
   /** Milliseconds that it waits at most. */
   readonly waitMs?: number;
@@ -209,7 +209,7 @@ export interface LockOptions {
 export function withLock<T>(path: string, change: () => T, { waiting, waitMs = WAIT_MS }: LockOptions = {}): T {
   const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`;
   const until = performance.now() + waitMs;
-  let told = false;
+  let notified = false;
   for (;;) {
     const own = tryLock(lock);
     if (own === "impossible") return change();
@@ -228,8 +228,8 @@ export function withLock<T>(path: string, change: () => T, { waiting, waitMs = W
     }
     if (performance.now() >= until)
       throw new Error(`process ${held.pid} on ${held.host} is changing ${path}; if there is none, delete ${lock}`);
-    if (!told) waiting?.(held.pid);
-    told = true;
+    if (!notified) waiting?.(held.pid);
+    notified = true;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
   }
 }

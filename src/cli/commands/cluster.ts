@@ -82,9 +82,9 @@ export function comparison(processes: readonly Announcement[]): { lines: string[
   }
   if (new Set(processes.map(({ build }) => build)).size > 1)
     problems.unshift("not all processes run the same code with the same libraries");
-  const asked = processes.reduce((sum, { pieces }) => sum + pieces.asked, 0);
+  const requested = processes.reduce((sum, { pieces }) => sum + pieces.asked, 0);
   const refused = processes.reduce((sum, { pieces }) => sum + pieces.refused, 0);
-  if (asked > 0 && refused >= asked) problems.push(`all ${asked} pieces of queries were refused`);
+  if (requested > 0 && refused >= requested) problems.push(`all ${requested} pieces of queries were refused`);
   const lines = [...shared].map(([names, datasets]) => `shared by ${names}: ${named(datasets)}`);
   for (const { name, unverified, datasets, generations } of processes) {
     const missing = datasets - Object.keys(generations ?? {}).length;

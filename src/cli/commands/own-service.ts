@@ -31,19 +31,19 @@ export function withServiceFlags(command: Command): Command {
 }
 
 /**
- * Runs `ask` on a service. @param dataset a name; without `--url` also a file, a store, a folder with a slash in its
- * path, or an address @param ask receives the address of the service, and the name of the dataset there
+ * Runs `use` on a service. @param dataset a name; without `--url` also a file, a store, a folder with a slash in its
+ * path, or an address @param use receives the address of the service, and the name of the dataset there
  */
 export async function withService<T>(
   dataset: string,
   flags: ServiceFlags,
-  ask: (url: string, name: string) => Promise<T>,
+  use: (url: string, name: string) => Promise<T>,
 ): Promise<T> {
-  if (flags.url !== undefined) return ask(flags.url, dataset);
+  if (flags.url !== undefined) return use(flags.url, dataset);
   const place = flags.data === undefined ? placeOf(dataset) : null;
-  const asked = place === null ? dataset : null;
+  const requested = place === null ? dataset : null;
   const data = place ?? flags.data;
-  return answered(data, flags.descriptors, asked, (url, names) => ask(url, asked ?? only(dataset, names)));
+  return answered(data, flags.descriptors, requested, (url, names) => use(url, requested ?? only(dataset, names)));
 }
 
 /** The path or address that an argument is; null for a name. @throws MisuseError for a path where nothing is */
@@ -65,10 +65,10 @@ function only(place: string, names: readonly string[]): string {
 }
 
 /** Prints warnings as plain lines, without those about other datasets. */
-function plainLog(asked: string | null): Logger {
+function plainLog(requested: string | null): Logger {
   const write = (line: string): void => {
     const { msg, dataset } = JSON.parse(line) as { readonly msg: string; readonly dataset?: string };
-    if (dataset !== undefined && asked !== null && dataset.toLowerCase() !== asked.toLowerCase()) return;
+    if (dataset !== undefined && requested !== null && dataset.toLowerCase() !== requested.toLowerCase()) return;
     process.stderr.write(`fieldprobe: ${dataset === undefined ? "" : `${dataset}: `}${msg}\n`);
   };
   return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });
@@ -78,15 +78,15 @@ function plainLog(asked: string | null): Logger {
 async function answered<T>(
   data: string | undefined,
   descriptors: string | undefined,
-  asked: string | null,
-  ask: (url: string, names: readonly string[]) => Promise<T>,
+  requested: string | null,
+  use: (url: string, names: readonly string[]) => Promise<T>,
 ): Promise<T> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !PUBLIC.test(name)));
   const given = Object.entries({ PORT: "0", DATA: data, DESCRIPTORS: descriptors });
   const settings = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Record<string, string>;
-  const service = await startService(loadConfig(settings, env), plainLog(asked), true);
+  const service = await startService(loadConfig(settings, env), plainLog(requested), true);
   try {
-    return await ask(
+    return await use(
       service.url,
       service.engine.datasets().map(({ name }) => name),
     );

@@ -22,13 +22,13 @@ export function wrapJsonp(name: string, json: string): string {
   return `/**/${name}(${escapeLines(json)});`;
 }
 
-/** The same for a long text, a passage per tick. */
-export async function* wrapPassages(name: string, passages: Iterable<Buffer>): AsyncGenerator<Buffer> {
+/** The same for a long text, a chunk per tick. */
+export async function* wrapChunks(name: string, chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   yield Buffer.from(`/**/${name}(`);
-  for (const passage of passages) {
+  for (const chunk of chunks) {
     await nextTurn();
-    yield Buffer.from(escapeLines(decoder.decode(passage, { stream: true })));
+    yield Buffer.from(escapeLines(decoder.decode(chunk, { stream: true })));
   }
   yield Buffer.from(");");
 }

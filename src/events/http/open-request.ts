@@ -5,7 +5,7 @@ import { names, preferred } from "../../server/http/negotiate.js";
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { EventsError, errorBody, problemBody } from "./events-error.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
-import { isCallback, wrapJsonp, wrapPassages } from "./jsonp.js";
+import { isCallback, wrapChunks, wrapJsonp } from "./jsonp.js";
 import { QueryString } from "./query-string.js";
 import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
 import { isKnown, type Representation, represent } from "./representation.js";
@@ -75,8 +75,8 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Rep
   // A long body is wrapped as it is sent: its tag follows from body and name.
   const tag = `${page.tag.slice(0, -1)}.${callback}"`;
   if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
-  const passages = wrapPassages(callback, passagesOf(page.body));
-  return reply.type("text/javascript; charset=utf-8").send(Readable.from(passages));
+  const chunks = wrapChunks(callback, chunksOf(page.body));
+  return reply.type("text/javascript; charset=utf-8").send(Readable.from(chunks));
 }
 
 function jsonType(request: FastifyRequest): string {
@@ -96,7 +96,7 @@ export function sendAs(
   reply.type(`${type}; charset=utf-8`);
   if (typeof body === "string") return reply.send(body);
   const length = body.reduce((sum, piece) => sum + piece.length, 0);
-  return reply.header("content-length", length).send(Readable.from(passagesOf(body)));
+  return reply.header("content-length", length).send(Readable.from(chunksOf(body)));
 }
 
 /** Sets headers; true when the caller has the representation. */
@@ -114,11 +114,11 @@ function sendHead(
   return isKnown(request.headers["if-none-match"], tag);
 }
 
-const PASSAGE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
-function* passagesOf(pieces: readonly Buffer[]): Generator<Buffer> {
+function* chunksOf(pieces: readonly Buffer[]): Generator<Buffer> {
   for (const piece of pieces)
-    for (let from = 0; from < piece.length; from += PASSAGE_BYTES) yield piece.subarray(from, from + PASSAGE_BYTES);
+    for (let from = 0; from < piece.length; from += CHUNK_BYTES) yield piece.subarray(from, from + CHUNK_BYTES);
 }
 
 /** Sends an error in the form that the caller accepts. */

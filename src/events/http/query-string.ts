@@ -102,9 +102,9 @@ export class QueryString {
       this.fault("per_page", "must be an integer of 1 or more");
       return byDefault;
     }
-    const asked = Number(text);
-    if (asked > most && strict) this.fault("per_page", `must be ${most} or less`);
-    return Math.min(asked, most);
+    const wanted = Number(text);
+    if (wanted > most && strict) this.fault("per_page", `must be ${most} or less`);
+    return Math.min(wanted, most);
   }
 
   /** Pairs `FIELD|ORDER`; a repeated field keeps its first place. `list` needs `ids`. */

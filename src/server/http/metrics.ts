@@ -136,7 +136,7 @@ function jobFigures(read: () => JobFigures, registers: Registry[]): void {
   figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
 }
 
-/** Figures without labels, each read when they are asked for. */
+/** Figures without labels, each read on request. */
 function plainFigures(
   engine: Engine,
   admission: Admission,

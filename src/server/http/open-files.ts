@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const KEPT = 96;
 const KEPT_PART = 1 / 4;
 
-/** The number of files that the process may have open; infinity if the system does not tell. */
+/** The number of files that the process may have open; infinity if the system does not say. */
 export function mostOpenFiles(): number {
   try {
     const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];

@@ -7,7 +7,7 @@ export interface RequestFacts {
   /** Set if the status does not say it. */
   outcome: string | null;
   points: number;
-  /** The dataset asked for. */
+  /** The requested dataset. */
   dataset: string | null;
   /** Milliseconds that the request waited for a slot. */
   queueMs: number;

@@ -20,7 +20,7 @@ export class Tags {
     this.#fd8Legacy = fd8Legacy;
   }
 
-  /** @param request all that tells this answer from others about the dataset */
+  /** @param request all that this answer about the dataset depends on */
   of({ name, digest }: Dataset, request: unknown): string {
     this.#build ??= digestBuild();
     const text = JSON.stringify([this.#build, this.#fd8Legacy, name, digest, request]);

@@ -62,7 +62,7 @@ function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, compon
 /**
  * The answer: coordinates first, then an array per frame.
  *
- * @param results the result of each frame by its name, each asked for when the one before has been read
+ * @param results the result of each frame by its name, each requested when the one before has been read
  */
 async function* write(
   { dims, shape, coordinates }: ArrayForm,

@@ -70,7 +70,7 @@ function axisLimits(axis: Axis) {
   };
 }
 
-/** @param name of the dataset, or an alias, by which a client asks */
+/** @param name of the dataset, or an alias, that a client uses */
 function timeLimits(dataset: Dataset, name: string) {
   const { time } = dataset;
   const at = (k: number): number => time.values?.[k] ?? Number((time.origin + k * time.step).toPrecision(TIME_DIGITS));
@@ -92,7 +92,7 @@ function timeLimits(dataset: Dataset, name: string) {
 
 /**
  * The coordinates of the first nodes of a variable, those of a stretched axis being listed elsewhere. Components with
- * others have an entry each, as `velocity_w`. Clients ask for the velocity of some datasets as `velocity_uv` and
+ * others have an entry each, as `velocity_w`. Clients request the velocity of some datasets as `velocity_uv` and
  * `velocity_w` and of others as `velocity`, whatever its nodes, so it has all three.
  */
 function offsetsOf(dataset: Dataset, variable: Variable) {

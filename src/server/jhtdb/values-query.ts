@@ -82,7 +82,7 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
  * Reads the query string of a request for values.
  *
  * @param most times that a series may have
- * @param find finds the dataset of a name, which tells the variables
+ * @param find finds the dataset of a name, which has the variables
  * @throws RequestError naming the first parameter that is unknown, missing or wrong; LimitError for a longer series
  */
 export function readValuesQuery(

@@ -25,7 +25,7 @@ export interface Variable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly operations: Partial<Record<Operator, string>>;
-  /** The field that the operations are asked for, if they take any. */
+  /** The field of the operations, if they take any. */
   readonly field?: FieldName;
 }
 

@@ -63,7 +63,7 @@ export class ResponseEncoder {
     yield chunk.subarray(0, at + template.tail.copy(chunk, at));
   }
 
-  /** Writes a large response on the worker threads; each chunk may be read until the next one is asked for. */
+  /** Writes a large response on the worker threads; each chunk may be read until the next one is requested. */
   async *encodeInThreads(
     row: OperationRow,
     version: SoapVersion,

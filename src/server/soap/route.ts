@@ -75,15 +75,16 @@ function sendWsdl(
   service: Service,
   known: Map<string, string>,
 ): FastifyReply {
-  const asked = new Map(
+  const parameters = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
-  if (asked.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
+  if (parameters.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
     return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
-  if (!asked.has("wsdl")) throw onlyPost();
+  if (!parameters.has("wsdl")) throw onlyPost();
   // Toolkits that insist on a bare `?WSDL` may add `dialect=later`, or the setting says which one it is.
   const dialect =
-    DIALECTS.find((name) => asked.get("wsdl") === name || asked.get("dialect") === name) ?? service.config.wsdl;
+    DIALECTS.find((name) => parameters.get("wsdl") === name || parameters.get("dialect") === name) ??
+    service.config.wsdl;
   const address = `${service.baseUrl()}${SOAP_PATH}`;
   const key = `${dialect} ${address}`;
   const wsdl = known.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
@@ -109,14 +110,14 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       const { texts } = result;
       if (texts !== undefined && isLarge(result)) {
         const spent = (ms: number): void => life.reader.encoded(ms);
-        const passages = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
-        await sendStream(reply, type, passages, shared.service, life.reader);
+        const chunks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
+        await sendStream(reply, type, chunks, shared.service, life.reader);
       } else if (result.stream === undefined) {
         await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
         life.stream();
-        const passages = shared.encoder.encodeBytes(row, media.version, result.stream);
-        await sendStream(reply, type, passages, shared.service, life.reader);
+        const chunks = shared.encoder.encodeBytes(row, media.version, result.stream);
+        await sendStream(reply, type, chunks, shared.service, life.reader);
       }
     } finally {
       result.release();

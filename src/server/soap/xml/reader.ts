@@ -54,10 +54,10 @@ type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 export interface ByteSource {
   /** The next bytes; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
-  /** Resolves when `take` should be asked again. */
+  /** Resolves when `take` should be called again. */
   arrival(): Promise<void>;
   /**
-   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be asked again, or when
+   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be called again, or when
    * `also` resolves; after that, no more bytes are handed on.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
