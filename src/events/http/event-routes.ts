@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
 import type { EventInstance, VocabularyName } from "../model/entities.js";
-import { type EventText, eventText, renderSingle, renderWhole } from "../render/event.js";
+import { type EventParts, eventParts, renderSingle, renderWhole } from "../render/event.js";
 import { jsonLd } from "../render/json-ld.js";
 import { shownInstance } from "../render/shown-time.js";
 import type { EventIndex } from "../store/event-index.js";
@@ -67,12 +67,13 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
 }
 
 function* itemsOf({ render }: Resources, index: EventIndex, shown: readonly EventInstance[], single: boolean) {
-  const texts = new Map<number, EventText>();
+  const made = new Map<number, EventParts>();
   for (const instance of shown) {
     const { eventId } = instance;
-    const text = texts.get(eventId) ?? eventText(index.eventOf(eventId), index.terms, render);
-    texts.set(eventId, text);
-    yield single ? renderSingle(text, instance) : renderWhole(text, instance, index.instances(eventId));
+    const parts = made.get(eventId) ?? eventParts(index.eventOf(eventId), index.terms, render);
+    made.set(eventId, parts);
+    const item = single ? renderSingle(parts, instance) : renderWhole(parts, instance, index.instances(eventId));
+    yield JSON.stringify(item);
   }
 }
 
@@ -98,6 +99,7 @@ function eventPage(resources: Resources, id: number, now: number, linked: boolea
   const instances = event ? index.instances(id) : [];
   const shown = shownInstance(instances, now);
   if (!event || !shown) throw notFound();
-  if (linked) return represent(JSON.stringify(jsonLd(event, instances, shown, index.terms)));
-  return represent(renderWhole(eventText(event, index.terms, resources.render), shown, instances));
+  const parts = eventParts(event, index.terms, resources.render);
+  const page = linked ? jsonLd(event, instances, shown, index.terms) : renderWhole(parts, shown, instances);
+  return represent(JSON.stringify(page));
 }
