@@ -23,9 +23,7 @@ const MESSAGE_BYTES = 16 * 1024;
 type BodyParts = readonly Uint8Array[];
 type PlaceBytes = (bytes: Uint8Array, at: number) => void;
 
-interface Due {
-  readonly deadlineMs: number;
-}
+type Due = { readonly deadlineMs: number };
 
 export interface Received<H> {
   readonly head: H;

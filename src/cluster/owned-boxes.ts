@@ -5,9 +5,7 @@ import type { NodeRegion } from "../engine/contract/node-region.js";
 import type { RegionBox } from "../engine/contract/query.js";
 import type { Regions } from "./regions.js";
 
-export interface OwnedBox extends RegionBox {
-  readonly owner: number;
-}
+export type OwnedBox = RegionBox & { readonly owner: number };
 
 export function boxesOf(
   regions: Regions,

@@ -34,13 +34,3 @@ export function withoutNoise(value: number): number {
 export function shortestDecimal(value: number): string {
   return Math.fround(value) === value ? shortestFloat32(value) : `${withoutNoise(value)}`;
 }
-
-/** At most five significant digits of a number, for labels and messages to people. */
-export function shortText(value: number): string {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : shortestFloat32(value);
-}
-
-/** The text of numbers with minus signs instead of hyphens, for sentences. */
-export function withMinus(text: string): string {
-  return text.replaceAll("-", "−");
-}

@@ -21,14 +21,14 @@ function inverted(text: string): string {
  * for dark surroundings, black.
  */
 const MAPS = [
-  { name: "viridis", diverging: false, colour: interpolateViridis },
-  { name: "inferno", diverging: false, colour: interpolateInferno },
-  { name: "magma", diverging: false, colour: interpolateMagma },
-  { name: "plasma", diverging: false, colour: interpolatePlasma },
-  { name: "cividis", diverging: false, colour: interpolateCividis },
-  { name: "RdBu", diverging: true, colour: (t: number) => interpolateRdBu(1 - t) },
-  { name: "RdBu-dark", diverging: true, colour: (t: number) => inverted(interpolateRdBu(1 - t)) },
-  { name: "PuOr", diverging: true, colour: (t: number) => interpolatePuOr(1 - t) },
+  { name: "viridis", colour: interpolateViridis },
+  { name: "inferno", colour: interpolateInferno },
+  { name: "magma", colour: interpolateMagma },
+  { name: "plasma", colour: interpolatePlasma },
+  { name: "cividis", colour: interpolateCividis },
+  { name: "RdBu", colour: (t: number) => interpolateRdBu(1 - t) },
+  { name: "RdBu-dark", colour: (t: number) => inverted(interpolateRdBu(1 - t)) },
+  { name: "PuOr", colour: (t: number) => interpolatePuOr(1 - t) },
 ] as const;
 
 export type ColourMapName = (typeof MAPS)[number]["name"];
@@ -50,11 +50,6 @@ function channels(text: string): readonly number[] {
 
 function rowOf(name: ColourMapName): (typeof MAPS)[number] {
   return MAPS.find((map) => map.name === name) ?? MAPS[0];
-}
-
-/** Whether the middle of a map represents zero. */
-export function isDiverging(name: ColourMapName): boolean {
-  return rowOf(name).diverging;
 }
 
 /** Red, green and blue of each step of a map, from its low end up. */

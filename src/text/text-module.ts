@@ -4,27 +4,7 @@ import { FLOAT_BYTES, shortestFloat32 } from "../float32/format.js";
 import { parseFloat32 } from "../float32/parse.js";
 import { builtFile } from "../shared/build.js";
 import { copyToShared } from "../shared/read-memory.js";
-import {
-  FULL,
-  NUMBER_BYTES,
-  NUMBERS,
-  ODD,
-  OUTCOME,
-  PAGES,
-  POWERS,
-  SEPARATOR_BYTES,
-  SEPARATOR_LITERALS,
-  SEPARATOR_ROWS,
-  SEPARATORS,
-  SHORT,
-  TAG_BYTES,
-  TAG_LITERALS,
-  TAG_ROWS,
-  TAGS,
-  TEXT,
-  TEXT_BYTES,
-  WHOLE_POWERS,
-} from "./text-layout.js";
+import * as layout from "./text-layout.js";
 import type { ItemForm, RecordForm, TriplesRead } from "./text-task.js";
 
 interface Memory {
@@ -45,8 +25,8 @@ type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters:
 /** Bytes that the module may read or write beyond the end of a text. */
 const BEYOND = 32;
 /** Triples and numbers that the memory has room for. */
-const MOST_TRIPLES = Math.floor(NUMBER_BYTES / 12);
-const MOST_NUMBERS = NUMBER_BYTES / 4;
+const MOST_TRIPLES = Math.floor(layout.NUMBER_BYTES / 12);
+const MOST_NUMBERS = layout.NUMBER_BYTES / 4;
 
 export function recordBytes({ separators }: RecordForm): number {
   const literal = separators.reduce((sum, { length }) => sum + length, 0);
@@ -96,16 +76,22 @@ export class TextModule {
 
   constructor(wasm: Uint8Array) {
     const { WebAssembly } = globalThis as unknown as Global;
-    const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
+    const memory = new WebAssembly.Memory({ initial: layout.PAGES, maximum: layout.PAGES });
     const { buffer } = memory;
     this.#memory = Buffer.from(buffer);
     this.#floats = new Float32Array(buffer);
-    this.#outcome = new Uint32Array(buffer, OUTCOME, 2);
-    this.#tags = new Literals(this.#memory, TAGS, TAG_ROWS, TAG_LITERALS, TAG_BYTES);
-    this.#separators = new Literals(this.#memory, SEPARATORS, SEPARATOR_ROWS, SEPARATOR_LITERALS, SEPARATOR_BYTES);
+    this.#outcome = new Uint32Array(buffer, layout.OUTCOME, 2);
+    this.#tags = new Literals(this.#memory, layout.TAGS, layout.TAG_ROWS, layout.TAG_LITERALS, layout.TAG_BYTES);
+    this.#separators = new Literals(
+      this.#memory,
+      layout.SEPARATORS,
+      layout.SEPARATOR_ROWS,
+      layout.SEPARATOR_LITERALS,
+      layout.SEPARATOR_BYTES,
+    );
     // Powers of ten that a double holds exactly.
-    new Float64Array(buffer, POWERS, 23).set(Array.from({ length: 23 }, (_, k) => Number(`1e${k}`)));
-    new BigUint64Array(buffer, WHOLE_POWERS, 9).set(Array.from({ length: 9 }, (_, k) => 10n ** BigInt(k)));
+    new Float64Array(buffer, layout.POWERS, 23).set(Array.from({ length: 23 }, (_, k) => Number(`1e${k}`)));
+    new BigUint64Array(buffer, layout.WHOLE_POWERS, 9).set(Array.from({ length: 9 }, (_, k) => 10n ** BigInt(k)));
     const env = {
       memory,
       readExactly: (from: number, to: number, out: number) => this.#readExactly(from, to, out),
@@ -115,36 +101,36 @@ export class TextModule {
   }
 
   read(bytes: Uint8Array, form: ItemForm, out: Float32Array): TriplesRead {
-    if (!this.#tags.place(form.tags)) return { count: 0, bytes: 0, why: ODD };
+    if (!this.#tags.place(form.tags)) return { count: 0, bytes: 0, why: layout.ODD };
     let [count, at] = [0, 0];
     for (;;) {
-      const part = bytes.subarray(at, at + TEXT_BYTES);
+      const part = bytes.subarray(at, at + layout.TEXT_BYTES);
       const isLast = at + part.length === bytes.length;
-      this.#memory.fill(part, TEXT, TEXT + part.length);
-      this.#memory[TEXT + part.length] = 0;
+      this.#memory.fill(part, layout.TEXT, layout.TEXT + part.length);
+      this.#memory[layout.TEXT + part.length] = 0;
       const found = this.#readWindow(part.length, form, out.subarray(3 * count));
       count += found.count;
       at += found.bytes;
-      if (found.why !== SHORT || isLast) return { count, bytes: at, why: found.why };
+      if (found.why !== layout.SHORT || isLast) return { count, bytes: at, why: found.why };
       // An item that the window cuts begins the next window, unless it is longer than one.
-      if (found.bytes === 0) return { count, bytes: at, why: ODD };
+      if (found.bytes === 0) return { count, bytes: at, why: layout.ODD };
     }
   }
 
   #readWindow(length: number, { rules }: ItemForm, out: Float32Array): TriplesRead {
     const [spaced, finite] = rules === "xml" ? [1, 0] : [0, 1];
     const room = Math.floor(out.length / 3);
-    let at = TEXT;
+    let at = layout.TEXT;
     let count = 0;
-    let why: number = FULL;
-    while (why === FULL && count < room) {
+    let why: number = layout.FULL;
+    while (why === layout.FULL && count < room) {
       const most = Math.min(room - count, MOST_TRIPLES);
-      const found = this.#functions.readTriples(at, TEXT + length, NUMBERS, most, spaced, finite);
+      const found = this.#functions.readTriples(at, layout.TEXT + length, layout.NUMBERS, most, spaced, finite);
       [at, why] = this.#outcome;
-      out.set(this.#floats.subarray(NUMBERS / 4, NUMBERS / 4 + 3 * found), 3 * count);
+      out.set(this.#floats.subarray(layout.NUMBERS / 4, layout.NUMBERS / 4 + 3 * found), 3 * count);
       count += found;
     }
-    return { count, bytes: at - TEXT, why };
+    return { count, bytes: at - layout.TEXT, why };
   }
 
   #readExactly(from: number, to: number, out: number): number {
@@ -160,19 +146,26 @@ export class TextModule {
    */
   write(parts: readonly Float32Array[], form: RecordForm, out: Uint8Array, at = 0): number {
     const numbers = form.separators.length - 1;
-    const room = TEXT + TEXT_BYTES - recordBytes(form) - BEYOND;
-    if (room <= TEXT || !this.#separators.place(form.separators)) throw new RangeError("a record is too long to write");
+    const room = layout.TEXT + layout.TEXT_BYTES - recordBytes(form) - BEYOND;
+    if (room <= layout.TEXT || !this.#separators.place(form.separators))
+      throw new RangeError("a record is too long to write");
     this.#notFinite = form.notFinite;
     const most = Math.floor(MOST_NUMBERS / numbers) * numbers;
     let next = at;
     for (const values of parts) {
       for (let i = 0; i < values.length; ) {
         const part = values.subarray(i, i + most);
-        this.#floats.set(part, NUMBERS / 4);
-        const end = this.#functions.writeRecords(NUMBERS, NUMBERS + 4 * part.length, numbers, TEXT, room);
-        copyToShared(this.#memory.subarray(TEXT, end), out, next);
-        next += end - TEXT;
-        i += (this.#outcome[0] - NUMBERS) / 4;
+        this.#floats.set(part, layout.NUMBERS / 4);
+        const end = this.#functions.writeRecords(
+          layout.NUMBERS,
+          layout.NUMBERS + 4 * part.length,
+          numbers,
+          layout.TEXT,
+          room,
+        );
+        copyToShared(this.#memory.subarray(layout.TEXT, end), out, next);
+        next += end - layout.TEXT;
+        i += (this.#outcome[0] - layout.NUMBERS) / 4;
       }
     }
     return next;

@@ -132,8 +132,3 @@ export interface EventInstance {
 export function overAt(start: number, end: number): number {
   return Math.max(end, start + 1);
 }
-
-/** Order of instances: an all-day start precedes a timed one at the same instant. */
-export function startKey(start: number, allDay: boolean): number {
-  return 2 * start + (allDay ? 0 : 1);
-}
