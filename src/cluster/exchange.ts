@@ -86,13 +86,7 @@ export class Exchange {
   }
 
   /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
-  async request<H>(
-    id: string,
-    generation: string,
-    head: Due,
-    body: BodyParts,
-    signal: AbortSignal,
-  ): Promise<Received<H>> {
+  async request<H>(id: string, version: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
     const key = `${this.#id}-${this.#count++}`;
     let abort = (): void => undefined;
     const aborted = new Promise<never>((_, reject) => {
@@ -101,7 +95,7 @@ export class Exchange {
     });
     try {
       signal.throwIfAborted();
-      const subject = subjectOf(generation, id);
+      const subject = subjectOf(version, id);
       const answered = this.#connection.request(subject, this.#write(head, body, key), { timeout: head.deadlineMs });
       return read<H>(await Promise.race([answered, aborted]));
     } catch (error) {
@@ -115,7 +109,7 @@ export class Exchange {
   }
 
   /** Answers requests about a dataset version. */
-  listen<H extends Due>(generation: string, answer: ReplyTo<H>): Subscription {
+  listen<H extends Due>(version: string, answer: ReplyTo<H>): Subscription {
     const reply = async (message: Msg): Promise<void> => {
       const request = read<H>(message);
       const key = keyIn(request.kept);
@@ -134,7 +128,7 @@ export class Exchange {
         this.#kept.delete(key);
       }
     };
-    return this.#connection.subscribe(subjectOf(generation, this.#id), {
+    return this.#connection.subscribe(subjectOf(version, this.#id), {
       // The requester reads an empty message as a refusal.
       callback: (error, message) => void (error ?? reply(message).catch(() => message.respond())),
     });
@@ -182,8 +176,8 @@ export class Exchange {
   }
 }
 
-function subjectOf(generation: string, id: string): string {
-  return `${ROOT}.piece.${generation}.${id}`;
+function subjectOf(version: string, id: string): string {
+  return `${ROOT}.piece.${version}.${id}`;
 }
 
 function keyIn(subject: string): string {

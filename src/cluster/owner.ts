@@ -40,7 +40,7 @@ interface PieceValues {
 
 interface ServedDataset {
   readonly dataset: Dataset;
-  readonly generation: string;
+  readonly version: string;
   readonly verified: boolean;
   subscription: Subscription | null;
 }
@@ -72,7 +72,7 @@ export class Owner {
 
   of(dataset: Dataset): string | null {
     const known = this.#served.get(dataset.name);
-    return known?.dataset === dataset ? known.generation : null;
+    return known?.dataset === dataset ? known.version : null;
   }
 
   ofAll(): string | null {
@@ -83,7 +83,7 @@ export class Owner {
   announced(): { readonly generations: Record<string, string>; readonly unverified: string[] } {
     const all = [...this.#served];
     const unverified = all.filter(([, { verified }]) => !verified).map(([name]) => name);
-    return { generations: Object.fromEntries(all.map(([name, { generation }]) => [name, generation])), unverified };
+    return { generations: Object.fromEntries(all.map(([name, { version }]) => [name, version])), unverified };
   }
 
   join(exchange: Exchange): void {
@@ -101,7 +101,7 @@ export class Owner {
     for (const { subscription } of this.#served.values()) subscription?.unsubscribe();
   }
 
-  /** Compares the datasets with those whose generations are known, and computes what is missing, one by one. */
+  /** Compares the datasets with those whose versions are known, and computes what is missing, one by one. */
   refresh(): void {
     const datasets = this.#engine.datasets();
     for (const [name, { dataset, subscription }] of this.#served)
@@ -124,8 +124,8 @@ export class Owner {
       if (this.#served.has(name)) continue;
       try {
         const { digest, verified } = await this.#digests.of(dataset);
-        const generation = createHash("sha256").update(this.#common).update(digest).digest("hex").slice(0, 32);
-        const served = { dataset, generation, verified, subscription: null };
+        const version = createHash("sha256").update(this.#common).update(digest).digest("hex").slice(0, 32);
+        const served = { dataset, version, verified, subscription: null };
         this.#served.set(name, served);
         this.#listen(served);
         this.revision++;
@@ -140,7 +140,7 @@ export class Owner {
   #listen(served: ServedDataset): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
-    served.subscription = exchange.listen<Piece>(served.generation, async (piece, signal, send) => {
+    served.subscription = exchange.listen<Piece>(served.version, async (piece, signal, send) => {
       this.#heldBytes += piece.bytes;
       try {
         const { values, release } = await this.#evaluate(served.dataset, exchange, piece, signal);
