@@ -357,10 +357,10 @@ export class Stage {
     });
     canvas.addEventListener("webglcontextrestored", () => {
       start();
-      this.#arrangement = "";
-      this.#space = "";
-      this.draw();
+      this.#redraw();
     });
+    // Ticks that were written before their font had arrived are written again.
+    document.fonts.addEventListener("loadingdone", () => this.#redraw());
     new ResizeObserver(() => this.#measure()).observe(root);
     this.#measure();
     effect(() => {
@@ -399,8 +399,15 @@ export class Stage {
       !this.#isUnfinished &&
       !this.#isRefining &&
       !store.isBusy &&
+      document.fonts.status === "loaded" &&
       rested.peek() === view.peek()
     );
+  }
+
+  /** Draws everything anew. */
+  #redraw(): void {
+    this.#arrangement = "";
+    this.draw();
   }
 
   #measure(): void {

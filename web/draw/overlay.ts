@@ -190,15 +190,17 @@ export function drawBar(
     c.fillStyle = ink.text;
     c.globalAlpha = 0.34;
     for (const [i, count] of counts.entries()) {
-      const size = (28 * Math.log1p(count)) / most;
-      c.fillRect(x - 2 - size, y + height - ((i + 1) * height) / BAR_BINS, size, Math.max(1, height / BAR_BINS - 0.5));
+      const size = Math.round((28 * Math.log1p(count)) / most);
+      const [from, to] = [i + 1, i].map((bin) => y + height - Math.round((bin * height) / BAR_BINS));
+      c.fillRect(x - 2 - size, from, size, Math.max(1, to - from - 1));
     }
     c.globalAlpha = 1;
   }
+  // Whole pixels, whose edges every rasteriser draws alike.
   for (let i = 0; i < height; i++) {
     const at = 4 * Math.round((1 - i / (height - 1)) * 255);
     c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
-    c.fillRect(x, y + i, width, 1.2);
+    c.fillRect(x, y + i, width, 1);
   }
   let last = Number.POSITIVE_INFINITY;
   for (const tick of barTicks(range)) {

@@ -21,6 +21,7 @@ import {
   type Vec3,
   wrapped,
 } from "./dataset.js";
+import { exactNumber } from "./format.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
@@ -74,9 +75,24 @@ export function isStored(time: number, { times }: Dataset): boolean {
 
 /** A change of the view: `push` is a choice that Ctrl+Z takes back, `drag` waits for its end. */
 export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = "push"): void {
-  view.value = { ...view.peek(), ...patch };
+  view.value = roundedView({ ...view.peek(), ...patch });
   if (how === "drag") return;
   saveLink(how);
+}
+
+const roundedTo9 = (value: number) => Number(exactNumber(value));
+const vector = (numbers: Vec3) => numbers.map(roundedTo9) as unknown as Vec3;
+
+/** A view with numbers as links have them, so that a link shows the same to the last pixel. */
+function roundedView(next: View): View {
+  const { cross, centre, window, camera } = next;
+  return {
+    ...next,
+    cross: cross && vector(cross),
+    centre: centre && vector(centre),
+    window: window === null ? null : roundedTo9(window),
+    camera: vector(camera),
+  };
 }
 
 /** Writes the view into the address. */
