@@ -10,11 +10,11 @@ import { delimiter, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Query } from "../dist/engine/contract/query.js";
 import { STORE_DEFAULTS } from "../dist/shared/store-settings.js";
+import { openSource } from "../dist/storage/catalog/source.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { objectTarget } from "../dist/storage/remote/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
-import { openConfirmed } from "../test/support/open-confirmed.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
@@ -162,7 +162,7 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
   );
   await loadHdf5();
   const text = readFileSync(join(near, "dataset.json"), "utf8");
-  const source = openConfirmed(near, CACHE_BYTES);
+  const source = openSource(near, CACHE_BYTES, { yes: true });
   const named: string[] = [];
   for (const end of ["", "-2"]) {
     if (end !== "") symlinkSync(near, `${near}${end}`);
