@@ -32,7 +32,8 @@ const chosenValue = (event: Event) => (event.target as HTMLInputElement | HTMLSe
 /** A small picture of a map. */
 function swatch(name: MapName): TemplateResult {
   const draw = (element: Element | undefined) => {
-    if (!(element instanceof HTMLCanvasElement)) return;
+    if (!(element instanceof HTMLCanvasElement) || element.dataset.map === name) return;
+    element.dataset.map = name;
     const table = colourTable(name);
     const c = element.getContext("2d");
     for (let i = 0; i < 50; i++) {
@@ -94,6 +95,7 @@ function surfacePart(set: Dataset): TemplateResult {
     <span>Value</span>${numberField("Value of the surface", value ?? 0, (next) => change({ surface: { what, value: next } }))}
     <span>Coloured by</span>${select("Colour of the surface", now.colour, (next) => change({ colour: next }))}
   </div>
+  <p class="quiet">Part of the volume inside</p>
   <div class="chips" role="group" aria-label="Part of the volume inside">${parts.map(
     (part) =>
       html`<button @click=${() => {
@@ -101,7 +103,7 @@ function surfacePart(set: Dataset): TemplateResult {
         const [next] = quantilesOf(volume, set, [what === "lambda2" ? part : 1 - part]);
         change({ surface: { what, value: Number(next.toPrecision(3)) } });
       }}>${plainNumber(part * 100)} %</button>`,
-  )}<span class="quiet">of the volume</span></div></section>`;
+  )}</div></section>`;
 }
 
 function lookPanel(set: Dataset): TemplateResult {

@@ -6,20 +6,33 @@ import { wantCards } from "./cards.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { wantPoint } from "./point.js";
-import { around, openFind, openQuantities, overStage, stepTime, togglePlay, wantSeries, welcome } from "./shell.js";
+import {
+  AROUND,
+  openFind,
+  openQuantities,
+  overStage,
+  sampleTable,
+  stepTime,
+  togglePlay,
+  wantSeries,
+  welcome,
+} from "./shell.js";
 import { centreHere, fit, listen, Stage, step } from "./stage.js";
 import { readLink } from "./state/link.js";
-import { change, dataset, open, openAddress, view } from "./state/model.js";
+import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/model.js";
+
+// The address changes when a view is shown: what the document names by relative addresses is made absolute.
+for (const link of document.querySelectorAll("link")) link.href = new URL(link.href).href;
 
 const app = document.getElementById("app") as HTMLElement;
 const stageRoot = app.querySelector(".stage") as HTMLElement;
 stageRoot.tabIndex = 0;
 stageRoot.setAttribute("aria-label", "Views");
-const over = document.createElement("div");
-stageRoot.append(over);
+const [over, samples] = [document.createElement("div"), document.createElement("div")];
+stageRoot.append(over, samples);
 const slots = new Map<string, HTMLElement>();
 app.querySelector(".bar")?.remove();
-for (const name of ["bar", "inspector", "time", "dialogs", "finder"]) {
+for (const name of [...Object.keys(AROUND), "finder"]) {
   const slot = document.createElement("div");
   slot.style.display = "contents";
   slots.set(name, slot);
@@ -30,12 +43,22 @@ for (const name of ["bar", "inspector", "time", "dialogs", "finder"]) {
 const stage = new Stage(stageRoot);
 listen(stageRoot);
 
+/** Milliseconds between two renderings of a part while something is dragged or time plays: pictures come first. */
+const CALM_MS = 250;
+
 /** Renders a part of the page when what it reads changes, at most once a picture of the screen. */
-function rendering(draw: () => void): void {
+function rendering(draw: () => void, calm = 0): void {
   let isQueued = false;
+  let last = 0;
   let dispose: (() => void) | undefined;
   const run = () => {
+    const isMoving = isDragging.peek() || isPlaying.peek();
+    if (isMoving && performance.now() - last < calm) {
+      setTimeout(run, calm);
+      return;
+    }
     isQueued = false;
+    last = performance.now();
     dispose?.();
     let isFirst = true;
     dispose = effect(() => {
@@ -52,14 +75,10 @@ function rendering(draw: () => void): void {
 }
 
 const into = (name: string) => slots.get(name) as HTMLElement;
-rendering(() => {
-  const parts = around();
-  render(parts.bar, into("bar"));
-  render(parts.time, into("time"));
-  render(parts.inspector, into("inspector"));
-  render(parts.dialogs, into("dialogs"));
-});
+for (const [name, part] of Object.entries(AROUND))
+  rendering(() => render(part(), into(name)), name === "time" ? 0 : CALM_MS);
 rendering(() => render(overStage(), over));
+rendering(() => render(sampleTable(), samples), CALM_MS);
 rendering(() => {
   render(finderView(), into("finder"));
   const dialog = into("finder").querySelector("dialog");

@@ -9,7 +9,7 @@ import { inspector, showTab, TABS } from "./inspector.js";
 import { copy, message, say } from "./notify.js";
 import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles } from "./stage.js";
 import { addressOf, askJson, reachable, rootOf, type Wanted } from "./state/ask.js";
-import { type Dataset, flatAxis, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
 import {
@@ -391,13 +391,14 @@ function paneViews(): TemplateResult[] {
 }
 
 /** A grid of 16 by 16 samples of a plane for those who do not see it. */
-function sampleTable(): TemplateResult | typeof nothing {
+export function sampleTable(): TemplateResult | typeof nothing {
   const set = dataset.value;
-  const shown = shownOf(view.value);
+  const now = rested.value;
+  const shown = shownOf(now);
   if (set === null || shown === null) return nothing;
   const volume = volumeOf(set, shown.what, frameOf(shown.time, set));
   if (volume === null) return nothing;
-  const z = rested.value.cross?.[2] ?? cross.value[2];
+  const [, , z] = now.cross ?? middleOf(set);
   const steps = Array.from({ length: 16 }, (_, i) => i);
   const [ax, ay] = set.axes;
   const place = (axis: Dataset["axes"][0], i: number) => axis.first + (axis.length * (i + 0.5)) / 16;
@@ -590,17 +591,15 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${plainPicture()}${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${sampleTable()}
+  return html`${plainPicture()}${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }
 
-export function around(): {
-  readonly bar: TemplateResult;
-  readonly inspector: TemplateResult;
-  readonly time: TemplateResult;
-  readonly dialogs: TemplateResult;
-} {
-  const set = dataset.value;
-  return { bar: bar(set), inspector: inspector(set), time: timeLine(set), dialogs: html`${exportDialog()}` };
-}
+/** Parts of the page around the stage, by the names of their places. */
+export const AROUND: Readonly<Record<string, () => TemplateResult | typeof nothing>> = {
+  bar: () => bar(dataset.value),
+  inspector: () => inspector(dataset.value),
+  time: () => timeLine(dataset.value),
+  dialogs: exportDialog,
+};

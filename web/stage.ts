@@ -16,6 +16,7 @@ import { type MapName, mapNamed } from "./draw/maps.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overlay.js";
 import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { fastest, type PaneFlow, Streaks } from "./draw/streaks.js";
+import { say } from "./notify.js";
 import { type Dataset, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import type { Plane, Range, View } from "./state/link.js";
@@ -112,11 +113,16 @@ function surfaceMap(range: Range): MapName {
   return range.low < 0 && range.high > 0 ? "vik" : "batlow";
 }
 
+/** What the samples of a volume are, if they are not all nodes. */
+function samplesOf(volume: Volume | null): string {
+  if (volume === null || volume.stride === 1) return "";
+  return volume.cube > 1 ? `  ·  means of ${volume.cube}³ nodes` : `  ·  every ${volume.stride} nodes`;
+}
+
 /** The title of a plane. */
 export function planeTitle(pane: PlanePane, volume: Volume | null, place: Vec3): string {
   const a = "xyz".indexOf(pane.plane);
-  const stride = volume !== null && volume.stride > 1 ? `  ·  every ${volume.stride} nodes` : "";
-  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${stride}`;
+  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${samplesOf(volume)}`;
 }
 
 /** The last volumes that were shown, which stay until the next ones are there. */
@@ -315,6 +321,8 @@ export class Stage {
   readonly #root: HTMLElement;
   readonly #overlay: HTMLCanvasElement;
   #renderer: Renderer | null = null;
+  /** Bytes of textures, halved when the context is lost. */
+  #memory = (matchMedia("(max-width: 700px)").matches ? 96 : 256) * 2 ** 20;
   #isQueued = false;
   /** Pictures that differ from the one before in more than streaks: how many are finished, and the fences of others. */
   #finished = 0;
@@ -342,9 +350,10 @@ export class Stage {
     this.#overlay = document.createElement("canvas");
     for (const one of [canvas, this.#overlay]) one.setAttribute("aria-hidden", "true");
     root.prepend(canvas, this.#overlay);
+    const isHalf = new URLSearchParams(location.search).has("half");
     const start = () => {
       try {
-        this.#renderer = new Renderer(canvas, { half: new URLSearchParams(location.search).has("half") });
+        this.#renderer = new Renderer(canvas, { half: isHalf, limit: this.#memory });
         this.#streaks = new Streaks(this.#renderer.gl);
       } catch (error) {
         noGraphics.value = error instanceof Error ? error.message : String(error);
@@ -354,10 +363,14 @@ export class Stage {
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.#renderer = null;
+      this.#streaks = null;
+      this.#fences = [];
+      this.#memory /= 2;
     });
     canvas.addEventListener("webglcontextrestored", () => {
       start();
       this.#redraw();
+      say("The graphics were reset. Everything is drawn anew, in half of the memory.");
     });
     // Ticks that were written before their font had arrived are written again.
     document.fonts.addEventListener("loadingdone", () => this.#redraw());
@@ -467,7 +480,7 @@ export class Stage {
     }
     const c = this.#fitOverlay(width, height, ratio, isCleared);
     if (c === null || set === null || renderer === null) {
-      this.#isUnfinished = set === null;
+      this.#isUnfinished = set === null || (renderer === null && noGraphics.peek() === null);
       return;
     }
     pixel.value = pixelOf(now, set, shown);

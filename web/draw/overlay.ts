@@ -112,7 +112,7 @@ export function drawPlane(
         c.fillRect(p - 0.5, bottom - 5, 1, 5);
         write(c, ink, text, p, bottom - 8, { align: "center" });
       } else {
-        if (p < rect.y + 40 || p > bottom - 20) continue;
+        if (p < rect.y + 60 || p > bottom - 20) continue;
         c.fillRect(rect.x, p - 0.5, 5, 1);
         write(c, ink, text, rect.x + 9, p, { baseline: "middle" });
       }
@@ -192,7 +192,7 @@ export function drawBar(
     for (const [i, count] of counts.entries()) {
       const size = Math.round((28 * Math.log1p(count)) / most);
       const [from, to] = [i + 1, i].map((bin) => y + height - Math.round((bin * height) / BAR_BINS));
-      c.fillRect(x - 2 - size, from, size, Math.max(1, to - from - 1));
+      c.fillRect(x - 2 - size, from, size, to - from);
     }
     c.globalAlpha = 1;
   }

@@ -94,11 +94,11 @@ export class Renderer {
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
-  readonly #places = new WeakMap<Dataset, WebGLTexture>();
+  readonly #places = new WeakMap<Dataset, Map<number, WebGLTexture>>();
   readonly #empty = new WeakMap<Fine, { key: string; texture: WebGLTexture }>();
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
-  readonly #limit: number;
+  #limit: number;
   #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none" };
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
@@ -163,7 +163,7 @@ export class Renderer {
     gl.uniform1i(at("hasPicture"), Number(picture !== null));
     this.#bind(3, gl.TEXTURE_2D, this.#blank.plane, at("picture"));
     if (picture !== null) {
-      const isMasked = picture.data.some(Number.isNaN);
+      const { isMasked } = picture;
       const flat = this.#values(picture.data, [picture.columns, picture.rows], isMasked, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
       gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
@@ -470,7 +470,12 @@ export class Renderer {
 
   /** The sample at each of 4096 places of the axes, by which stretched ones are inverted. */
   #placesOf(dataset: Dataset, stride: number): WebGLTexture {
-    const known = this.#places.get(dataset);
+    let ofStrides = this.#places.get(dataset);
+    if (ofStrides === undefined) {
+      ofStrides = new Map();
+      this.#places.set(dataset, ofStrides);
+    }
+    const known = ofStrides.get(stride);
     if (known !== undefined) return known;
     const { gl } = this;
     const table = new Float32Array(3 * TABLE);
@@ -484,7 +489,7 @@ export class Renderer {
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, TABLE, 3, 0, gl.RED, gl.FLOAT, table);
     filter(gl, gl.TEXTURE_2D, this.#isFloat ? gl.LINEAR : gl.NEAREST);
-    this.#places.set(dataset, texture);
+    ofStrides.set(stride, texture);
     return texture;
   }
 
@@ -509,20 +514,36 @@ export class Renderer {
   #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): Stored {
     let known = this.#textures.get(data);
     if (known === undefined) {
-      this.gl.activeTexture(this.gl.TEXTURE7);
-      known = { stored: valueTexture(this.gl, { dims, data, isMasked, wrap }, this.#isFloat), used: 0 };
-      this.#textures.set(data, known);
-      this.#bytes += known.stored.bytes;
-      const old = [...this.#textures].filter(([, { used }]) => used < this.#turn - 1 && used > 0);
-      for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
-        if (this.#bytes <= this.#limit) break;
-        this.gl.deleteTexture(stored.texture);
-        this.#textures.delete(key);
-        this.#bytes -= stored.bytes;
+      const { gl } = this;
+      gl.activeTexture(gl.TEXTURE7);
+      const values = { dims, data, isMasked, wrap };
+      this.#evict(data.byteLength);
+      // What does not fit beside what is shown is stored as half floats.
+      const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
+      let stored = valueTexture(gl, values, isFloat);
+      if (gl.getError() === gl.OUT_OF_MEMORY) {
+        gl.deleteTexture(stored.texture);
+        this.#limit /= 2;
+        this.#evict(data.byteLength / 2);
+        stored = valueTexture(gl, values, false);
       }
+      known = { stored, used: 0 };
+      this.#textures.set(data, known);
+      this.#bytes += stored.bytes;
     }
     known.used = this.#turn;
     return known.stored;
+  }
+
+  /** Frees the textures that were not used for longest, until there is room. */
+  #evict(bytes: number): void {
+    const old = [...this.#textures].filter(([, { used }]) => used < this.#turn - 1 && used > 0);
+    for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
+      if (this.#bytes + bytes <= this.#limit) return;
+      this.gl.deleteTexture(stored.texture);
+      this.#textures.delete(key);
+      this.#bytes -= stored.bytes;
+    }
   }
 
   #use(program: Program): Program {

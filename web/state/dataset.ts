@@ -36,6 +36,8 @@ export interface Dataset {
   readonly assumed: readonly string[];
   /** Methods of interpolation in space. */
   readonly methods: readonly string[];
+  /** How many levels of means there are; known of datasets too large to be loaded whole. */
+  readonly levels: number;
 }
 
 /** A dataset in the list of the service. */
@@ -51,7 +53,7 @@ export type Vec3 = readonly [number, number, number];
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
-interface Described extends Omit<Dataset, "times" | "methods"> {
+interface Described extends Omit<Dataset, "times" | "methods" | "levels"> {
   readonly times: { readonly stored: readonly number[] };
   readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
 }
@@ -60,7 +62,7 @@ interface Described extends Omit<Dataset, "times" | "methods"> {
 const widthOf = (method: string) => Number(/\d+$/.exec(method)?.[0] ?? 1);
 
 /** The dataset of a description by the service. */
-export function datasetOf(described: unknown): Dataset {
+export function datasetOf(described: unknown, levels = 0): Dataset {
   const { times, operations, ...rest } = described as Described;
   const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? [
     "Lag4",
@@ -70,7 +72,7 @@ export function datasetOf(described: unknown): Dataset {
   const methods = spatial
     .map((name) => (name === "None" ? "nearest" : name))
     .filter((name) => rest.axes.every(({ nodes, periodic }) => periodic || nodes >= widthOf(name)));
-  return { ...rest, times: times.stored, methods };
+  return { ...rest, times: times.stored, methods, levels };
 }
 
 /** The coordinate of a node, also one beyond a periodic seam. */

@@ -49,7 +49,7 @@ export interface View {
   readonly stage: "dark" | "light";
 }
 
-export const CAMERA: Vec3 = [38, 22, 2.85];
+export const CAMERA: Vec3 = [38, 22, 3.5];
 
 /** What a link without members shows. */
 export const EMPTY: Omit<View, "dataset"> = {

@@ -168,8 +168,11 @@ function withUsual(next: View, set: Dataset): View {
 }
 
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
-  const response = await send(`api/datasets/${encodeURIComponent(name)}`, {}, signal);
-  return datasetOf(await response.json());
+  const address = `api/datasets/${encodeURIComponent(name)}`;
+  const found = datasetOf(await (await send(address, {}, signal)).json());
+  if (stridesOf(found).at(-1) === 1) return found;
+  const { levels } = (await (await send(`${address}/levels`, {}, signal)).json()) as { levels: readonly unknown[] };
+  return { ...found, levels: levels.length };
 }
 
 /** Where the crosshair is; until it is known, the middle of the box. */
@@ -284,7 +287,15 @@ export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number)
     load: async (signal) => {
       const numbers = await askNumbers(plan.question, signal);
       const { columns, rows, box, tiles } = plan;
-      return { data: plane === "x" ? transposed(numbers, rows, columns) : numbers, columns, rows, box, tiles };
+      const isMasked = numbers.some(Number.isNaN);
+      return {
+        data: plane === "x" ? transposed(numbers, rows, columns) : numbers,
+        columns,
+        rows,
+        isMasked,
+        box,
+        tiles,
+      };
     },
     sizeOf: ({ data }) => data.byteLength,
   };

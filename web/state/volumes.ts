@@ -10,6 +10,8 @@ export interface Volume {
   readonly dims: readonly [number, number, number];
   /** Nodes from one sample to the next. */
   readonly stride: number;
+  /** Nodes a side of the cubes that samples are means over; 1 of nodes themselves. */
+  readonly cube: number;
   readonly data: Float32Array;
   readonly isMasked: boolean;
   readonly low: number;
@@ -21,6 +23,7 @@ export interface Picture {
   readonly data: Float32Array;
   readonly columns: number;
   readonly rows: number;
+  readonly isMasked: boolean;
   /** Lower left corner, width and height. */
   readonly box: readonly [number, number, number, number];
   /** Whether it repeats along its columns and rows. */
@@ -73,21 +76,39 @@ export function wantedVolume(
   const dims = dataset.axes.map(({ nodes }) => Math.ceil(nodes / stride)) as [number, number, number];
   const [nx, ny, nz] = dims;
   const members = { dataset: dataset.name, what };
+  // Samples of levels lie at the nodes of the stride; stretched axes have no equal steps for them.
+  const isMean = stride > 1 && dataset.levels > 0 && dataset.axes.every((axis) => axis.coordinates === undefined);
+  const cube = isMean ? 2 ** Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 1;
+  const spans = dataset.axes.map(
+    ({ first, spacing }) =>
+      (from: number, count: number) =>
+        [from, from + count - 1].map((i) => first + i * stride * spacing).join(":"),
+  );
   const load = async (signal: AbortSignal): Promise<Volume> => {
     const data = new Float32Array(nx * ny * nz);
     if (isStaggered(dataset)) {
       const question = { ...members, call: "grid", frame, samples: dims, method: "Lag4" };
       data.set(await askNumbers(question, signal));
     } else {
-      const deep = Math.max(1, Math.floor(SLAB / (nx * ny)));
+      const deep = Math.max(2, Math.floor(SLAB / (nx * ny)));
       for (let k = 0; k < nz; k += deep) {
+        if (isMean) {
+          // One sample along an axis is no box: the last slab takes the one before again.
+          if (nz - k === 1 && k > 0) k--;
+          const count = Math.min(deep, nz - k);
+          const box = { x: spans[0](0, nx), y: spans[1](0, ny), z: spans[2](k, count) };
+          const samples = [nx, ny, count];
+          const question = { ...members, call: "grid", frame, ...box, samples, level: "auto" };
+          data.set(await askNumbers(question, signal), k * nx * ny);
+          continue;
+        }
         const end = Math.min(dataset.axes[2].nodes, (k + deep) * stride);
         const steps = stride === 1 ? {} : { i: `0::${stride}`, j: `0::${stride}` };
         const places = nz > deep || stride > 1 ? { k: `${k * stride}:${end}:${stride}` } : {};
         data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps, ...places }, signal), k * nx * ny);
       }
     }
-    return { key, what, frame, dims, stride, data, ...counted(data) };
+    return { key, what, frame, dims, stride, cube, data, ...counted(data) };
   };
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
 }

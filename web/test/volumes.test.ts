@@ -1,11 +1,11 @@
-/** What the new page reads off volumes is right for fields that are known. */
-import { expect, it } from "vitest";
+/** What the page reads off volumes is right for fields that are known. */
+import { expect, it, vi } from "vitest";
 import { emptySpace } from "../draw/empty.js";
 import { halfFloat } from "../draw/gl.js";
 import type { Axis, Dataset } from "../state/dataset.js";
 import { coordinateOf, nodeOf, wrapped } from "../state/dataset.js";
 import { inPi, plainNumber, shortNumber, ticksOf } from "../state/format.js";
-import { largestOf, quantilesOf, refined, sampleAt, type Volume } from "../state/volumes.js";
+import { largestOf, quantilesOf, refined, sampleAt, type Volume, wantedVolume } from "../state/volumes.js";
 
 const STRETCHED = Array.from({ length: 17 }, (_, j) => -Math.cos((Math.PI * j) / 16));
 const periodic = (name: "x" | "y" | "z", nodes: number): Axis => {
@@ -27,7 +27,7 @@ function volumeOf(set: Dataset, value: (x: number, y: number, z: number) => numb
   });
   const finite = data.filter(Number.isFinite);
   return {
-    ...{ key: "", what: "", frame: 0, dims, stride: 1, data, isMasked: finite.length < data.length },
+    ...{ key: "", what: "", frame: 0, dims, stride: 1, cube: 1, data, isMasked: finite.length < data.length },
     ...{ low: Math.min(...finite), high: Math.max(...finite) },
   };
 }
@@ -106,4 +106,29 @@ it("numbers are written with four digits and one minus sign", () => {
   expect(plainNumber(0.4)).toBe("0.4");
   expect([inPi(Math.PI / 2), inPi(-3 * Math.PI), inPi(1)]).toEqual(["π/2", "−3π", null]);
   expect(ticksOf(0, 2 * Math.PI, 4, true)).toHaveLength(5);
+});
+
+it("loads a box too large for the page by means of levels, sample by sample where its nodes are", async () => {
+  const axes = [periodic("x", 400), periodic("y", 24), periodic("z", 201)];
+  const set = { ...dataset(axes), name: "large", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
+  const asked: URLSearchParams[] = [];
+  vi.stubGlobal("location", new URL("http://127.0.0.1/view/large"));
+  vi.stubGlobal("fetch", async (url: URL) => {
+    asked.push(url.searchParams);
+    const [nx = 0, ny = 0, nz = 0] = (url.searchParams.get("samples") ?? "").split(",").map(Number);
+    const [from = 0, to = 0] = (url.searchParams.get("z") ?? "").split(":").map(Number);
+    const values = Float32Array.from({ length: nx * ny * nz }, (_, i) => {
+      const k = Math.floor(i / (nx * ny));
+      return from + (k * (to - from)) / (nz - 1);
+    });
+    return new Response(values.buffer);
+  });
+  try {
+    const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
+    expect([volume.dims, volume.cube]).toEqual([[134, 8, 67], 2]);
+    expect(asked.map((one) => one.get("level"))).toEqual(asked.map(() => "auto"));
+    for (const k of [0, 1, 33, 66]) expect(volume.data[134 * 8 * k]).toBeCloseTo((3 * k * 2 * Math.PI) / 201, 5);
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
