@@ -139,7 +139,7 @@ function lookPanel(set: Dataset): TemplateResult {
       <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
     </div></section>
     <section><h2>Dataset</h2><p>${set.title}</p>
-      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} times${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
+      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
       ${set.source === "" ? nothing : html`<p class="quiet">${set.source}</p>`}
       ${set.warnings.map((one) => html`<p class="error">${one}</p>`)}
       <button class="plain" @click=${() => void copy(set.digest, "Manifest")}>Copy manifest</button></section>`;

@@ -83,14 +83,16 @@ interface Lit {
   shown: "none" | "coarse" | "full";
 }
 
+/** Definitions of shaders by what they read: whether axes are stretched, and how values become colours. */
+function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, boolean>> {
+  const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
+  return { STRETCHED: isStretched, LOG: scale === "log", SYMLOG: scale.startsWith("symlog") };
+}
+
 /** The renderer. @throws Error if there is no WebGL2 */
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
-  readonly #plane: Program;
-  readonly #surface: Program;
-  readonly #compose: Program;
-  readonly #copy: Program;
-  readonly #segment: Program;
+  readonly #programs = new Map<string, Program>();
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
@@ -100,6 +102,7 @@ export class Renderer {
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
   #limit: number;
   #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none" };
+  #composed: { readonly key: string; readonly target: Target } | null = null;
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
   #tile = 96;
@@ -114,11 +117,6 @@ export class Renderer {
     this.#limit = limit;
     gl.getExtension("EXT_color_buffer_float");
     this.#isFloat = !half && gl.getExtension("OES_texture_float_linear") !== null;
-    this.#plane = makeProgram(gl, COVER, PLANE);
-    this.#surface = makeProgram(gl, COVER, SURFACE);
-    this.#compose = makeProgram(gl, COVER, COMPOSE);
-    this.#copy = makeProgram(gl, COVER, COPY);
-    this.#segment = makeProgram(gl, SEGMENT_VERTEX, SEGMENT_FRAGMENT);
     const blank = new Float32Array(1);
     const stored = (dims: readonly number[]) =>
       valueTexture(gl, { dims, data: blank, isMasked: false, wrap: [] }, false).texture;
@@ -153,34 +151,32 @@ export class Renderer {
     const { gl } = this;
     const { dataset, volume, picture, range, map, brush, streaks } = layer;
     const [, , w, h] = this.#enter(rect);
-    const { at } = this.#use(this.#plane);
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    this.#grid(this.#plane, dataset, volume, range, map, false);
+    const program = this.#use(COVER, PLANE, {
+      ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
+      ...{ STREAKS: streaks !== null, BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
+      ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...kindsOf(dataset, range) },
+    });
+    const { at } = program;
+    this.#grid(program, dataset, volume, range, map, false);
     const box = this.#values(volume.data, volume.dims, volume.isMasked, wrap);
     this.#bind(0, gl.TEXTURE_3D, box.texture, at("volume"));
     gl.uniform2f(at("stored"), box.half, box.middle);
-    gl.uniform1i(at("masked"), Number(box.isMasked));
-    gl.uniform1i(at("hasPicture"), Number(picture !== null));
-    this.#bind(3, gl.TEXTURE_2D, this.#blank.plane, at("picture"));
     if (picture !== null) {
       const { isMasked } = picture;
       const flat = this.#values(picture.data, [picture.columns, picture.rows], isMasked, picture.tiles);
       this.#bind(3, gl.TEXTURE_2D, flat.texture, at("picture"));
       gl.uniform2f(at("storedPicture"), flat.half, flat.middle);
-      gl.uniform1i(at("maskedPicture"), Number(isMasked));
       gl.uniform4f(at("pictureBox"), ...(picture.box as [number, number, number, number]));
       gl.uniform2f(at("pictureTiles"), Number(picture.tiles[0]), Number(picture.tiles[1]));
     }
-    gl.uniform1i(at("hasBrush"), Number(brush !== null));
-    this.#bind(4, gl.TEXTURE_3D, this.#blank.box, at("brush"));
     if (brush !== null) {
       const values = this.#values(brush.volume.data, brush.volume.dims, brush.volume.isMasked, wrap);
       this.#bind(4, gl.TEXTURE_3D, values.texture, at("brush"));
       gl.uniform2f(at("storedBrush"), values.half, values.middle);
       gl.uniform2f(at("brushRange"), brush.low, brush.high);
     }
-    gl.uniform1i(at("hasStreaks"), Number(streaks !== null));
-    this.#bind(5, gl.TEXTURE_2D, streaks ?? this.#blank.plane, at("streaks"));
+    if (streaks !== null) this.#bind(5, gl.TEXTURE_2D, streaks, at("streaks"));
     const ratio = w / rect.width;
     const step = layer.scale / ratio;
     const vector = (a: number, size: number): Vec3 => [0, 1, 2].map((i) => (i === a ? size : 0)) as unknown as Vec3;
@@ -220,7 +216,7 @@ export class Renderer {
     if (isOther && isFree) {
       Object.assign(lit, { key: own, tiles: null });
       lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
-      this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, true, false);
+      this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
       lit.shown = "coarse";
       this.#setFence();
     }
@@ -240,7 +236,7 @@ export class Renderer {
     if (lit.tiles === null) this.#beginFull(lit, width, height);
     const tile = lit.tiles?.pop();
     if (tile !== undefined && lit.full !== null) {
-      this.#march(lit.full, tile, layer, true, true);
+      this.#march(lit.full, tile, layer, true);
       this.#setFence();
       return (lit.tiles?.length ?? 0) + 1;
     }
@@ -258,7 +254,7 @@ export class Renderer {
     if (segments.length === 0) return;
     const { gl } = this;
     const [, , w, h] = this.#enter(rect);
-    const { at } = this.#use(this.#segment);
+    const { at } = this.#use(SEGMENT_VERTEX, SEGMENT_FRAGMENT);
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
     gl.uniform1i(at("hasDepth"), Number(hasDepth));
@@ -288,7 +284,7 @@ export class Renderer {
     const lit = this.#lit;
     lit.full = this.#sized(lit.full, width, height);
     lit.coarse ??= this.#sized(null, 2, 2);
-    this.#march(lit.full, [0, 0, width, height], layer, true, true);
+    this.#march(lit.full, [0, 0, width, height], layer, true);
     Object.assign(lit, { shown: "full", tiles: [], key: "" });
     this.#composeLit(rect, grounds);
   }
@@ -318,7 +314,7 @@ export class Renderer {
     const { coarse, full } = lit;
     if (coarse === null) return;
     gl.disable(gl.SCISSOR_TEST);
-    const { at } = this.#use(this.#copy);
+    const { at } = this.#use(COVER, COPY);
     for (const texture of coarse.textures) {
       gl.activeTexture(gl.TEXTURE0);
       gl.bindTexture(gl.TEXTURE_2D, texture);
@@ -363,19 +359,26 @@ export class Renderer {
     gl.flush();
   }
 
-  #sized(target: Target | null, width: number, height: number): Target {
+  #sized(
+    target: Target | null,
+    width: number,
+    height: number,
+    formats: readonly number[] = [this.gl.RGBA8, this.gl.RG32F],
+  ): Target {
     if (target?.width === width && target.height === height) return target;
     const { gl } = this;
     if (target !== null) freeTarget(gl, target);
-    return makeTarget(gl, width, height, [gl.RGBA8, gl.RG32F], gl.NEAREST);
+    return makeTarget(gl, width, height, formats, gl.NEAREST);
   }
 
-  #march(target: Target, tile: readonly number[], layer: SurfaceLayer, lit: boolean, hasOcclusion: boolean): void {
+  #march(target: Target, tile: readonly number[], layer: SurfaceLayer, hasOcclusion: boolean): void {
     const { gl } = this;
     const { dataset, fine, level, side, colour, range, map, camera, low, high } = layer;
-    const { at } = this.#use(this.#surface);
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    this.#grid(this.#surface, dataset, colour, range, map, true);
+    const flags = { MASKED: fine.isMasked, OCCLUSION: hasOcclusion, ...kindsOf(dataset, range) };
+    const program = this.#use(COVER, SURFACE, flags);
+    const { at } = program;
+    this.#grid(program, dataset, colour, range, map, true);
     const field = this.#values(fine.data, fine.dims, fine.isMasked, wrap);
     const values = this.#values(colour.data, colour.dims, colour.isMasked, wrap);
     this.#bind(0, gl.TEXTURE_3D, field.texture, at("field"));
@@ -383,9 +386,6 @@ export class Renderer {
     this.#bind(4, gl.TEXTURE_3D, this.#emptyTexture(fine, level, side, wrap), at("empty"));
     gl.uniform2f(at("stored"), field.half, field.middle);
     gl.uniform2f(at("storedColour"), values.half, values.middle);
-    gl.uniform1i(at("masked"), Number(fine.isMasked));
-    gl.uniform1i(at("lit"), Number(lit));
-    gl.uniform1i(at("hasOcclusion"), Number(hasOcclusion));
     gl.uniform1f(at("level"), level);
     gl.uniform1f(at("side"), side);
     const aspect = target.width / target.height;
@@ -413,22 +413,35 @@ export class Renderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
+  /** Puts the lit picture on its ground, kept until either changes: lines over it move more often. */
   #composeLit(rect: Rect, grounds: Grounds): void {
     const { gl } = this;
-    const [, , w, h] = this.#enter(rect);
-    const { at } = this.#use(this.#compose);
-    const { shown, full, coarse } = this.#lit;
+    const [x, y, w, h] = this.#size(rect);
+    const { key, shown, full, coarse, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
-    if (target !== null) {
-      gl.activeTexture(gl.TEXTURE0);
-      gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
-      filter(gl, gl.TEXTURE_2D, gl.LINEAR);
+    const made = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
+    if (this.#composed?.key !== made) {
+      const kept = this.#composed?.target ?? null;
+      this.#composed = { key: made, target: this.#sized(kept, w, h, [gl.RGBA8]) };
+      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: shown === "full" });
+      if (target !== null) {
+        gl.activeTexture(gl.TEXTURE0);
+        gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
+        filter(gl, gl.TEXTURE_2D, gl.LINEAR);
+      }
+      this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#clear(), at("picture"));
+      gl.uniform3f(at("top"), ...grounds.top);
+      gl.uniform3f(at("bottom"), ...grounds.bottom);
+      gl.uniform4f(at("pane"), 0, 0, w, h);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.#composed.target.framebuffer);
+      gl.disable(gl.SCISSOR_TEST);
+      gl.viewport(0, 0, w, h);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#clear(), at("picture"));
-    gl.uniform3f(at("top"), ...grounds.top);
-    gl.uniform3f(at("bottom"), ...grounds.bottom);
-    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    this.#enter(rect);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.#composed.target.framebuffer);
+    gl.blitFramebuffer(0, 0, w, h, x, y, x + w, y + h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
   #clear(): WebGLTexture {
@@ -453,9 +466,7 @@ export class Renderer {
     gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
     this.#bind(1, gl.TEXTURE_2D, this.#placesOf(dataset, volume.stride), at("places"));
     this.#bind(2, gl.TEXTURE_2D, this.#colours(map, lit), at("colours"));
-    const [kind, part] = range.scale.split(":");
-    const kinds = { linear: 0, log: 1, symlog: 2 } as Readonly<Record<string, number>>;
-    gl.uniform4f(at("range"), range.low, range.high, kinds[kind] ?? 0, Number(part ?? 1));
+    gl.uniform3f(at("range"), range.low, range.high, Number(range.scale.split(":")[1] ?? 1));
   }
 
   #colours(map: MapName, lit: boolean): WebGLTexture {
@@ -546,7 +557,15 @@ export class Renderer {
     }
   }
 
-  #use(program: Program): Program {
+  /** The program of two shaders, its fragment shader with the given definitions. */
+  #use(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
+    const names = Object.keys(flags).filter((name) => flags[name]);
+    const source = names.reduce((text, name) => text.replace("\n", `\n#define ${name}\n`), fragment);
+    let program = this.#programs.get(source);
+    if (program === undefined) {
+      program = makeProgram(this.gl, vertex, source);
+      this.#programs.set(source, program);
+    }
     this.gl.useProgram(program.program);
     return program;
   }

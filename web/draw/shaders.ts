@@ -1,4 +1,7 @@
-/** Shaders of planes, surfaces and lines. */
+/**
+ * Shaders of planes, surfaces and lines. What a pane does not show is left out by the preprocessor: without a graphics
+ * card a branch that is not taken costs as much as one that is.
+ */
 
 /** Places in a texture of samples at nodes, and colours of values. */
 const COMMON = `#version 300 es
@@ -9,29 +12,31 @@ precision highp sampler2D;
 uniform vec3 first, spacing, extent, samples, periodic, stretched;
 uniform sampler2D places;
 uniform sampler2D colours;
-uniform vec4 range;
-uniform float offset;
+uniform vec3 range;
 
 // Texture coordinates of a position: tables of stretched axes give the node, others are linear.
 vec3 texelOf(vec3 p) {
   vec3 along = (p - first) / extent;
   along -= floor(along) * periodic;
   vec3 node = along * extent / spacing;
-  if (dot(stretched, stretched) > 0.5) {
-    vec3 at = (clamp(along, 0.0, 1.0) * 4095.0 + 0.5) / 4096.0;
-    vec3 table = vec3(texture(places, vec2(at.x, 0.5 / 3.0)).r, texture(places, vec2(at.y, 0.5)).r, texture(places, vec2(at.z, 2.5 / 3.0)).r);
-    node = mix(node, table, stretched);
-  }
+#ifdef STRETCHED
+  vec3 at = (clamp(along, 0.0, 1.0) * 4095.0 + 0.5) / 4096.0;
+  vec3 table = vec3(texture(places, vec2(at.x, 0.5 / 3.0)).r, texture(places, vec2(at.y, 0.5)).r, texture(places, vec2(at.z, 2.5 / 3.0)).r);
+  node = mix(node, table, stretched);
+#endif
   return (node + 0.5) / samples;
 }
 
-// range: low, high, kind (0 linear, 1 log, 2 symmetric log), linear part.
+// range: low, high, linear part of a symmetric log.
 float shadeOf(float v) {
-  if (range.z < 0.5) return (v - range.x) / (range.y - range.x);
-  if (range.z < 1.5) return log(max(v, range.x) / range.x) / log(range.y / range.x);
-  float c = range.w;
+#if defined(LOG)
+  return log(max(v, range.x) / range.x) / log(range.y / range.x);
+#elif defined(SYMLOG)
   float top = max(abs(range.x), abs(range.y));
-  return 0.5 + 0.5 * sign(v) * log(1.0 + abs(v) / c) / log(1.0 + top / c);
+  return 0.5 + 0.5 * sign(v) * log(1.0 + abs(v) / range.z) / log(1.0 + top / range.z);
+#else
+  return (v - range.x) / (range.y - range.x);
+#endif
 }
 
 vec3 colourOf(float shade) {
@@ -45,7 +50,6 @@ uniform sampler2D picture;
 uniform sampler3D brush;
 uniform sampler2D streaks;
 uniform vec2 stored, storedPicture, storedBrush;
-uniform bool masked, maskedPicture, hasPicture, hasBrush, hasStreaks;
 uniform vec2 brushRange;
 uniform vec4 pane;
 uniform vec3 origin, across, up;
@@ -73,9 +77,12 @@ float hatching(vec2 at) { return step(0.5, fract((at.x + at.y) / 9.0)); }
 
 void main() {
   vec2 at = gl_FragCoord.xy - pane.xy;
+#ifdef SWIPED
   if (swipe > 0.0 && at.x > swipe) discard;
   if (swipe < 0.0 && at.x < -swipe) discard;
+#endif
   vec3 p = origin + at.x * across + at.y * up;
+#ifdef BOUNDED
   // How far outside of the walls and open ends of the box, in lengths; inside below 0.
   vec3 beyond = (abs((p - first) / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
   float outside = max(beyond.x, max(beyond.y, beyond.z));
@@ -84,9 +91,11 @@ void main() {
     colour = vec4(withCrosshair(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, at), 1.0);
     return;
   }
+#endif
   float value = 0.0, known = 1.0;
   bool done = false;
-  if (hasPicture) {
+#ifdef PICTURE
+  {
     vec2 in2 = (planeOrigin + at * planeStep - pictureBox.xy) / pictureBox.zw;
     in2 -= floor(in2) * pictureTiles;
     if (all(greaterThanEqual(in2, vec2(0.0))) && all(lessThanEqual(in2, vec2(1.0)))) {
@@ -94,40 +103,51 @@ void main() {
       vec2 uv = in2 + pictureTiles * 0.5 / n;
       vec2 s = texture(picture, uv).rg;
       value = s.r;
-      if (maskedPicture) { known = s.g; value /= max(s.g, 1e-6); }
+#ifdef MASKED_PICTURE
+      known = s.g;
+      value /= max(s.g, 1e-6);
+#endif
       value = value * storedPicture.x + storedPicture.y;
       done = true;
     }
   }
+#endif
   if (!done) {
     vec2 s = texture(volume, texelOf(p)).rg;
     value = s.r;
-    if (masked) { known = s.g; value /= max(s.g, 1e-6); }
+#ifdef MASKED
+    known = s.g;
+    value /= max(s.g, 1e-6);
+#endif
     value = value * stored.x + stored.y;
   }
   if (known < 0.999) { colour = vec4(withCrosshair(mix(ground, hatch, hatching(at)), at), 1.0); return; }
   vec3 shown = colourOf(shadeOf(value));
-  if (hasStreaks) {
-    float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
-    shown = clamp(shown * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0);
-  }
-  if (hasBrush) {
-    float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
-    bool inside = b >= brushRange.x && b <= brushRange.y;
-    float width = fwidth(b);
-    float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
-    if (!inside) shown = mix(ground, shown, 0.35);
-    if (edge < 1.0) shown = vec3(0.95);
-  }
+#ifdef STREAKS
+  float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
+  shown = clamp(shown * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0);
+#endif
+#ifdef BRUSH
+  float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
+  bool inside = b >= brushRange.x && b <= brushRange.y;
+  float width = fwidth(b);
+  float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
+  if (!inside) shown = mix(ground, shown, 0.35);
+  if (edge < 1.0) shown = vec3(0.95);
+#endif
   colour = vec4(withCrosshair(shown, at), 1.0);
 }`;
 
 export const SURFACE = `${COMMON}
+#ifdef OCCLUSION
+#define SHADOW_PACE 0.99
+#else
+#define SHADOW_PACE 1.6
+#endif
 precision highp usampler3D;
 uniform sampler3D field, volume;
 uniform usampler3D empty;
 uniform vec2 stored, storedColour;
-uniform bool masked, lit, hasOcclusion;
 uniform float level, side;
 uniform vec3 eye, right, above, forward;
 uniform vec4 pane;
@@ -141,8 +161,11 @@ vec3 cellOf(vec3 p) { return (p - fineFirst) / fineSpacing; }
 
 float at(vec3 p) {
   vec2 s = texture(field, (cellOf(p) + 0.5) / fineSamples).rg;
-  if (!masked) return side * (s.r * stored.x + stored.y - level);
+#ifdef MASKED
   return s.g < 0.999 ? -1e-6 : side * ((s.r / s.g) * stored.x + stored.y - level);
+#else
+  return side * (s.r * stored.x + stored.y - level);
+#endif
 }
 
 // Blocks of four cells know how far the next one with surface is.
@@ -240,12 +263,13 @@ void main() {
   vec3 start = p + n * h * 1.6;
   float key = max(dot(n, lamp), 0.0);
   float shadow = 1.0;
-  if (lit && key > 0.0) {
+  if (key > 0.0) {
     float reach = through(start, lamp).y;
-    if (reach > 0.0 && march(p + n * h * 2.0, lamp, h, reach, hasOcclusion ? 0.99 : 1.6) >= 0.0) shadow = 0.06;
+    if (reach > 0.0 && march(p + n * h * 2.0, lamp, h, reach, SHADOW_PACE) >= 0.0) shadow = 0.06;
   }
-  float open = 1.0;
-  if (hasOcclusion) {
+  float open = 0.82;
+#ifdef OCCLUSION
+  {
     vec3 t1 = normalize(abs(n.y) < 0.9 ? cross(n, vec3(0, 1, 0)) : cross(n, vec3(1, 0, 0)));
     vec3 t2 = cross(n, t1);
     float turn = random(gl_FragCoord.xy) * 6.2831853;
@@ -263,7 +287,8 @@ void main() {
       }
     }
     open = 1.0 - 0.85 * closed / 16.0;
-  } else open = 0.82;
+  }
+#endif
   float sky = 0.5 + 0.5 * n.y;
   float fill = max(dot(n, normalize(-lamp + 1.4 * vec3(0, 0.6, 0) - 0.9 * d)), 0.0);
   float light = open * (0.09 + 0.17 * sky + 0.15 * fill) + 0.98 * key * shadow * mix(1.0, open, 0.35);
@@ -287,9 +312,10 @@ out vec4 colour;
 void main() {
   vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
   vec3 ground = mix(bottom, top, uv.y) * (1.0 - 0.10 * dot(uv - 0.5, uv - 0.5));
+  vec4 c = texture(picture, uv);
+#ifdef SMOOTH
   // Edges are smoothed along the direction in which opacity and lightness change least.
   vec2 px = 1.0 / vec2(textureSize(picture, 0));
-  vec4 c = texture(picture, uv);
   vec4 n = texture(picture, uv + vec2(0.0, px.y)), s = texture(picture, uv - vec2(0.0, px.y));
   vec4 e = texture(picture, uv + vec2(px.x, 0.0)), w = texture(picture, uv - vec2(px.x, 0.0));
   vec4 weights = vec4(0.3, 0.5, 0.1, 0.6);
@@ -302,6 +328,7 @@ void main() {
     c = 0.28 * c + 0.24 * (texture(picture, uv + 0.7 * along) + texture(picture, uv - 0.7 * along))
       + 0.12 * (texture(picture, uv + 1.8 * along) + texture(picture, uv - 1.8 * along));
   }
+#endif
   ground += (fract(52.98 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584)))) - 0.5) / 255.0;
   colour = vec4(ground * (1.0 - c.a) + c.rgb, 1.0);
 }`;

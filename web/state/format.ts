@@ -39,6 +39,8 @@ const FRACTIONS: readonly (readonly [number, string])[] = [
   [2, "/2"],
   [4, "/4"],
   [8, "/8"],
+  [16, "/16"],
+  [32, "/32"],
 ];
 
 /** A multiple of π as text; null if it is none of those with a short fraction. */
