@@ -77,11 +77,8 @@ describe("bytes read where data exceeds the cache", () => {
   }
 
   it.each([
-    { name: "cube", count: 20_000, temporal: "None", cacheMiB: 4, workers: 2 },
     { name: "cube", count: 20_000, temporal: "None", cacheMiB: 3, workers: 2 },
     { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 12, workers: 2 },
-    { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 16, workers: 1 },
-    { name: "cube", count: 2_000, temporal: "PCHIP", cacheMiB: 16, workers: 2 },
     { name: "cube", count: 300, temporal: "PCHIP", cacheMiB: 6, workers: 2 },
     { name: "cube", count: 300, temporal: "None", cacheMiB: 2, workers: 2 },
     { name: "plate", count: 20_000, temporal: "PCHIP", cacheMiB: 8, workers: 2 },

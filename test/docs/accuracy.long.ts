@@ -1,4 +1,4 @@
-/** docs/accuracy.md says what the service does; `vitest --update` measures again and rewrites it. */
+/** docs/accuracy.md says what the service does; `npm run test:long -- accuracy --update` measures again and rewrites it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
