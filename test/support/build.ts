@@ -3,7 +3,7 @@
  * tests and the programs that they start leave in the temporary folder is removed at the end.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,11 +22,25 @@ function build(watch: boolean): void {
     }
 }
 
-/** Gives the processes of this run a temporary folder of their own. @returns removes it */
+const remove = (folder: string) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Gives the processes of this run a temporary folder of their own; removes those of runs that were killed. */
 function ownTemporaryFolder(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-run-"));
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = /^fieldprobe-run-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) remove(join(tmpdir(), name));
+  }
+  const folder = mkdtempSync(join(tmpdir(), `fieldprobe-run-${process.pid}-`));
   process.env.TMPDIR = folder;
-  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  return () => remove(folder);
 }
 
 export function setup(project: TestProject): () => void {
