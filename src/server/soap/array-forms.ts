@@ -1,4 +1,4 @@
-/** Reads the array forms: the name of a function, coordinates as three lists, and the operation that they mean. */
+/** Array forms: the name of a function, and coordinates as three lists. */
 import type { Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, LimitError, type RequestError } from "../../shared/errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../shared/operations.js";
@@ -7,7 +7,7 @@ import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { START, type XmlReader } from "./xml/reader.js";
 
-/** Finds the operation that an array form means. @throws RequestError for the name of no function of it */
+/** @throws RequestError for a function that the form does not have */
 export function functionAsked(form: OperationRow, name: string | undefined): OperationRow {
   const found = functionNamed(form, name);
   if (found !== null) return found;
@@ -17,12 +17,10 @@ export function functionAsked(form: OperationRow, name: string | undefined): Ope
   throw invalid(`Function name incorrect. ${form.wire} takes ${names}.`, "function_name");
 }
 
-/** Takes the members that an operation has from those of an array form. */
 export function queryOf(target: OperationRow, members: Readonly<Record<string, unknown>>): Query {
   return { ...ownMembers(target, members), operation: target.name } as Query;
 }
 
-/** Reads the lists of coordinates of the member whose start tag was read last. */
 export function* readLists(reader: XmlReader, expected: RequestDialect, most: number): Steps<readonly Float32Array[]> {
   const lists: Float32Array[] = [];
   const stray = (): RequestError => invalid("There is text inside points.", "points");
@@ -56,7 +54,7 @@ function wrongLists(): RequestError {
   return invalid("The first dimension of points array must have a size of 3.", "points");
 }
 
-/** Hands the points of three lists over. @throws RequestError unless there are three lists of one length, or none */
+/** @throws RequestError unless there are three lists of one length, or none */
 export function writePoints(lists: readonly Float32Array[], sink: TripleSink): void {
   const [x, y, z] = lists;
   if (lists.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the
- * engine's slabs.
+ * Reads the element of an operation by its row of the table: scalars first, then points straight into the engine's
+ * slabs.
  */
 import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
@@ -24,35 +24,31 @@ const ENUMERATIONS: Readonly<Record<"SpatialInterpolation" | "TemporalInterpolat
   TemporalInterpolation: TEMPORAL_INTERPOLATION,
 };
 
-/** An operation whose points are being evaluated. */
 export interface DecodedOperation {
   readonly row: OperationRow;
   readonly evaluation: Evaluation;
 }
 
-/** Services that the decoder needs. */
 export interface DecodeContext extends RequestDialect {
-  /** Shared by the requests of a service. */
   /** Checks the token; null if the request has none. */
   authorise(token: string | null): void;
-  /** Largest number of points of a request, for forms that keep them until their last member. */
+  /** For forms that keep their points until the last member. */
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
-  /** The smaller of a limit and that of the token. */
   limit(own: PointLimit): PointLimit;
-  /** Records decoded points, possibly none; a promise if reading must wait for room or give way to other work. */
+  /** Counts decoded points, possibly none; a promise if reading must wait. */
   admit(points: number): Promise<void> | null;
-  /** Bytes of the request still to come, as far as it says; absent: no threads read it. */
+  /** Bytes still to come, as far as the request says; absent: no threads read it. */
   readonly remaining?: () => number;
 }
 
-/** Finds the requests that a body element may name, which differ in their members; none for every other name. */
+/** Requests that a body element may name, which differ in their members. */
 export function operationsAsked(namespace: string, reader: XmlReader): readonly OperationRow[] {
   return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
 
-/** Reads the content of one operation element. It means the first row of that name that has its members. */
+/** Reads an operation element: the first row of its name that has its members. */
 export function decode(
   reader: XmlReader,
   rows: readonly OperationRow[],
@@ -72,7 +68,6 @@ class Decoder {
   #cursor = 0;
   #authorised = false;
   #evaluation: Evaluation | null = null;
-  /** Coordinates of the array forms. */
   #lists: readonly Float32Array[] = [];
 
   constructor(reader: XmlReader, rows: readonly OperationRow[], context: DecodeContext) {
@@ -84,7 +79,6 @@ class Decoder {
     this.#query = { operation: row.name };
   }
 
-  /** Reads from after the start tag of the operation to its end tag. */
   *run(): Steps<DecodedOperation> {
     checkAttributes(this.#reader, this.#context.version, this.#row.wire);
     const stray = (): RequestError => invalid(`There is text between the members of ${this.#row.wire}.`);
@@ -99,7 +93,6 @@ class Decoder {
     return { row: this.#row, evaluation };
   }
 
-  /** Reads the member whose start tag was read last. */
   *#member(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = namespace === this.#context.namespace;
@@ -122,7 +115,7 @@ class Decoder {
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
-  /** Turns to another request of the same name if the next member says that it is meant. */
+  /** Turns to another request of the same name if the next member says so. */
   #choose(local: string): void {
     const isNext = ({ request }: OperationRow): boolean => {
       const left = request.slice(this.#cursor);
@@ -139,7 +132,7 @@ class Decoder {
     this.#query.operation = other.name;
   }
 
-  /** Accepts the trailing `addr` of later clients, also nil, and refuses every other name. */
+  /** The trailing `addr` of later clients, also nil; every other name is refused. */
   *#extra(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
@@ -153,7 +146,7 @@ class Decoder {
     yield* readText(this.#reader, local);
   }
 
-  /** Skips members up to `index`; a required one among them is missing. */
+  /** Skips members up to `index`, none of them required. */
   #advance(index: number, before: string): void {
     if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
@@ -162,7 +155,7 @@ class Decoder {
     }
   }
 
-  /** The place of the token among the members: first, or in the array forms after the name of the function. */
+  /** Index of the token: first, or in the array forms after the name of the function. */
   #tokenAt(): number {
     return this.#row.request.findIndex(({ name }) => name === "authToken");
   }
@@ -221,7 +214,7 @@ class Decoder {
     (this.#query as Record<string, unknown>)[name] = value;
   }
 
-  /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
+  /** Items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);

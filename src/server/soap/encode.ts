@@ -1,4 +1,4 @@
-/** Writes results in chunks of about 64 KiB, in the form that the original platform writes. */
+/** Writes results in chunks, in the form of the original platform. */
 import type { Result } from "../../engine/contract/query.js";
 import { type OperationRow, RECORDS } from "../../shared/operations.js";
 import { recordBytes, textModule } from "../../text/text-module.js";
@@ -9,19 +9,17 @@ import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";
 
 const CHUNK_BYTES = 64 * 1024;
-/** Bytes that become a chunk of base64. */
 const BASE64_BYTES = (CHUNK_BYTES / 4) * 3;
 
-/** The literal parts of a response, as bytes. */
+/** Literal parts of a response. */
 interface Template {
   readonly head: Buffer;
   readonly form: RecordForm;
   readonly tail: Buffer;
-  /** Longest record. */
   readonly itemBytes: number;
 }
 
-/** Writes responses of one service; templates are made once per operation and version. */
+/** Templates are made once per operation and version. */
 export class ResponseEncoder {
   readonly #namespace: string;
   readonly #templates = new Map<string, Template>();
@@ -30,10 +28,7 @@ export class ResponseEncoder {
     this.#namespace = namespace;
   }
 
-  /**
-   * Writes a response in chunks of at most `CHUNK_BYTES` and a record; a short one is a single chunk. The result
-   * is read only while a chunk is being made.
-   */
+  /** Writes a response in chunks, a short one in one. The result is read only while a chunk is being made. */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
     const components = template.form.separators.length - 1;
@@ -77,7 +72,7 @@ export class ResponseEncoder {
     yield tail;
   }
 
-  /** Writes a response whose result is base64 of little-endian float32, as its parts come. */
+  /** Base64 of little-endian float32, as its parts come. */
   async *encodeBytes(
     row: OperationRow,
     version: SoapVersion,
@@ -117,7 +112,6 @@ export class ResponseEncoder {
   }
 }
 
-/** Start of every envelope this service writes. */
 export function envelopeStart(version: SoapVersion): string {
   return (
     `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="${ENVELOPE_NAMESPACE[version]}"` +
@@ -144,7 +138,7 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
   return { head: Buffer.from(head), form, tail: Buffer.from(tail), itemBytes: recordBytes(form) };
 }
 
-/** A chunk for the rest of the answer: small answers do not need 64 KiB. */
+/** Small answers do not need 64 KiB. */
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
   return Buffer.allocUnsafe(Math.min(CHUNK_BYTES, needed));

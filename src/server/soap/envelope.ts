@@ -1,4 +1,4 @@
-/** `openEnvelope` and `closeEnvelope` read the envelope: version, header blocks, and the single element of the body. */
+/** The envelope: version, header blocks, and the single element of the body. */
 import { FieldprobeError, LimitError, RequestError } from "../../shared/errors.js";
 import type { Steps } from "../../text/steps.js";
 import type { SoapVersion } from "./media-type.js";
@@ -12,7 +12,7 @@ export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
 const ENV12 = ENVELOPE_NAMESPACE["1.2"];
 const NO_ENCODING = `${ENV12}/encoding/none`;
 
-/** Roles this service plays; absent and empty count as the ultimate receiver. */
+/** Absent and empty roles count as the ultimate receiver. */
 const ROLES: Readonly<Record<SoapVersion, readonly string[]>> = {
   "1.1": ["", "http://schemas.xmlsoap.org/soap/actor/next"],
   "1.2": ["", `${ENV12}/role/next`, `${ENV12}/role/ultimateReceiver`],
@@ -30,16 +30,14 @@ const MUST_UNDERSTAND: Readonly<Record<SoapVersion, ReadonlyMap<string, boolean>
   ]),
 };
 
-/** A name with its namespace, as a fault reports it. */
 export interface QualifiedName {
   readonly namespace: string;
   readonly local: string;
 }
 
-/** The envelope is of another SOAP version, or no envelope at all. */
+/** Another SOAP version, or no envelope. */
 export class VersionFault extends Error {}
 
-/** Mandatory header blocks that this service does not understand. */
 export class MustUnderstandFault extends Error {
   readonly blocks: readonly QualifiedName[];
 
@@ -49,10 +47,9 @@ export class MustUnderstandFault extends Error {
   }
 }
 
-/** The operation claims an encoding style that this service does not use. */
 export class EncodingFault extends Error {}
 
-/** An error that lies with the header blocks alone; SOAP 1.1 allows it no detail. */
+/** An error of header blocks alone, which SOAP 1.1 allows no detail. */
 export class HeaderError extends Error {
   override readonly cause: FieldprobeError;
 
@@ -66,11 +63,7 @@ function invalid(message: string): RequestError {
   return new RequestError("InvalidEnvelope", message);
 }
 
-/**
- * Reads up to the start tag of the operation, which the reader then describes.
- *
- * @throws VersionFault, MustUnderstandFault, HeaderError, or RequestError `InvalidEnvelope` / `UnknownOperation`
- */
+/** Reads up to the start tag of the operation. @throws VersionFault, MustUnderstandFault, HeaderError, RequestError */
 export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Steps<void> {
   const env = ENVELOPE_NAMESPACE[version];
   yield* reader.nextTag(stray);
@@ -97,16 +90,13 @@ export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlo
   }
 }
 
-/** Reads from the end of the operation to the end of the document. */
 export function* closeEnvelope(reader: XmlReader): Steps<void> {
   if ((yield* reader.nextTag(stray)) !== END) throw invalid("The body must hold a single element.");
   if ((yield* reader.nextTag(stray)) !== END) throw invalid("Nothing may follow the body of the envelope.");
   if ((yield* reader.nextTag(stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
 }
 
-/**
- * Refuses an encoding style that is not "none"; SOAP 1.1 clients send it on literal messages, where it means nothing.
- */
+/** Refuses an encoding style; SOAP 1.1 clients send one with literal messages, where it means nothing. */
 export function checkEncodingStyle(attributes: readonly Attribute[], version: SoapVersion): void {
   if (version === "1.1") return;
   const style = find(attributes, ENV12, "encodingStyle");
@@ -123,7 +113,6 @@ function stray(): RequestError {
   return invalid("There is text between the parts of the envelope.");
 }
 
-/** Checks the attributes of Envelope, Header or Body. */
 function checkPart(attributes: readonly Attribute[], version: SoapVersion): void {
   for (const { namespace, local } of attributes) {
     if (namespace === "") throw invalid("A part of the envelope has an attribute without a namespace.");
@@ -137,7 +126,7 @@ function find(attributes: readonly Attribute[], namespace: string, local: string
   return attributes.find((attribute) => attribute.namespace === namespace && attribute.local === local)?.value;
 }
 
-/** Reads the header blocks; none is understood, so each mandatory one for this service ends the request. */
+/** No header block is understood, so each mandatory one for this service ends the request. */
 function* readHeader(reader: XmlReader, version: SoapVersion, limit: number): Steps<void> {
   try {
     const blocks: QualifiedName[] = [];
@@ -162,7 +151,6 @@ function isMandatory(reader: XmlReader, version: SoapVersion): boolean {
   return mandatory && ROLES[version].includes(role.trim());
 }
 
-/** Reads to the end of the element that has just started. */
 function* skipElement(reader: XmlReader): Steps<void> {
   for (const depth = reader.depth - 1; reader.depth > depth; ) yield* reader.next();
 }

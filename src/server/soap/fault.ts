@@ -1,4 +1,4 @@
-/** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
+/** Faults of both SOAP versions. */
 import type { FastifyRequest } from "fastify";
 import { excerpt, FieldprobeError, RequestError } from "../../shared/errors.js";
 import { busyIfPassing } from "../http/refusal.js";
@@ -10,7 +10,6 @@ import { XML_NAMESPACE } from "./xml/xml-names.js";
 
 type FaultKind = "Caller" | "Server" | "Version" | "Must" | "Encoding";
 
-/** Code and status by kind of fault and SOAP version. */
 const CODES: Readonly<Record<FaultKind, Readonly<Record<SoapVersion, { code: string; status: number }>>>> = {
   Caller: { "1.1": { code: "Client", status: 500 }, "1.2": { code: "Sender", status: 400 } },
   Server: { "1.1": { code: "Server", status: 500 }, "1.2": { code: "Receiver", status: 500 } },
@@ -24,26 +23,23 @@ export const CONTENT_TYPES: Readonly<Record<SoapVersion, string>> = {
   "1.2": "application/soap+xml; charset=utf-8",
 };
 
-/** A fault ready to be sent. */
 export interface FaultAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The detail code, or the fault code if there is none; for logs and metrics. */
+  /** The detail code, else the fault code; for log and metrics. */
   readonly code: string;
 }
 
 interface Fault {
   readonly kind: FaultKind;
   readonly text: string;
-  /** Undefined for faults that carry no detail code. */
   readonly detail: FieldprobeError | undefined;
-  /** Whether header blocks alone are at fault. */
   readonly header: boolean;
   readonly blocks: MustUnderstandFault["blocks"];
 }
 
-/** An error as a fault of that version; anything unknown is reported as Internal, without details. */
+/** Unknown errors are reported as Internal, without details. */
 function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
   const fault = classify(error);
   const { code, status } = CODES[fault.kind][version];
@@ -59,7 +55,7 @@ function faultAnswer(error: unknown, version: SoapVersion, namespace: string, re
   };
 }
 
-/** Writes the fault of a request, and notes it for the log and the counters. */
+/** Writes the fault of a request, and notes it for log and metrics. */
 export function faultFor(
   error: unknown,
   { facts, id, log }: Pick<FastifyRequest, "facts" | "id" | "log">,
@@ -72,7 +68,6 @@ export function faultFor(
   return fault;
 }
 
-/** Finds what is at fault: the caller, the service, or the envelope. */
 function classify(error: unknown): Fault {
   const plain = { header: false, blocks: [] };
   if (error instanceof HeaderError) return { ...classify(error.cause), header: true };
@@ -119,7 +114,7 @@ function faultDetail(detail: FieldprobeError, space: string, requestId: string):
   return element("FaultDetail", content, { xmlns: space });
 }
 
-/** The versions this service speaks, best first (SOAP 1.2, 5.4.7). */
+/** Versions that are served, best first (SOAP 1.2, 5.4.7). */
 function upgrade(): string {
   const envelopes = (["1.2", "1.1"] as const).map((version, i) =>
     element("soap:SupportedEnvelope", "", {
@@ -130,11 +125,11 @@ function upgrade(): string {
   return element("soap:Header", element("soap:Upgrade", envelopes.join("")));
 }
 
-/** One block per header block that was not understood (SOAP 1.2, 5.4.8). */
+/** Blocks that were not understood (SOAP 1.2, 5.4.8). */
 function notUnderstood({ blocks }: Fault): string {
   if (blocks.length === 0) return "";
   const written = blocks.map(({ namespace, local }) =>
-    // The one namespace that no other prefix may be bound to.
+    // No other prefix may be bound to this namespace.
     namespace === XML_NAMESPACE
       ? element("soap:NotUnderstood", "", { qname: `xml:${local}` })
       : element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),

@@ -1,6 +1,6 @@
 /**
- * Reads the items of `points` and `InitialV` into the engine's slabs: those whose tags repeat the ones before byte for
- * byte, and so mean the same in the same scope, by the text module; others by the XML reader.
+ * Items of `points` and `InitialV`: those with the tags of the ones before, byte for byte, are read by the text module,
+ * others by the XML reader.
  */
 import type { TripleSink } from "../../engine/contract/query.js";
 import { excerpt, tooManyPoints } from "../../shared/errors.js";
@@ -16,37 +16,30 @@ import { END, START, type XmlReader } from "./xml/reader.js";
 
 type Item = "Point3" | "Vector3";
 
-/** An array member of a request. */
 export interface ItemArray {
   readonly item: Item;
   readonly member: string;
   readonly sink: TripleSink;
-  /** Items that it may have, and the limit that says so. */
   readonly most: number;
   readonly limit: string;
-  /** Records items read; a promise if reading has to wait. */
+  /** A promise if reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
-  /** The threads that read the items; absent: the caller's thread reads them all. */
+  /** Absent: the caller's thread reads all items. */
   readonly ahead?: ReadingThreads;
 }
 
-/** The threads that read large requests, and what they need to know of one. */
 export interface ReadingThreads {
   readonly texts: QueryTexts;
-  /** Bytes of the request still to come, as far as it says. */
   remaining(): number;
 }
 
-/** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
+/** Longer incomplete items go to the slow reader, which never reads a byte twice for long. */
 const SHORT_BYTES = 4096;
-/**
- * Number of items in one form after which threads pay off; they are used at once if the request announces this many
- * bytes.
- */
+/** Items in one form after which threads pay off, and announced bytes from which they are used at once. */
 const AHEAD_FROM = 4096;
 const LARGE_BYTES = 256 * 1024;
 
-/** Items as nearly every client writes them: no prefix, the namespace of the service being the default one. */
+/** Items of nearly all clients: no prefix, the namespace of the service as default. */
 const PLAIN: Readonly<Record<Item, ItemForm>> = { Point3: plainForm("Point3"), Vector3: plainForm("Vector3") };
 
 function plainForm(item: Item): ItemForm {
@@ -54,7 +47,6 @@ function plainForm(item: Item): ItemForm {
   return { tags: tags.map((tag) => `<${tag}>`), rules: "xml" };
 }
 
-/** Reads the items of the member whose start tag was read last, up to its end tag. */
 export function readItems(reader: XmlReader, expected: RequestDialect, array: ItemArray): Steps<void> {
   return new ItemsReader(reader, expected, array).run();
 }
@@ -63,12 +55,11 @@ class ItemsReader {
   readonly #reader: XmlReader;
   readonly #expected: RequestDialect;
   readonly #array: ItemArray;
-  /** Form of the last item, once it is known. */
   #form: ItemForm | undefined;
-  /** Items read so far, and those of them that are in the slab. */
+  /** Items read so far, and those of them in the slab. */
   #total = 0;
   #filled = 0;
-  /** Items in one form without another one among them, and how many of them are worth the threads. */
+  /** Items in one form without a break, and how many of them are worth the threads. */
   #alike = 0;
   #aheadFrom: number;
 
@@ -109,7 +100,6 @@ class ItemsReader {
     if (this.#filled > 0) sink.commit(this.#filled);
   }
 
-  /** Reads the items of one form at hand, as many as there is room for. */
   #readAlike(form: ItemForm): TriplesRead {
     const reader = this.#reader;
     const { slab } = this.#array.sink;
@@ -121,7 +111,6 @@ class ItemsReader {
     return read;
   }
 
-  /** Records items in the slab; a promise if reading has to wait. */
   #advance(count: number): Promise<void> | null {
     const { sink, admit } = this.#array;
     this.#total += count;
@@ -133,10 +122,7 @@ class ItemsReader {
     return count > 0 ? admit(count) : null;
   }
 
-  /**
-   * Lets threads read the following items until one has another form; then many of one form must come before threads
-   * are tried again.
-   */
+  /** Threads read items until one has another form; then many of one form must come before they are tried again. */
   *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;
     this.#alike = 0;
@@ -149,7 +135,6 @@ class ItemsReader {
     this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
   }
 
-  /** Copies triples that a thread has read into the slabs. */
   *#deliver(triples: Float32Array, count: number): Steps<void> {
     const { sink, most, limit } = this.#array;
     const taken = Math.min(count, most - this.#total);
@@ -165,7 +150,7 @@ class ItemsReader {
   }
 }
 
-/** Reads one item by the XML reader, after its start tag; returns its tags. */
+/** Reads an item by the XML reader, after its start tag; returns its tags. */
 function* readItem(
   reader: XmlReader,
   expected: RequestDialect,
@@ -194,7 +179,6 @@ function* readItem(
   return tags;
 }
 
-/** Requires the start tag read last to be of that name. */
 function expect(reader: XmlReader, namespace: string, local: string, path: string): void {
   if (reader.local === local && reader.namespace === namespace) return;
   throw invalid(`Expected ${path}, found ${excerpt(reader.local)}.`, path);

@@ -1,16 +1,14 @@
-/** `MediaTypes` reads the SOAP version, the character encoding and the action from the header fields of a request. */
+/** SOAP version, character encoding and action of header fields. */
 import { HttpRefusal } from "../http/refusal.js";
 
-/** SOAP 1.1 and 1.2, as the media type says. */
 export type SoapVersion = "1.1" | "1.2";
 
 export type Charset = "utf-8" | "utf-16" | "utf-16le" | "utf-16be" | "iso-8859-1";
 
 export interface MediaType {
   readonly version: SoapVersion;
-  /** Null if none is named. */
   readonly charset: Charset | null;
-  /** The `action` parameter of SOAP 1.2; null if absent or empty. */
+  /** Null if absent or empty. */
   readonly action: string | null;
 }
 
@@ -30,17 +28,13 @@ const TYPE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)/;
 const PARAMETER =
   /^[ \t]*;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)|"((?:[^"\\]|\\.)*)"))?/;
 
-/** Most media types that are kept as they were read. */
 const KEPT = 64;
 
-/** Reads `Content-Type` headers, each only once: clients send the same one with every request. One per service. */
+/** Reads each `Content-Type` once: clients send the same one with every request. */
 export class MediaTypes {
   readonly #known = new Map<string, MediaType>();
 
-  /**
-   * @throws HttpRefusal 415 if the header is absent, malformed, of another type, or names an encoding that is not
-   *   served
-   */
+  /** @throws HttpRefusal 415 of any other header */
   read(header: string | undefined): MediaType {
     if (header === undefined) throw unsupported("A Content-Type is required: text/xml or application/soap+xml.");
     const known = this.#known.get(header);
@@ -81,7 +75,7 @@ function parse(header: string): { type: string; parameters: ReadonlyMap<string, 
   return { type: type.toLowerCase(), parameters };
 }
 
-/** The action that a `SOAPAction` header names; null if it is absent or empty. */
+/** Null if the header is absent or empty. */
 export function readSoapAction(header: string | undefined): string | null {
   const text = (header ?? "").trim();
   const quoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');

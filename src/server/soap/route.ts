@@ -1,4 +1,4 @@
-/** The SOAP route serves each request from its media type to the last byte of its answer. */
+/** The SOAP route: each request from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
@@ -17,7 +17,6 @@ import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
 import { Spellings, XmlReader } from "./xml/reader.js";
 
-/** The parts that all SOAP requests of a service share. */
 interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
@@ -25,7 +24,7 @@ interface SharedParts {
   readonly encoder: ResponseEncoder;
 }
 
-/** Adds the address of the SOAP service: calls by POST, the WSDL by GET. */
+/** Calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
   const shared: SharedParts = {
     service,
@@ -42,8 +41,8 @@ export const soapPlugin: Plugin = async (app, service) => {
 };
 
 /**
- * Adds the route for calls. Its `onRequest` hook serves them before fastify checks the length and the type of a body:
- * `serve` does that, and reads the body as it arrives. So the handler of the route has nothing to do.
+ * The `onRequest` hook serves calls before fastify checks length and type of a body: `serve` does that, and reads the
+ * body as it arrives.
  */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -56,7 +55,6 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
-/** What a browser shows at the address, which takes POST only. */
 function aboutService(path: string): string {
   const name = path.split("/").at(-1);
   return (
@@ -68,7 +66,7 @@ function aboutService(path: string): string {
   );
 }
 
-/** @param known descriptions that have been written, by dialect and address */
+/** @param known WSDLs that have been written, by dialect and address */
 function sendWsdl(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -81,7 +79,7 @@ function sendWsdl(
   if (parameters.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
     return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
   if (!parameters.has("wsdl")) throw onlyPost();
-  // Toolkits that insist on a bare `?WSDL` may add `dialect=later`, or the setting says which one it is.
+  // Toolkits that insist on a bare `?WSDL` may add `dialect=later`.
   const dialect =
     DIALECTS.find((name) => parameters.get("wsdl") === name || parameters.get("dialect") === name) ??
     service.config.wsdl;
@@ -93,9 +91,8 @@ function sendWsdl(
 }
 
 /**
- * Serves one request, from its media type to its answer or fault. This thread reads and sends; from `start` in
- * `readCall` until `finish` the engine plans batches, which worker threads evaluate. One that is the whole of a query,
- * small and in the brick cache is evaluated by this thread, inside `finish`.
+ * Serves one request. Worker threads evaluate batches from `start` in `readCall` until `finish`; a small query in the
+ * brick cache is evaluated here, inside `finish`.
  */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
@@ -127,7 +124,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   }
 }
 
-/** Reads the whole request. Its points are evaluated as they arrive; some may be left to evaluate when it returns. */
+/** Reads the whole request; its points are evaluated as they arrive. */
 function* readCall(
   request: FastifyRequest,
   life: RequestLife,
@@ -153,7 +150,7 @@ function* readCall(
       limit: (own) => life.limit(own),
       admit: (count) => {
         const wait = life.admit(count);
-        // Items in an unusual form are read slowly: a slice may end before all that have arrived are read.
+        // Items in an unusual form are read slowly.
         return wait ?? (body.isLong ? slices.pause() : null);
       },
       remaining: () => body.remaining,
@@ -166,7 +163,7 @@ function* readCall(
   }
 }
 
-/** The error of a body element that names no operation; it states the right namespace if only that is wrong. */
+/** States the right namespace if only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
   const isKnown = operationsNamed(local).length > 0;
@@ -174,7 +171,7 @@ function unknownOperation(namespace: string, { local, namespace: given }: XmlRea
   return new RequestError("UnknownOperation", isKnown ? `${text} ${where}: it is in ${namespace}` : `${text}.`);
 }
 
-/** Checks the SOAP action: a client may leave it out, but may not name another operation than it sends. */
+/** A client may leave the SOAP action out, but may not name another operation. */
 function checkAction(request: FastifyRequest, media: MediaType, row: OperationRow, namespace: string): void {
   const header = request.headers.soapaction as string | undefined;
   const action = media.version === "1.1" ? readSoapAction(header) : media.action;
@@ -185,7 +182,7 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
   }
 }
 
-/** Sends the fault of an error; an `HttpRefusal` is thrown on, to be answered in plain HTTP. */
+/** Sends a fault; an `HttpRefusal` is answered in plain HTTP. */
 function refuse(
   error: unknown,
   request: FastifyRequest,

@@ -1,4 +1,4 @@
-/** These functions read simple members of a request: the attributes they may have, and their text. */
+/** Simple members of a request: their attributes and their text. */
 import { excerpt, RequestError } from "../../shared/errors.js";
 import type { Stepping } from "../../text/steps.js";
 import { checkEncodingStyle } from "./envelope.js";
@@ -9,7 +9,6 @@ import type { Attribute } from "./xml/xml-names.js";
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
 
-/** Namespace and version against which the members of a request are checked. */
 export interface RequestDialect {
   readonly namespace: string;
   readonly version: SoapVersion;
@@ -19,12 +18,11 @@ export function invalid(message: string, member?: string): RequestError {
   return new RequestError("InvalidRequest", message, member === undefined ? {} : { member });
 }
 
-/** The qualified name of a type of XML Schema, as `checkAttributes` compares it. */
 export function schemaType(local: string): string {
   return `{${XSD}}${local}`;
 }
 
-/** Checks the attributes of the element that has just started; `type` is its declared type, if it has a name. */
+/** Checks the attributes of the element that has just started. @param type its declared type, if it has a name */
 export function checkAttributes(
   reader: XmlReader,
   version: SoapVersion,
@@ -46,7 +44,7 @@ function checkAttribute(
   nil: "nillable" | undefined,
 ): void {
   const { namespace, local, value } = attribute;
-  // Clients of the encoded style number their elements; nothing refers to the numbers, since `href` is refused.
+  // Clients of the encoded style number their elements; nothing refers to the numbers.
   if (namespace === "" && local === "id") return;
   if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
   if (namespace !== XSI) return;
@@ -58,19 +56,16 @@ function checkAttribute(
   }
 }
 
-/** A qualified name with its namespace; "" if its prefix has none. */
 function expand(reader: XmlReader, name: string): string {
   const colon = name.indexOf(":");
   const namespace = reader.resolve(colon < 0 ? "" : name.slice(0, colon));
   return namespace === undefined ? "" : `{${namespace}}${name.slice(colon + 1)}`;
 }
 
-/** Reads the text of a simple member up to its end tag. */
 export function readText(reader: XmlReader, member: string): Stepping<string> {
   return reader.content(() => invalid(`The member ${member} may not hold elements.`, member));
 }
 
-/** Text without the white space of XML around it. */
 export function collapsed(text: string): string {
   return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
 }

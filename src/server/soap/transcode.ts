@@ -1,7 +1,4 @@
-/**
- * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, ISO-8859-1, and refusal of what is
- * none of them.
- */
+/** Valid UTF-8 of the body of a request: byte order marks, UTF-16, ISO-8859-1. */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
@@ -10,12 +7,10 @@ import { malformed } from "./xml/xml-names.js";
 
 const NOTHING = Buffer.alloc(0);
 
-/** Gives out a body as UTF-8 as it arrives. */
 export class Utf8Body implements ByteSource {
   readonly #body: Body;
   readonly #transcoder: Transcoder;
   #ended = false;
-  /** The reason why bytes that flowed were refused. */
   #refusal: unknown = null;
 
   constructor(body: Body, charset: Charset | null) {
@@ -58,9 +53,7 @@ export class Utf8Body implements ByteSource {
 
 type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1";
 
-/**
- * Transcodes one document; input may be cut anywhere, output is cut between characters. It keeps no bytes of its input.
- */
+/** Transcodes one document; input may be cut anywhere, output is cut between characters. */
 export class Transcoder {
   readonly #charset: Charset | null;
   /** Null until the first bytes decide it. */
@@ -74,8 +67,7 @@ export class Transcoder {
   }
 
   /**
-   * Checks the encoding named in the XML declaration: a byte order mark must agree with it, a charset overrules it, and
-   * without either it must be UTF-8, for nothing else could have been read so far.
+   * A byte order mark must agree with the XML declaration, a charset overrules it; without either it must say UTF-8.
    */
   declare(encoding: string): void {
     const named = encoding.toLowerCase();

@@ -1,4 +1,4 @@
-/** `writeWsdl` writes the operation table as WSDL 1.1 with a SOAP 1.1 and a SOAP 1.2 binding, in one document. */
+/** WSDL 1.1 of the operation table, with bindings of SOAP 1.1 and 1.2. */
 import {
   type Dialect,
   type Member,
@@ -32,11 +32,8 @@ function arrayOf(record: RecordName): string {
 }
 
 /**
- * Writes the description.
- *
- * @param namespace target namespace, ends in a slash
- * @param address   absolute address of the service, from the configuration
- * @param dialect   the interface to describe; the same address takes requests of both
+ * @param namespace ends in a slash @param address absolute @param dialect the interface to describe; the address takes
+ * requests of both
  */
 export function writeWsdl(namespace: string, address: string, dialect: Dialect = "older"): string {
   const operations = operationsIn(dialect);
@@ -60,7 +57,6 @@ export function writeWsdl(namespace: string, address: string, dialect: Dialect =
   return `<?xml version="1.0" encoding="utf-8"?>${definitions}`;
 }
 
-/** Records that the messages of some operations hold, in the order of the table. */
 function recordsOf(operations: readonly OperationRow[]): RecordName[] {
   const used = new Set<string>(["Point3", "Vector3", ...operations.map(({ result }) => result)]);
   return (Object.keys(RECORDS) as RecordName[]).filter((name) => used.has(name) && name !== "base64");

@@ -1,4 +1,4 @@
-/** Bytes and characters of XML 1.0 have their names and classes here. */
+/** Bytes and characters of XML 1.0. */
 import { malformed } from "./xml-names.js";
 
 export const TAB = 0x09;
@@ -35,20 +35,17 @@ export function isBlank(text: string): boolean {
   return true;
 }
 
-/** Characters, that is code points. */
 export function countChars(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
   return count;
 }
 
-/** Whether a code point is a `Char` of XML 1.0. */
 function isChar(code: number): boolean {
   if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }
 
-/** The code point of `&name;`. */
 export function referenced(name: string): number {
   const entity = ENTITIES.get(name);
   if (entity !== undefined) return entity;

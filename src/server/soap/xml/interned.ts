@@ -1,8 +1,7 @@
-/** `Interned` caches the values made from short texts, so that a repeated text is decoded only once. */
+/** Cache of values made from short texts, by their bytes; a newer text replaces an older one. */
 
-/** Number of entries; a power of two. */
+/** A power of two. */
 const ENTRIES = 512;
-/** Longer spellings are not kept. */
 const LONGEST = 64;
 
 interface InternedText<T> {
@@ -10,17 +9,15 @@ interface InternedText<T> {
   readonly made: T;
 }
 
-/** Values of a bounded number of short texts, kept by their bytes; a newer text replaces an older one in its place. */
 export class Interned<T> {
   readonly #make: (text: string) => T;
   readonly #entries: (InternedText<T> | undefined)[] = new Array(ENTRIES).fill(undefined);
 
-  /** @param make makes the value of a text; errors that it throws are not kept */
+  /** @param make errors that it throws are not kept */
   constructor(make: (text: string) => T) {
     this.#make = make;
   }
 
-  /** The value of the UTF-8 text in `buffer[from .. to)`. */
   take(buffer: Buffer, from: number, to: number): T {
     const length = to - from;
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));

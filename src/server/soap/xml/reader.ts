@@ -1,6 +1,6 @@
 /**
- * `XmlReader` reads an XML document from bytes as they arrive. It refuses document types, processing instructions, and
- * entities other than the five of XML.
+ * Reads an XML document from bytes as they arrive. Document types, processing instructions, and entities other than the
+ * five of XML are refused.
  */
 import { type FieldprobeError, LimitError } from "../../../shared/errors.js";
 import { ReadyValue, type Stepping, type Steps } from "../../../text/steps.js";
@@ -36,36 +36,33 @@ import {
   type WrittenAttribute,
 } from "./xml-names.js";
 
-/** Events of a document: an element starts, an element ends, character data, the end of the document. */
+/** Events of a document. */
 export const START = 1;
 export const END = 2;
 const TEXT = 3;
 export const DONE = 4;
 export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 
-/**
- * Outcomes of a scan other than an event: the bytes at hand end inside a token; a token was read that is not an event.
- */
+/** Outcomes of a scan that are no events: the bytes end inside a token; a token was passed. */
 const MORE = 0;
 const AGAIN = -1;
 type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 
-/** A source of valid UTF-8, cut between characters. */
+/** Valid UTF-8, cut between characters. */
 export interface ByteSource {
-  /** The next bytes; null at the end, undefined if they have to be waited for. */
+  /** Null at the end, undefined if bytes have to be awaited. */
   take(): Buffer | null | undefined;
   /** Resolves when `take` should be called again. */
   arrival(): Promise<void>;
   /**
    * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be called again, or when
-   * `also` resolves; after that, no more bytes are handed on.
+   * `also` does.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
-  /** Checks the encoding that the XML declaration names; throws if it contradicts what is known. */
+  /** @throws if the XML declaration contradicts what is known */
   declare(encoding: string): void;
 }
 
-/** Bounds of single tokens and of nesting. */
 export interface XmlLimits {
   readonly "xml.depth": number;
   readonly "xml.attributes": number;
@@ -73,7 +70,7 @@ export interface XmlLimits {
   readonly "xml.textChars": number;
 }
 
-/** Names and attribute values of earlier documents: requests repeat a few dozen, each is decoded and checked once. */
+/** Names and attribute values of earlier documents: each is decoded and checked once. */
 export class Spellings {
   readonly names = new Interned(splitName);
   readonly values = new Interned(plainValue);
@@ -92,63 +89,44 @@ const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
 /** Names of encodings (XML 1.0, 4.3.3). */
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
-/**
- * Below this size a token cut by the end of the input is scanned again with every part; above, only once it has grown
- * by a quarter.
- */
+/** Size from which a token cut by the end of the input is scanned again only once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
-/**
- * Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event and hold until the
- * next one.
- */
+/** Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event. */
 export class XmlReader {
-  /** Of the element that started or ended. */
   namespace = "";
   local = "";
   attributes: readonly Attribute[] = [];
-  /** Character data of a TEXT event, a part of the whole; references resolved, line ends normalised. */
+  /** Part of the character data; references resolved, line ends normalised. */
   text = "";
 
-  /**
-   * Bytes that have arrived and have not been read: `buffer[position .. end)`. `items.ts` reads ahead of the reader
-   * there.
-   */
+  /** Bytes not read yet: `buffer[position .. end)`. `items.ts` reads ahead of the reader there. */
   buffer: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
-  /** Whether the input has ended. */
   ended = false;
 
   readonly #source: ByteSource;
   readonly #limits: XmlLimits;
   readonly #spellings: Spellings;
-  /** Longest tag. */
   readonly #tagBytes: number;
   readonly #event = new ReadyValue<XmlEvent>();
   readonly #string = new ReadyValue<string>();
   readonly #scopes = new NamespaceScopes();
   readonly #open: OpenElement[] = [];
-  /** Whether `buffer` was made here, so that it may be written to. */
   #owned = false;
-  /** The position of the scan in the current tag. */
   #at = 0;
-  /** The beginning of the last tag. */
   #tagAt = 0;
-  /** Number of bytes at hand from which a token that was cut off is scanned again. */
   #retryBytes = 0;
   #started = false;
   #rootSeen = false;
   #selfClosed = false;
-  /** The construct that the available bytes continue. */
   #section: "markup" | "comment" | "cdata" = "markup";
-  /** Characters since the last tag, and whether all of them are white space. */
+  /** Characters since the last tag, and whether all are white space. */
   #runChars = 0;
   #runBlank = true;
-  /** Text of the element that `content` reads. */
   #content = "";
 
-  /** @param spellings those of earlier documents, to which this one's are added */
   constructor(source: ByteSource, limits: XmlLimits, spellings: Spellings) {
     this.#source = source;
     this.#limits = limits;
@@ -157,31 +135,26 @@ export class XmlReader {
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
 
-  /** Elements open now. */
   get depth(): number {
     return this.#open.length;
   }
 
-  /**
-   * Whether the element that has just started has content, which may hold `levels` of elements and texts of `chars`
-   * characters.
-   */
+  /** Whether the element that has just started may hold `levels` of elements and texts of `chars` characters. */
   hasRoom(levels: number, chars: number): boolean {
     const { "xml.depth": depth, "xml.textChars": textChars } = this.#limits;
     return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
-  /** The namespace of a prefix here, undefined if it is not declared; "" is the default namespace. */
+  /** Undefined if the prefix is not declared; "" is the default namespace. */
   resolve(prefix: string): string | undefined {
     return this.#scopes.bound(prefix);
   }
 
-  /** The last start or end tag, a character for each byte; only right after its event. */
+  /** A character for each byte; only right after the event of the tag. */
   tag(): string {
     return this.buffer.toString("latin1", this.#tagAt, this.position);
   }
 
-  /** Reads the next event. */
   next(): Stepping<XmlEvent> {
     const event = this.#poll();
     return event === undefined ? this.#waitForEvent() : this.#event.of(event);
@@ -195,10 +168,7 @@ export class XmlReader {
     }
   }
 
-  /**
-   * Reads the next event if only elements are allowed: white space is passed over, other text refused with the error
-   * of `refuse`.
-   */
+  /** The next event where only elements are allowed: white space is passed, other text refused. */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
     const event = this.#passBlank(refuse);
     return event === undefined ? this.#waitForTag(refuse) : this.#event.of(event);
@@ -220,10 +190,7 @@ export class XmlReader {
     }
   }
 
-  /**
-   * Reads the text of the element that has just started up to its end tag; an element inside is refused with the error
-   * of `refuse`.
-   */
+  /** Text of the element that has just started, up to its end tag; an element inside is refused. */
   content(refuse: () => FieldprobeError): Stepping<string> {
     this.#content = "";
     return this.#gather(refuse) ? this.#string.of(this.#content) : this.#waitForContent(refuse);
@@ -244,12 +211,11 @@ export class XmlReader {
       if (event === END) return true;
       if (event !== TEXT) throw refuse();
       this.#content += this.text;
-      // White space is not bounded between elements, where it is not a value; here it is one.
+      // White space is bounded only where it is a value.
       if (this.#content.length > most && countChars(this.#content) > most) throw tooLong();
     }
   }
 
-  /** Waits for the next bytes and puts them behind those at hand. */
   *fill(): Steps<void> {
     let part = this.#source.take();
     while (part === undefined) {
@@ -281,17 +247,13 @@ export class XmlReader {
     this.end += part.length;
   }
 
-  /** Takes the bytes at hand away from the reader. */
   takeHeld(): Buffer {
     const rest = this.buffer.subarray(this.position, this.end);
     this.position = this.end;
     return rest;
   }
 
-  /**
-   * Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined if they have to be
-   * waited for.
-   */
+  /** Takes bytes away; null at the end, undefined if they have to be awaited. */
   take(): Buffer | null | undefined {
     if (this.position < this.end) return this.takeHeld();
     if (this.ended) return null;
@@ -300,12 +262,11 @@ export class XmlReader {
     return part;
   }
 
-  /** Hands on the bytes after those at hand as they arrive, as `ByteSource.flow` does. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     return this.#source.flow(into, also);
   }
 
-  /** Continues with bytes that were taken away, from the first that was not read; all at hand have been taken. */
+  /** Continues with the first byte that was not read. */
   putBack(bytes: Buffer): void {
     this.buffer = bytes;
     this.position = 0;
@@ -314,7 +275,7 @@ export class XmlReader {
     this.#retryBytes = 0;
   }
 
-  /** The next event from the bytes at hand, or undefined if it needs more. */
+  /** Undefined if more bytes are needed. */
   #poll(): XmlEvent | undefined {
     if (this.#selfClosed) {
       this.#selfClosed = false;
@@ -381,7 +342,7 @@ export class XmlReader {
     throw malformed("it holds a document type declaration or a stray <!");
   }
 
-  /** Whether the bytes at hand start with a pattern; undefined if too few are there to say. */
+  /** Undefined if too few bytes are there to say. */
   #startsWith(pattern: readonly number[]): boolean | undefined {
     for (let i = 0; i < pattern.length; i++) {
       if (this.position + i >= this.end) return undefined;
@@ -455,7 +416,6 @@ export class XmlReader {
     return this.#close();
   }
 
-  /** Passes over the tag that ends before `next`; a run of text begins. */
   #takeTag(next: number): void {
     this.#tagAt = this.position;
     this.position = next;
@@ -491,7 +451,7 @@ export class XmlReader {
     return END;
   }
 
-  // Tokens inside tags: `undefined` means that bytes are missing; the whole tag is scanned again when they are there.
+  // Tokens inside tags: `undefined` if bytes are missing; the whole tag is then scanned again.
 
   #skipSpace(): boolean {
     const from = this.#at;
@@ -563,7 +523,6 @@ export class XmlReader {
     return undefined;
   }
 
-  /** The rest of an XML declaration, as names and values. */
   #scanDeclaration(): (readonly [name: string, value: string])[] | undefined {
     const found: (readonly [string, string])[] = [];
     for (;;) {
@@ -583,7 +542,6 @@ export class XmlReader {
 
   // Between tags.
 
-  /** Character data up to the next markup, a reference or the end of the bytes at hand. */
   #characters(): ScanStep {
     const { buffer, end, position } = this;
     if (buffer[position] === AMPERSAND) return this.#reference();
@@ -634,7 +592,7 @@ export class XmlReader {
     return p === position ? MORE : this.#textUpTo(position, p, p);
   }
 
-  /** Whether `]]>` may begin with the bracket at `p` and continue in bytes that are not at hand. */
+  /** Whether `]]>` may begin with the bracket at `p` and continue in bytes to come. */
   #mayBeCut(p: number): boolean {
     const { buffer, end } = this;
     return p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET);
@@ -660,7 +618,6 @@ export class XmlReader {
     return MORE;
   }
 
-  /** Gives out the text in `buffer[from .. to)` and continues at `next`. */
   #textUpTo(from: number, to: number, next: number): ScanStep {
     this.position = next;
     if (from === to) return AGAIN;
@@ -681,7 +638,7 @@ export class XmlReader {
     return TEXT;
   }
 
-  /** Refuses a byte (or the character it begins) that XML does not allow; `p` is inside the available bytes. */
+  /** Refuses a byte, or the character it begins, that XML does not allow. */
   #checkByte(p: number): void {
     const byte = this.buffer[p];
     if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
@@ -696,7 +653,7 @@ function tooLong(): FieldprobeError {
   return new LimitError("xml.textChars", "A value is too long.");
 }
 
-/** White space of an attribute's literal text becomes spaces (XML 1.0, 3.3.3). */
+/** White space becomes spaces (XML 1.0, 3.3.3). */
 function plainValue(text: string): string {
   return text.replace(/\r\n?|[\t\n]/g, " ");
 }

@@ -1,4 +1,4 @@
-/** Names and namespaces are checked by XML 1.0 (fifth edition) and Namespaces in XML 1.0. */
+/** Names and namespaces (XML 1.0, fifth edition; Namespaces in XML 1.0). */
 import { RequestError } from "../../../shared/errors.js";
 
 export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
@@ -7,28 +7,23 @@ const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
 const NAME =
   /^[A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}][-.0-9A-Z_a-z\u{B7}\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{203F}\u{2040}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]*$/u;
 
-/** Names in ASCII, which nearly all are. */
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
 }
 
-/** The refusal of bytes that are not well-formed XML, or use more of XML than this service accepts. */
+/** Refuses what is not well-formed, or uses more of XML than this service accepts. */
 export function malformed(what: string): RequestError {
   return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
 }
 
-/** A qualified name. */
 export interface Name {
-  /** As it is written. */
   readonly text: string;
-  /** "" for none. */
   readonly prefix: string;
   readonly local: string;
 }
 
-/** Splits a qualified name; refuses anything else. */
 export function splitName(text: string): Name {
   const colon = text.indexOf(":");
   const prefix = colon < 0 ? "" : text.slice(0, colon);
@@ -37,22 +32,19 @@ export function splitName(text: string): Name {
   return { text, prefix, local };
 }
 
-/** An attribute as it is written. */
 export type WrittenAttribute = readonly [name: Name, value: string];
 
 export interface Attribute {
-  /** "" if the attribute has no prefix. */
   readonly namespace: string;
   readonly local: string;
   readonly value: string;
 }
 
-/** The namespace bindings in scope, innermost last. */
+/** Bindings in scope, innermost last. */
 export class NamespaceScopes {
   readonly #prefixes: string[] = ["xml"];
   readonly #uris: string[] = [XML_NAMESPACE];
 
-  /** The number of bindings now; give it back to `close`. */
   get mark(): number {
     return this.#prefixes.length;
   }
@@ -65,7 +57,7 @@ export class NamespaceScopes {
     this.#uris.push(uri);
   }
 
-  /** Makes the bindings of a tag and refuses an attribute that comes twice. */
+  /** Makes the bindings of a tag; refuses an attribute that comes twice. */
   declare(pairs: readonly WrittenAttribute[]): void {
     for (let i = 0; i < pairs.length; i++) {
       const [{ text, prefix, local }, value] = pairs[i];
@@ -75,7 +67,7 @@ export class NamespaceScopes {
     }
   }
 
-  /** The attributes of a tag that bind nothing. */
+  /** Attributes of a tag that bind nothing. */
   attributes(pairs: readonly WrittenAttribute[]): readonly Attribute[] {
     const found: Attribute[] = [];
     for (const [{ text, prefix, local }, value] of pairs) {
@@ -89,7 +81,7 @@ export class NamespaceScopes {
     return found;
   }
 
-  /** The namespace of a prefix, undefined if it is not declared; "" if there is no default namespace. */
+  /** Undefined if the prefix is not declared; "" without a default namespace. */
   bound(prefix: string): string | undefined {
     const i = this.#prefixes.lastIndexOf(prefix);
     if (i >= 0) return this.#uris[i];
@@ -103,7 +95,6 @@ export class NamespaceScopes {
     return uri;
   }
 
-  /** Drops the bindings made since `mark` was taken. */
   close(mark: number): void {
     this.#prefixes.length = mark;
     this.#uris.length = mark;
