@@ -1,4 +1,4 @@
-/** The nodes of the components of a field, and their coordinates as clients of the public service compute them. */
+/** Nodes of the components of a field, with coordinates as clients of the public service compute them. */
 import {
   type Axes,
   type Axis,
@@ -15,7 +15,6 @@ export interface ComponentNodes {
   readonly axes: Axes;
 }
 
-/** The nodes of the components of a field, grouped by a part of them. */
 export function componentNodes(
   dataset: Dataset,
   field: FieldName,
@@ -31,14 +30,12 @@ export function componentNodes(
   return [...groups.values()];
 }
 
-/** Digits after the point to which clients round coordinates, as `decimals` in the metadata says. */
+/** Digits after the point to which clients round coordinates. */
 export const DECIMALS = 7;
 
 /**
- * Coordinates of the nodes of a range; those behind the seam of a periodic axis continue growing.
- *
- * On even axes they are bit for bit `np.around(np.arange(..., dtype=float32) * spacing, 7) + origin` in float32, by
- * which the Python client selects them again.
+ * Coordinates of a range; those behind the seam of a periodic axis go on. On even axes they are the bits of
+ * `np.around(np.arange(..., dtype=float32) * spacing, 7) + origin` in float32, by which the Python client selects them.
  */
 export function coordinatesOf(axis: Axis, { from, count, stride }: StridedRange): number[] {
   const unit = 10 ** DECIMALS;
@@ -52,7 +49,7 @@ export function coordinatesOf(axis: Axis, { from, count, stride }: StridedRange)
   });
 }
 
-/** The nearest whole number, of two equally near ones the even one. */
+/** Of two equally near numbers, the even one. */
 function roundToEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

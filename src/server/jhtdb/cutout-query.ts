@@ -1,4 +1,4 @@
-/** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
+/** Query string of `GET cutout/api/local`: nodes, frames and variable. */
 import { type Axis, axesOfField, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import type { Operation } from "../../shared/operations.js";
@@ -6,16 +6,15 @@ import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
 import { operationFor, type Variable, variablesOf } from "./variables.js";
 
-/** Nodes or frames `first`, `first + stride`, ...; zero-based. */
+/** Zero-based. */
 export interface StridedRange {
   readonly first: number;
-  /** The number of the first node as requested; on a periodic axis it may lie outside of the period. */
+  /** As requested; on a periodic axis it may lie outside of the period. */
   readonly from: number;
   readonly count: number;
   readonly stride: number;
 }
 
-/** The parameters of a request for a cutout. */
 export interface CutoutQuery {
   readonly variable: Variable;
   readonly operation: Operation;
@@ -31,12 +30,11 @@ const PARAMETERS = [
   "filter_width",
 ];
 
-/** The parameters of a request as texts. */
 export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
   return readTexts(query, PARAMETERS);
 }
 
-/** Reads a whole number of at least `least`; a missing one is `fallback`, or an error if that is null. */
+/** A whole number of at least `least`; a missing one is `fallback`, or an error if that is null. */
 function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null, least = 1): number {
   const text = texts.get(name);
   if (text === undefined && fallback !== null) return fallback;
@@ -47,7 +45,7 @@ function whole(texts: ReadonlyMap<string, string>, name: string, fallback: numbe
   return value;
 }
 
-/** A one-based inclusive range with its stride. */
+/** One-based, inclusive. */
 function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): StridedRange {
   const least = wraps ? Number.NEGATIVE_INFINITY : 1;
   const start = whole(texts, `${axis}s`, null, least);
@@ -64,11 +62,8 @@ function range(texts: ReadonlyMap<string, string>, axis: string, length: number,
 }
 
 /**
- * Reads the box and the frames of a cutout. On a periodic axis a box may begin anywhere and continue over the seam for
- * one more period.
- *
- * @param frames queryable stored times of the dataset
- * @throws RequestError naming the first parameter that is missing or wrong
+ * Box and frames of a cutout; on a periodic axis the box may continue over the seam for one more period. @param frames
+ * queryable stored times @throws RequestError naming the first wrong parameter
  */
 export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dataset, frames: number): CutoutQuery {
   const stored = variablesOf(dataset).filter((row) => row.code !== "position" && operationFor(row, "field") !== null);

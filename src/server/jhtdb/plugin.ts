@@ -1,7 +1,4 @@
-/**
- * Serves the REST interface that today's clients of the public turbulence database speak, under each of its public
- * prefixes.
- */
+/** REST interface of today's clients of the public turbulence database, under each of its public prefixes. */
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../shared/errors.js";
 import { lackOf, spatialOf } from "../../shared/operations.js";
@@ -13,10 +10,10 @@ import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
 import { describeForClients } from "./served-metadata.js";
 
-/** Path prefixes that clients use: one for each public version, and none. */
+/** Of each public version, and of none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
 
-/** Reports errors in the form that clients print: a title and a list of lines. */
+/** Clients print a title and a list of lines. */
 const answerError = problemHandler({
   name: "values",
   contentType: JSON_TYPE,
@@ -41,12 +38,11 @@ function routes(scope: FastifyInstance, service: Service): void {
   }
 }
 
-/** Adds the interface; its parsers and error form stay inside. */
 export const jhtdbPlugin: Plugin = async (app, service) => {
   await app.register(async (scope) => {
     guardReads(scope, service.config);
     scope.removeAllContentTypeParsers();
-    // Clients send any Content-Type or none; the form of the bytes is known. The library refuses malformed types.
+    // Clients send any Content-Type or none.
     scope.addHook("onRequest", async ({ raw }) => {
       delete raw.headers["content-type"];
     });

@@ -1,4 +1,4 @@
-/** Reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
+/** Bodies with one point per line, `x TAB y TAB z`, as they arrive. */
 
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
@@ -8,29 +8,26 @@ import type { BodyItems, BodyReader } from "../rest/body/body-reader.js";
 import { refuse } from "../rest/parameters.js";
 import type { TripleWriter } from "../rest/triple-writer.js";
 
-/** A longer line is not a point. */
 const LONGEST_LINE = 256;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The destination of the points. */
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
-/** The usual form of lines, with either line end. */
+/** With either line end. */
 const LF_LINES = linesEnding("\n");
 const CRLF_LINES = linesEnding("\r\n");
-/** Points that are read at a time. */
 const MOST_POINTS = 2048;
 
 function linesEnding(end: string): ItemForm {
   return { tags: ["", "", "\t", "", "\t", "", end, ""], rules: "lines" };
 }
 
-/** Reads lines of three decimals; each is rounded once to float32. Empty lines are taken only at the end. */
+/** Lines of three decimals, each rounded once to float32. Empty lines are taken only at the end. */
 export class PointsReader implements BodyReader {
   readonly #writer: PointWriter;
   readonly #triples = new Float32Array(3 * MOST_POINTS);
-  /** The bytes of a line that has not ended yet. */
+  /** A line that has not ended yet. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;
   #blank = 0;
@@ -40,7 +37,6 @@ export class PointsReader implements BodyReader {
     this.#writer = writer;
   }
 
-  /** Lines that others read. */
   get items(): BodyItems {
     return {
       form: this.#form,
@@ -52,7 +48,7 @@ export class PointsReader implements BodyReader {
     };
   }
 
-  /** Reads a part of the body. @throws RequestError naming the line and what is wrong with it */
+  /** @throws RequestError naming the line and what is wrong with it */
   write(part: Buffer): void {
     let from = 0;
     if (this.#carry.length > 0) {
@@ -72,7 +68,7 @@ export class PointsReader implements BodyReader {
     if (rest < part.length) this.#keep(Buffer.from(part.subarray(rest)));
   }
 
-  /** Reads the last line, which needs no line feed. @throws RequestError as `write` does */
+  /** The last line needs no line feed. */
   end(): void {
     if (this.#carry.length > 0) {
       const line = Buffer.concat([this.#carry, Buffer.of(LF)]);
@@ -86,7 +82,6 @@ export class PointsReader implements BodyReader {
     this.#carry = line;
   }
 
-  /** Reads whole lines: those of the usual form at once, others one by one. */
   #lines(bytes: Buffer, from: number, end: number): void {
     for (let p = from; p < end; ) {
       const read = this.#blank > 0 ? 0 : this.#usualLines(bytes.subarray(p, end));
@@ -94,7 +89,7 @@ export class PointsReader implements BodyReader {
     }
   }
 
-  /** Reads lines of the usual form; returns their bytes. */
+  /** Returns the bytes of lines of the usual form. */
   #usualLines(lines: Buffer): number {
     const { count, bytes } = textModule().read(lines, this.#form, this.#triples);
     this.#writer.addAll(this.#triples, count);
@@ -102,7 +97,7 @@ export class PointsReader implements BodyReader {
     return bytes;
   }
 
-  /** Reads a line of another form, or reports what is wrong with it; returns where the next line begins. */
+  /** Reads a line of another form; returns where the next one begins. */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);

@@ -1,8 +1,8 @@
-/** Reads the parameters of a query string as texts. */
+/** Parameters of a query string as texts. */
 import { excerpt } from "../../shared/errors.js";
 import { refuse } from "../rest/parameters.js";
 
-/** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */
+/** @throws RequestError naming a parameter that is unknown or repeated */
 export function readTexts<T extends string>(query: unknown, names: readonly T[]): ReadonlyMap<T, string> {
   const texts = new Map<T, string>();
   for (const [given, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {

@@ -1,7 +1,4 @@
-/**
- * `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they
- * are read.
- */
+/** `GET cutout/api/local`: stored numbers of a box in the form of an xarray dataset, as they are read. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import { AXIS_NAMES, componentsOf, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
@@ -18,7 +15,6 @@ import { componentNodes, coordinatesOf } from "./component-nodes.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
 
-/** The box of each requested frame, by the name that clients give it. */
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
   const box = {
@@ -36,14 +32,14 @@ function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Da
   );
 }
 
-/** The arrays of an answer: their dimensions, outermost first, and the coordinates along x, y and z by their names. */
+/** Dimensions, outermost first, and the coordinates along x, y and z by name. */
 interface ArrayForm {
   readonly dims: readonly string[];
   readonly shape: readonly number[];
   readonly coordinates: readonly (readonly [name: string, data: readonly number[]])[];
 }
 
-/** Components with nodes of their own along an axis have coordinates of their own, as `zcoor_uv` and `zcoor_w`. */
+/** Components with nodes of their own have coordinates of their own, as `zcoor_uv` and `zcoor_w`. */
 function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, components: number): ArrayForm {
   const byAxis = AXIS_NAMES.map((axis, a) => {
     const groups = componentNodes(dataset, field, (axes) => [axes[a].origin, axes[a].spacing, axes[a].coordinates]);
@@ -60,9 +56,7 @@ function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, compon
 }
 
 /**
- * The answer: coordinates first, then an array per frame.
- *
- * @param results the result of each frame by its name, each requested when the one before has been read
+ * Coordinates first, then an array per frame. @param results of each frame by its name, requested one after the other
  */
 async function* write(
   { dims, shape, coordinates }: ArrayForm,
@@ -83,7 +77,7 @@ async function* write(
   yield Buffer.from("}}");
 }
 
-/** Computes frame after frame, the first one already under way; each is given back when the next is requested. */
+/** Frame after frame, the first one under way; each is given back when the next is requested. */
 async function* frames(
   life: RequestLife,
   boxes: ReadonlyMap<string, FrameBox>,
@@ -104,7 +98,7 @@ async function* frames(
   }
 }
 
-/** Checks the requested nodes and numbers against the limits. @throws LimitError */
+/** @throws LimitError */
 function checkSize(
   { axes, frames: { count } }: CutoutQuery,
   components: number,
@@ -124,9 +118,7 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   return life.dataset(name);
 }
 
-/**
- * Answers a cutout. Nothing is sent before its first numbers are ready, so most failures still get their own status.
- */
+/** Nothing is sent before the first numbers are ready, so most failures still get their own status. */
 export function serveCutout(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = { name: "values", token: tokenIn(request.query, "token") };
   const steps = async (life: RequestLife): Promise<FastifyReply> => {

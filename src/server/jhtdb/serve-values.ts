@@ -1,4 +1,4 @@
-/** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
+/** `POST values`, from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../shared/errors.js";
 import type { RequestLife } from "../http/request-life.js";
@@ -12,7 +12,7 @@ import { compute } from "../rest/serve-operation.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
-/** A query with times instead of counted frames, where clients count the frames of its dataset. */
+/** Clients of some datasets count frames instead of giving times. */
 function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
   const dataset = life.find(query.dataset);
   if (dataset === undefined || !countsFrames(query.dataset, dataset)) return query;
@@ -22,7 +22,7 @@ function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
   return { ...query, times: timesOfFrames(query.times, timesOf(dataset.time)) };
 }
 
-/** The parameters of the operation as text, for the code that checks all parameters. */
+/** As text, for the code that checks all parameters. */
 function textsOf({ times, track, field, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
   const spatial = [spatialInterpolation];
   if (track === null) {
@@ -43,11 +43,8 @@ function textsOf({ times, track, field, spatialInterpolation, temporalInterpolat
 }
 
 /**
- * Answers with one row of JSON numbers per point, all points of the first time, then of the next.
- *
- * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large
- * answer is sent while its parts are computed: points and times have been checked by then, and later failures end the
- * connection. Any other answer is sent only when it is complete, so each failure still gets its own status.
+ * A row of JSON numbers per point, all points of the first time, then of the next. Clients read nothing until they have
+ * sent all points. A large answer is sent while its parts are computed: later failures end the connection.
  */
 export function serveValues(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = { name: "values", token: tokenIn(request.query, "authToken") };
@@ -87,10 +84,9 @@ async function send({ result }: QueryResult, service: Service, reply: FastifyRep
   await sendStream(reply, JSON_TYPE, streamedRows(partsOf(result), shape, result.texts, spent), service, life.reader);
 }
 
-/** Media type of every answer. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The token among the parameters; null if there is none, or an empty one. */
+/** Null if there is none, or an empty one. */
 export function tokenIn(query: unknown, name: string): string | null {
   const given = (query as Record<string, unknown> | null)?.[name];
   return typeof given === "string" && given !== "" ? given : null;

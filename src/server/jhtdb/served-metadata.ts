@@ -1,4 +1,4 @@
-/** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
+/** Metadata that clients read first: variables, methods and datasets. */
 import { createHash } from "node:crypto";
 import { type Axes, type Axis, type Dataset, fieldOf } from "../../engine/contract/dataset.js";
 import type { Limits } from "../../shared/config.js";
@@ -16,16 +16,15 @@ import {
 } from "./variables.js";
 
 const MIB = 2 ** 20;
-/** Digits of a time that is a multiple of a step: enough for every step, and without the error of the product. */
+/** Digits of a multiple of a step, without the error of the product. */
 const TIME_DIGITS = 14;
 
-/** The spatial options of a dataset for an operation, none if it lacks a field. */
+/** Spatial options of a dataset for an operation; none if it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
-/** Nodes to the left and right of a point that a method with a number of nodes along an axis takes. */
+/** Nodes left and right of a point. */
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
 
-/** Nodes along an axis around a point, by the method's name. */
 function nodesAround(method: string): number {
   const spline = /^m\dq(\d+)$/.exec(method);
   if (spline) return Number(spline[1]);
@@ -36,21 +35,21 @@ function nodesAround(method: string): number {
   return Number(method.replace("lag", ""));
 }
 
-/** An end of an axis as clients read it: `2pi` if it is a whole multiple of pi to within 1e-12, else a number. */
+/** `2pi` if it is a whole multiple of pi to within 1e-12, else a number. */
 function endText(value: number): string {
   const multiple = Math.round(value / Math.PI);
   const isMultiple = multiple > 0 && Math.abs(value - multiple * Math.PI) < 1e-12 * value;
   return isMultiple ? `${multiple}pi` : String(value);
 }
 
-/** Nodes of stretched axes whose coordinates clients have: SHA-256 of them as float64, and the name that they know. */
+/** SHA-256 of stretched axes as float64 whose coordinates clients have, and the name that they know. */
 const KNOWN_NODES: ReadonlyMap<string, string> = new Map([
   ["6fc74e65b8ae94fe406730fe8bc06fe2dc076c65aa9431107bb3500a3604e0de", "irregular channel dy"],
   ["7095f24e8cb1c55337d7da20ea15157453875be2c567730915643d5aaf49ff88", "irregular channel5200 dy"],
   ["6a1081c92ad4503899d314297fc4a4cfd50ecb95ca3f0020fd69e55e031d21b1", "irregular transition bl dy"],
 ]);
 
-/** The spacing of an axis: a number, or the name of known nodes; the mean of others. */
+/** A number, or the name of known nodes; of others the mean. */
 function spacingOf({ coordinates, spacing, nodes }: Axis): number | string {
   if (coordinates === null) return spacing;
   const known = KNOWN_NODES.get(createHash("sha256").update(coordinates).digest("hex"));
@@ -91,9 +90,9 @@ function timeLimits(dataset: Dataset, name: string) {
 }
 
 /**
- * The coordinates of the first nodes of a variable, those of a stretched axis being listed elsewhere. Components with
- * others have an entry each, as `velocity_w`. Clients request the velocity of some datasets as `velocity_uv` and
- * `velocity_w` and of others as `velocity`, whatever its nodes, so it has all three.
+ * First nodes of a variable, in several entries, as `velocity_w`, if its components differ. Clients request the
+ * velocity of some datasets as `velocity_uv` and `velocity_w` and of others as `velocity`, whatever its nodes, so it
+ * has all three.
  */
 function offsetsOf(dataset: Dataset, variable: Variable) {
   const { code, field = operationFor(variable, "field")?.fields[0] } = variable;
@@ -134,13 +133,12 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Options
   ];
 }
 
-/** The variables of all datasets, each code once. */
 function everyVariable(datasets: readonly Dataset[]): readonly Variable[] {
   const all = [undefined, ...datasets].flatMap((dataset) => variablesOf(dataset));
   return [...new Map(all.map((variable) => [variable.code, variable])).values()];
 }
 
-/** The metadata of the datasets served. @param limits points that a request may have, and numbers of a cutout */
+/** @param limits points that a request may have, and numbers of a cutout */
 export function describeForClients(
   datasets: readonly Dataset[],
   answers: OptionsOf,

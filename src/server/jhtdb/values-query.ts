@@ -1,4 +1,4 @@
-/** Reads the query string of `POST values`: operation, options and times. */
+/** Query string of `POST values`: operation, options and times. */
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, LimitError, RequestError } from "../../shared/errors.js";
@@ -7,18 +7,16 @@ import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";
 
-/** The number by which clients say that a parameter is not given. */
+/** By this number clients say that a parameter is not given. */
 const NOT_GIVEN = -999.9;
 
-/** The parameters of a request for values. */
 export interface ValuesQuery {
   readonly dataset: string;
   readonly operation: Operation;
-  /** The field, if the operation takes any. */
   readonly field?: FieldName;
   readonly spatialInterpolation: SpatialInterpolation;
   readonly temporalInterpolation: TemporalInterpolation;
-  /** Times of a series, or the one of a plain query, or the start of a track; as given, in double precision. */
+  /** Times of a series, the one of a plain query, or the start of a track, as given. */
   readonly times: readonly number[];
   /** End and step of a track; null for all variables but `position`. */
   readonly track: { readonly end: number; readonly step: number } | null;
@@ -39,15 +37,15 @@ const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number];
 
-/** Names of public datasets whose clients give the number of a frame, from 1, instead of a time. */
+/** Public datasets whose clients give the number of a frame, from 1, instead of a time. */
 const COUNTED_DATASETS = /^(isotropic(4096|8192|32768)|(st)?sabl2048low|rotstrat4096|channel5200)$/i;
 
-/** Whether clients give numbers of frames instead of times: its descriptor says so, or the name that they use. */
+/** Whether the descriptor says so, or the name that clients use. */
 export function countsFrames(name: string, dataset?: Pick<Dataset, "countsFrames">): boolean {
   return dataset?.countsFrames === true || COUNTED_DATASETS.test(name);
 }
 
-/** Finds the stored times of frames by their numbers, from 1. @throws RequestError for a number of no frame */
+/** Stored times of frames by number, from 1. @throws RequestError */
 export function timesOfFrames(frames: readonly number[], stored: readonly number[]): number[] {
   return frames.map((frame) => {
     const time = stored[frame - 1];
@@ -57,7 +55,7 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   });
 }
 
-/** Reads a required parameter that is one of a list of names, in any letter case. */
+/** One of a list of names, in any letter case. */
 function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
   const text = given.get(name);
   const list = `${name} must be one of ${allowed.join(", ")}`;
@@ -67,7 +65,7 @@ function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allo
   return found;
 }
 
-/** Reads a number that a float32 can hold, in double precision; null if it is absent or `NOT_GIVEN`. */
+/** A number that a float32 can hold; null if absent or `NOT_GIVEN`. */
 function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
   const text = given.get(name)?.trim();
   if (text === undefined || text === "" || Number(text) === NOT_GIVEN) return null;
@@ -79,11 +77,8 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
 }
 
 /**
- * Reads the query string of a request for values.
- *
- * @param most times that a series may have
- * @param find finds the dataset of a name, which has the variables
- * @throws RequestError naming the first parameter that is unknown, missing or wrong; LimitError for a longer series
+ * @param most times that a series may have @param find finds the dataset of a name, which has the variables @throws
+ * RequestError naming the first wrong parameter; LimitError for a longer series
  */
 export function readValuesQuery(
   query: unknown,
@@ -134,8 +129,8 @@ export function readValuesQuery(
 }
 
 /**
- * The times of a series: `start + k step` up to `end`, including an end that the last step misses by less than a
- * millionth of a step. Clients expect exactly these.
+ * `start + k step` up to `end`, including an end that the last step misses by less than a millionth: clients expect
+ * these.
  */
 function seriesTimes(start: number, end: number, step: number, most: number): number[] {
   if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");

@@ -1,6 +1,4 @@
-/**
- * Lists the variables, operators and methods of the REST interface, each with the operation or option that computes it.
- */
+/** Variables, operators and methods, each with the operation or option that computes it. */
 import { componentsOf, type Dataset, fieldNames } from "../../engine/contract/dataset.js";
 import {
   FIELDS,
@@ -12,20 +10,18 @@ import {
   VALUES,
 } from "../../shared/operations.js";
 
-/** Spatial operators, in the order of the published metadata. */
+/** In the order of the published metadata. */
 export const OPERATORS = ["field", "gradient", "hessian", "laplacian"] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** Temporal methods and the option of each. */
 export const TEMPORAL_METHODS = { none: "None", pchip: "PCHIP" } as const;
 
-/** One variable: its columns, and the operation behind each operator that it takes. */
+/** Columns, and the operation behind each operator. */
 export interface Variable {
   readonly code: string;
   readonly name: string;
   readonly columns: readonly string[];
   readonly operations: Partial<Record<Operator, string>>;
-  /** The field of the operations, if they take any. */
   readonly field?: FieldName;
 }
 
@@ -43,7 +39,6 @@ const scalar = (code: string, column: string, stem: string): Variable => ({
   operations: { field: stem, gradient: `${stem}Gradient`, hessian: `${stem}Hessian` },
 });
 
-/** Every variable that some operation computes. */
 export const VARIABLES: readonly Variable[] = [
   scalar("pressure", "p", "GetPressure"),
   vector("velocity", "velocity", "u", "GetVelocity"),
@@ -55,7 +50,7 @@ export const VARIABLES: readonly Variable[] = [
   scalar("temperature", "t", "GetTemperature"),
 ];
 
-/** The variables of a dataset: those that have operations, and its other fields under their own names. */
+/** Those that have operations, and other fields under their own names. */
 export function variablesOf(dataset: Pick<Dataset, "fields"> | undefined): readonly Variable[] {
   if (dataset === undefined) return VARIABLES;
   const others = fieldNames(dataset).filter((name) => !Object.hasOwn(FIELDS, name));
@@ -68,19 +63,18 @@ export function variablesOf(dataset: Pick<Dataset, "fields"> | undefined): reado
   ];
 }
 
-/** The row of the operation table for a variable and an operator; null if there is none. */
 export function operationFor(variable: Variable, operator: Operator): Operation | null {
   const name = variable.operations[operator];
   return name === undefined ? null : (findOperation(name) ?? null);
 }
 
-/** The interface's name of a spatial option: `None_Fd4` is `fd4noint`, others are lower case. */
+/** `None_Fd4` is `fd4noint`, others are lower case. */
 function methodName(option: SpatialInterpolation): string {
   const differences = /^None_Fd(\d)$/.exec(option);
   return differences ? `fd${differences[1]}noint` : option.toLowerCase();
 }
 
-/** Spatial options by the interface's names: those of values, then those of derivatives. */
+/** Spatial options of values, then of derivatives. */
 export const METHODS: ReadonlyMap<string, SpatialInterpolation> = new Map(
   [...VALUES, ...GRADIENTS].map((option) => [methodName(option), option]),
 );
