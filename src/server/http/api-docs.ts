@@ -1,9 +1,9 @@
-/** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
+/** OpenAPI document of an interface and its human page, made of the schemas of its routes. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { version } from "../../shared/build.js";
 import { type ApiExample, type ApiGroup, referencePage } from "./reference-page.js";
 
-/** Content policy of the human page: nothing but its own style. */
+/** Nothing but the page's own style. */
 const DOCS_POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -13,13 +13,13 @@ const DOCS_POLICY = [
   "object-src 'none'",
 ].join("; ");
 
-/** The head of a document, and one way to be authorised, which is optional on every route. */
+/** Head of a document, and one way to be authorised, optional on every route. */
 export interface ApiHead {
   readonly title: string;
   readonly description: string;
-  /** Path of the human page below the scope. */
+  /** Below the scope. */
   readonly page: string;
-  /** Path of the public address of the service; empty without one. */
+  /** Path of the public address; empty without one. */
   readonly base: string;
   readonly scheme: { readonly name: string; readonly definition: SecurityScheme };
   /** Subjects by which the page groups operations. */
@@ -29,20 +29,15 @@ export interface ApiHead {
 
 type SecurityScheme = { type: "http"; scheme: string } | { type: "apiKey"; in: "header"; name: string };
 
-/** The schema of a route that documents leave out. */
 export const UNDOCUMENTED: FastifySchema = { hide: true };
 
-/** The documents of an interface. */
 export interface ApiDocs {
-  /** The OpenAPI document. */
   document(): Promise<object>;
 }
 
 /**
- * Documents the routes that are added to `scope` from now on; `page` of the head is the path of the human page.
- * Shared schemas keep their `$id` as the name in the document.
- *
- * The libraries for document and page are loaded on the first request for them, so that the service is ready earlier.
+ * Documents the routes that are added to `scope` from now on. Shared schemas keep their `$id` as name. The libraries
+ * are loaded on the first request, so that the service is ready earlier.
  */
 export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   const routes: RouteOptions[] = [];
@@ -68,7 +63,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   return { document: async () => (await made()).swagger() };
 }
 
-/** An instance that listens nowhere and has the same routes without handlers, with the document made of them. */
+/** An instance that listens nowhere, with the same routes without handlers. */
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,
@@ -99,7 +94,6 @@ async function makePages(
   return pages;
 }
 
-/** The name of a shared schema in the document. */
 function nameOf({ $id }: { readonly $id?: unknown }, _baseUri: unknown, _fragment: unknown, position: number): string {
   return String($id ?? `schema-${position}`);
 }

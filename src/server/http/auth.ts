@@ -1,4 +1,4 @@
-/** `Auth` checks requests by tokens, whose digests are in a file that may change while the service runs. */
+/** Authentication by tokens, whose digests are in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,7 @@ import { type Config, ConfigError, isLoopbackHost, type Limits } from "../../sha
 import { AuthError, LimitError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
 
-/** The interval at which the token file is looked at. */
 const RELOAD_MS = 2_000;
-/** Characters of a digest that name its token in logs. */
 const PREFIX_CHARS = 8;
 
 const TOKEN_FILE = z.strictObject({
@@ -35,33 +33,28 @@ const TOKEN_FILE = z.strictObject({
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
 
-/** The rights of a checked request; `release` is called once, when it has been answered. */
+/** Rights of a checked request; `release` is called once, when it has been answered. */
 export interface Grant {
-  /** Names the token in logs; null without one. */
   readonly id: string | null;
-  /** Points admitted; 0 for any number. */
+  /** 0 for any number. */
   readonly points: number;
   /** Whether it may see and confirm what waits. */
   readonly manage?: boolean;
-  /** Counts one more query of the request against the rate of the token. @throws AuthError `RateLimited` */
+  /** Counts one more query of the request. @throws AuthError `RateLimited` */
   another(): void;
   release(): void;
 }
 
-/** Checks requests by their token. */
 export interface Auth {
   /**
-   * @param note is called, before the token is checked, with its name for logs: `unknown` if it is in no file
-   * @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
+   * @param note called first with the name for logs: `unknown` if the token is in no file @throws AuthError
+   * `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
    */
   authorise(token: string | null, note?: (id: string) => void): Grant;
-  /** Reads the token file again and logs whether it has changed. */
   reload(): void;
-  /** Stops watching. */
   close(): void;
 }
 
-/** The warning of `watchTokens` when it cannot read a changed file. */
 export interface AuthLog {
   info(message: string): void;
   error(details: { readonly err: unknown }, message: string): void;
@@ -69,15 +62,14 @@ export interface AuthLog {
 
 const FREE: Grant = { id: null, points: 0, another: () => undefined, release: () => undefined };
 
-/** Authentication off: every request is served, whatever token it carries. */
+/** Every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
 
-/** Hex SHA-256 of a token: the form in which it is stored. */
 export function digestToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** The problem with the content of a token file: one line, the members named. */
+/** One line, the members named. */
 function problemOf(content: unknown): string | null {
   const parsed = TOKEN_FILE.safeParse(content);
   if (!parsed.success) {
@@ -88,20 +80,18 @@ function problemOf(content: unknown): string | null {
   return distinct < tokens.length ? "two tokens have the same digest" : null;
 }
 
-/** Name of the token file in a folder. */
 const FILE_NAME = "tokens.json";
 
-/** The token file that a setting names: itself, or `tokens.json` in a folder. */
+/** The file that a setting names, or `tokens.json` in a folder. */
 export function tokenFileAt(path: string): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, FILE_NAME) : path;
 }
 
-/** Whether an entry is past its expiry at a time in milliseconds since 1970. */
 export function isExpired({ expires }: TokenEntry, now: number): boolean {
   return expires !== undefined && now >= Date.parse(expires);
 }
 
-/** Reads the token file at `path`. @throws Error with one line that names the file and what is wrong */
+/** @throws Error with one line that names the file and what is wrong */
 export function readTokenFile(path: string): { readonly text: string; readonly file: TokenFile } {
   let text: string;
   let content: unknown;
@@ -125,7 +115,7 @@ export function checkExposure(config: Pick<Config, "host" | "tokens" | "anonymou
   ]);
 }
 
-/** A token in use: its entry and what is left of its rate. */
+/** A token in use, and what is left of its rate. */
 class Account {
   entry: TokenEntry;
   #allowance: number;
@@ -138,7 +128,7 @@ class Account {
     this.#at = now;
   }
 
-  /** Takes one request from the allowance, which refills evenly to `perMinute`; 0 means no limit. */
+  /** The allowance refills evenly to `perMinute`; 0 means no limit. */
   spend(perMinute: number, now: number): void {
     if (perMinute === 0) return;
     this.#allowance = Math.min(perMinute, this.#allowance + ((now - this.#at) * perMinute) / 60_000);
@@ -150,7 +140,7 @@ class Account {
     this.#allowance -= 1;
   }
 
-  /** Takes one of `concurrent` places; 0 means no limit. */
+  /** 0 means no limit. */
   enter(concurrent: number): () => void {
     if (concurrent > 0 && this.#running >= concurrent) {
       throw new LimitError("token.concurrent", `This token may run ${concurrent} requests at a time.`);
@@ -162,7 +152,7 @@ class Account {
   }
 }
 
-/** The accounts of a token file, or of the one in a folder; a broken file leaves the last good set. */
+/** Accounts of a token file; a broken file leaves the last good set. */
 class TokenBook {
   readonly #path: string;
   readonly #open: (entry: TokenEntry) => Account;
@@ -185,7 +175,7 @@ class TokenBook {
     return search(this.#accounts, token);
   }
 
-  /** Reads the file again; false if it is unchanged. The same complaint is repeated only on request. */
+  /** False if the file is unchanged. The same complaint is repeated only on request. */
   look(anew = false): boolean {
     if (anew) this.#complaint = "";
     try {
@@ -207,7 +197,7 @@ class TokenBook {
     }
   }
 
-  /** The accounts of a file; accounts that were open before keep what is left of their rate. */
+  /** Accounts that were open before keep what is left of their rate. */
   #accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
     return new Map(
       file.tokens.map((entry) => {
@@ -219,21 +209,16 @@ class TokenBook {
   }
 }
 
-/** Options of `watchTokens` that tests set. */
 export interface WatchOptions {
   readonly reloadMs?: number;
-  /** Milliseconds of a steady clock, for rates. */
   readonly now?: () => number;
-  /** Milliseconds since 1970, for expiry. */
   readonly date?: () => number;
 }
 
 /**
- * Authentication by the token file at `path`, or by the one in a folder of that name. It is read again when it changes:
- * a broken one keeps the last good set.
- *
- * @param anonymous whether a request without token is served; an empty token counts as none
- * @throws when the file cannot be used at the start
+ * Authentication by the token file at `path`, or in a folder of that name, read again when it changes. @param anonymous
+ * whether a request without token is served; an empty token counts as none @throws when the file cannot be used at the
+ * start
  */
 export function watchTokens(
   path: string,

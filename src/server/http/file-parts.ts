@@ -1,30 +1,19 @@
-/**
- * `FileParts` reads files that are sent, part by part. A file is open only while a part is read, so that readers who
- * wait hold no open file.
- */
+/** Reads files that are sent, part by part: readers who wait hold no open file. */
 import { type FileHandle, open } from "node:fs/promises";
 import { DataError } from "../../shared/errors.js";
 
-/** Bytes of a part. */
 const PART_BYTES = 512 * 1024;
-/** Files that are open at a time. */
 const MOST_OPEN = 16;
 
-/** One per service. */
 export class FileParts {
   #open = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** Files that are open now. */
   get open(): number {
     return this.#open;
   }
 
-  /**
-   * The bytes of a file from the first to the last.
-   *
-   * @throws DataError if it is replaced or changed meanwhile, or the error of the system
-   */
+  /** @throws DataError if the file is replaced or changed meanwhile, or the error of the system */
   async *read(path: string, first: number, last: number): AsyncGenerator<Buffer> {
     let known: string | null = null;
     for (let at = first; at <= last; at += PART_BYTES) {

@@ -1,7 +1,4 @@
-/**
- * `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has
- * a registry.
- */
+/** Metrics of a service in the text form of Prometheus. */
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
@@ -12,7 +9,6 @@ import type { RequestFacts } from "./request-facts.js";
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
 
-/** The end of one request, as counters see it. */
 export interface RequestEnd extends Pick<RequestFacts, "operation" | "interface" | "points" | "token"> {
   /** "ok", a code of the error list, a fault code, or a status. */
   readonly outcome: string;
@@ -22,11 +18,9 @@ export interface RequestEnd extends Pick<RequestFacts, "operation" | "interface"
 export interface Metrics {
   readonly registry: Registry;
   observe(facts: RequestEnd): void;
-  /** Sets what reads the figures of jobs. */
   addJobs(read: () => JobFigures): void;
 }
 
-/** Figures of jobs. */
 export interface JobFigures {
   readonly queued: number;
   readonly running: number;
@@ -34,10 +28,9 @@ export interface JobFigures {
   readonly stalledSeconds: number;
 }
 
-/** A value with those of its labels. */
 type MetricSample = readonly [labels: readonly string[], value: number];
 
-/** Makes a figure whose samples are read on request; names that end in `_total` are counters, the others gauges. */
+/** A metric whose samples are read on request: a counter if its name ends in `_total`, else a gauge. */
 function figure(
   registers: Registry[],
   name: string,
@@ -65,7 +58,7 @@ function figure(
   });
 }
 
-/** Counts in a plain map, which is copied when it is read: requests are many, readers are few. */
+/** Counts that are copied when they are read: requests are many, readers are few. */
 class Tally {
   readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
 
@@ -83,7 +76,6 @@ class Tally {
   }
 }
 
-/** Makes the figures of a service. */
 export function createMetrics(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -136,7 +128,6 @@ function jobFigures(read: () => JobFigures, registers: Registry[]): void {
   figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
 }
 
-/** Figures without labels, each read on request. */
 function plainFigures(
   engine: Engine,
   admission: Admission,
@@ -187,7 +178,6 @@ function plainFigures(
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
 }
 
-/** Figures of each store behind HTTP. */
 function storeFigures(engine: Engine, registers: Registry[]): void {
   const figures: readonly (readonly [
     name: string,
@@ -208,7 +198,6 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
   }
 }
 
-/** Figures of the cache on disk of stores; none if there is no such cache. */
 function storeCacheFigures(engine: Engine, registers: Registry[]): void {
   type Cache = NonNullable<EngineStatus["storeCache"]>;
   const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [
@@ -231,7 +220,7 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
   }
 }
 
-/** Figures of the peers of a cluster, as this process sees them; a process that works alone has none. */
+/** A process that works alone has no peers. */
 function peerFigures(engine: Engine, registers: Registry[]): void {
   const peers = (read: (peer: PeerStatus) => number) => () =>
     engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);

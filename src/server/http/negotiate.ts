@@ -1,16 +1,12 @@
-/** Negotiates the media type and the coding of an answer by the headers of its request (RFC 9110, 12.5). */
+/** Media type and coding of an answer by the headers of its request (RFC 9110, 12.5). */
 import Negotiator from "negotiator";
 import { RequestError } from "../../shared/errors.js";
 
-/** An Accept header excludes everything that is offered. */
 export class NotAcceptableError extends RequestError {}
 
 /**
- * Chooses the media type with the highest weight in an Accept header; of equal ones the first offered.
- *
- * @param header undefined or blank: everything is accepted
- * @param offered lower case, the default first
- * @throws NotAcceptableError when the header excludes all of them
+ * The media type with the highest weight; of equal ones the first offered. @param header blank: everything is accepted
+ * @param offered lower case, the default first @throws NotAcceptableError when the header excludes all of them
  */
 export function negotiate<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T {
   const chosen = preferred(header, offered);
@@ -18,7 +14,7 @@ export function negotiate<T extends string>(header: string | undefined, offered:
   return chosen;
 }
 
-/** The same choice, null if the header excludes everything. */
+/** The same; null if the header excludes everything. */
 export function preferred<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T | null {
   if (header === undefined || header.trim() === "") return offered[0];
   const ranked = rank(header, offered);
@@ -27,23 +23,22 @@ export function preferred<T extends string>(header: string | undefined, offered:
   return accepted.find((type) => !accepted.some((other) => outweighs(header, other, type))) ?? null;
 }
 
-/** Whether a header names a media type itself, not by a wildcard. */
+/** Not by a wildcard. */
 export function names(header: string | undefined, type: string): boolean {
   return header?.toLowerCase().includes(type) ?? false;
 }
 
-/** Whether an `Accept-Encoding` names gzip, or `*`, with a weight above zero. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   const negotiator = new Negotiator({ headers: { "accept-encoding": String(header ?? "") } });
   return negotiator.encodings(["gzip"]).length > 0;
 }
 
-/** The accepted types by weight; the library orders equal ones as the header does. */
+/** The library orders equal weights as the header does. */
 function rank(header: string, types: readonly string[]): string[] {
   return new Negotiator({ headers: { accept: header } }).mediaTypes([...types]);
 }
 
-/** Whether the weight of `type` exceeds that of `other`: it comes first whichever way the header is ordered. */
+/** Whether `type` comes first whichever way the header is ordered. */
 function outweighs(header: string, type: string, other: string): boolean {
   const backwards = header.split(",").reverse().join(",");
   return type !== other && [header, backwards].every((text) => rank(text, [other, type])[0] === type);

@@ -1,11 +1,11 @@
-/** `connectionsAllowed` bounds connections by the number of files that the system lets the process open. */
+/** Bound of connections by the files that the system lets the process open. */
 import { readFileSync } from "node:fs";
 
-/** Files reserved for datasets, threads and the store of events: at least this many, and this part of all files. */
+/** Files reserved for datasets, threads and the store of events, and part of all files. */
 const KEPT = 96;
 const KEPT_PART = 1 / 4;
 
-/** The number of files that the process may have open; infinity if the system does not say. */
+/** Infinity if the system does not say. */
 export function mostOpenFiles(): number {
   try {
     const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
@@ -15,12 +15,7 @@ export function mostOpenFiles(): number {
   }
 }
 
-/**
- * The number of connections to accept.
- *
- * @param wanted    `http.connections`
- * @param openFiles what `mostOpenFiles` returns
- */
+/** @param wanted `http.connections` @param openFiles what `mostOpenFiles` returns */
 export function connectionsAllowed(wanted: number, openFiles: number): number {
   const kept = Math.max(KEPT, Math.ceil(openFiles * KEPT_PART));
   return openFiles === Number.POSITIVE_INFINITY ? wanted : Math.max(1, Math.min(wanted, openFiles - kept));

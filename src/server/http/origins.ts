@@ -1,17 +1,15 @@
 /**
- * `guardOrigins` protects the service from other sites' web pages: it refuses foreign names for its address, and costly
- * requests from foreign origins.
+ * Protection from web pages of other sites: foreign names for the address, and costly requests from foreign origins,
+ * are refused.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { HttpRefusal } from "./refusal.js";
 import { addVary } from "./send-answer.js";
 
-/** Methods that cost nothing and change nothing. */
 const HARMLESS = ["GET", "HEAD", "OPTIONS"];
-/** Values of `Sec-Fetch-Site` of pages from elsewhere; ports make no difference to a site. */
+/** Ports make no difference to a site. */
 const FOREIGN_SITES = ["cross-site", "same-site"];
-/** Headers of answers that pages of an allowed origin may read. */
 const EXPOSED = [
   "Fieldprobe-Shape",
   "Fieldprobe-Times",
@@ -31,11 +29,9 @@ const EXPOSED = [
 ].join(", ");
 
 /**
- * Checks the `Host` and `Origin` of every request before anything else of it.
- *
- * A service that listens on loopback answers only to loopback names, the name of `BASE_URL` and those of
- * `ALLOWED_HOSTS`: a page whose name is made to resolve to this machine (DNS rebinding) gets 421. A costly request with
- * a foreign `Origin` that is not in `CORS_ORIGINS` gets 403; pages of listed origins may read the answer.
+ * Checks `Host` and `Origin` before anything else. A service on loopback answers only to loopback names, the name of
+ * `BASE_URL` and those of `ALLOWED_HOSTS`, against DNS rebinding: 421. A costly request with a foreign `Origin` that is
+ * not in `CORS_ORIGINS` gets 403.
  */
 export function guardOrigins(
   app: FastifyInstance,
@@ -74,8 +70,8 @@ export function guardOrigins(
 }
 
 /**
- * Keeps pages of other sites from reading by GET what costs much, as an image or a script of theirs, if the service
- * listens on loopback: browsers say where such a request comes from. A link that opens in a tab is followed.
+ * Refuses costly GET from images and scripts of other sites, if the service listens on loopback. A link that opens in a
+ * tab is followed.
  */
 export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Config, "host" | "corsOrigins">): void {
   if (!isLoopbackHost(host)) return;
@@ -91,7 +87,7 @@ export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Con
   });
 }
 
-/** The name in a `Host`, without the port. */
+/** Without the port. */
 function nameOf(host: string): string {
   return host.replace(/:\d*$/, "").toLowerCase();
 }
@@ -100,7 +96,7 @@ function isKnown(name: string, names: ReadonlySet<string>): boolean {
   return isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost") || names.has(name);
 }
 
-/** Whether a page comes from this service itself, under the requested address or its public one. */
+/** Whether a page comes from this service, under the requested address or its public one. */
 function isOwn(origin: string, host: string | undefined, base: URL | null): boolean {
   if (origin === base?.origin) return true;
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();

@@ -1,10 +1,8 @@
-/** Writes problem details (RFC 9457), the form in which every interface but SOAP reports an error. */
+/** Problem details (RFC 9457), the errors of every interface but SOAP. */
 import { STATUS_CODES } from "node:http";
 
-/** The media type of a problem. */
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** Members that every problem has; an interface adds its own. */
 export interface ProblemDetails {
   readonly type: "about:blank";
   readonly title: string;
@@ -12,12 +10,7 @@ export interface ProblemDetails {
   readonly detail: string;
 }
 
-/**
- * Writes down a problem.
- *
- * @param title null: the standard phrase of the status
- * @param members further members of the interface; those that are undefined are left out of JSON
- */
+/** @param title null: the standard phrase of the status @param members of the interface; undefined ones are left out */
 export function problemDetails<T extends object>(
   status: number,
   title: string | null,

@@ -1,36 +1,32 @@
-/** These functions read numbers from the text of a request: float32 rounded once, and whole numbers of 32 bits. */
+/** Numbers of the text of a request: float32 rounded once, and whole numbers of 32 bits. */
 
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 
-/** A fraction of zeros is taken because clients in the field print whole numbers so. */
+/** Clients in the field print whole numbers with a fraction of zeros. */
 const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
 
-/**
- * Reads a float, rounded once to float32. Infinite and NaN values pass.
- *
- * @throws RequestError `InvalidRequest` naming the member
- */
+/** Rounded once to float32. Infinite and NaN values pass. @throws RequestError `InvalidRequest` naming the member */
 export function readFloat(text: string, member: string): number {
   const value = parseFloat32(text);
   if (value === undefined) throw notA("number", text, member);
   return value;
 }
 
-/** Reads a float that must be finite. @throws RequestError `InvalidRequest`, or `OutOfRange` beyond float32 */
+/** @throws RequestError `InvalidRequest`, or `OutOfRange` beyond float32 */
 export function readFiniteFloat(text: string, member: string): number {
   const value = readFloat(text, member);
   if (!Number.isFinite(value)) throw new RequestError("OutOfRange", `${member} is not a finite float32.`, { member });
   return value;
 }
 
-/** Reads a finite float in double precision; it must be in the range of a float32. @throws RequestError as above */
+/** Finite, in double precision, in the range of float32. @throws RequestError as above */
 export function readDouble(text: string, member: string): number {
   readFiniteFloat(text, member);
   return Number(text);
 }
 
-/** Reads a whole number of 32 bits. @throws RequestError `InvalidRequest` naming the member */
+/** @throws RequestError `InvalidRequest` naming the member */
 export function readInt(text: string, member: string): number {
   const value = Number(text);
   if (!INT.test(text) || value < -(2 ** 31) || value >= 2 ** 31) throw notA("whole number of 32 bits", text, member);

@@ -1,22 +1,19 @@
-/** Writes the human page of an interface from its OpenAPI document: plain markup by subject, without scripts. */
+/** Human page of an interface from its OpenAPI document: plain markup by subject, without scripts. */
 
-/** A part of an OpenAPI document; which members are there follows from its place. */
+/** Part of an OpenAPI document; which members are there follows from its place. */
 interface Node {
   readonly [member: string]: unknown;
 }
 
-/** A request that shows an operation, and what answers it. */
 export interface ApiExample {
-  /** Address below the root of the service, with its query string. */
+  /** Below the root of the service, with its query string. */
   readonly address: string;
   readonly accept?: string;
-  /** A JSON body. */
   readonly body?: object;
-  /** The answer, shortened; absent if it is not text. */
+  /** Shortened; absent if it is not text. */
   readonly answer?: string;
 }
 
-/** A group of operations: its name, and the addresses that belong to it. */
 export interface ApiGroup {
   readonly name: string;
   readonly has: (address: string) => boolean;
@@ -33,13 +30,11 @@ const escaped = (text: unknown): string =>
 
 const node = (value: unknown): Node => (value ?? {}) as Node;
 
-/** The schema behind a reference. */
 function resolved(document: Node, schema: Node): Node {
   const name = /^#\/components\/schemas\/(.*)$/.exec(String(schema.$ref ?? ""))?.[1];
   return name === undefined ? schema : node(node(node(document.components).schemas)[name]);
 }
 
-/** A type in words. */
 function typeOf(document: Node, given: Node): string {
   const schema = resolved(document, given);
   const choices = (schema.anyOf ?? schema.oneOf) as readonly Node[] | undefined;
@@ -49,7 +44,7 @@ function typeOf(document: Node, given: Node): string {
   return String(schema.type ?? "any");
 }
 
-/** Rows of the members of an operation: those of its address, and those of its JSON body. */
+/** Members of the address of an operation, and of its JSON body. */
 function memberRows(document: Node, operation: Node): string[] {
   const parameters = (operation.parameters ?? []) as readonly Node[];
   const row = (name: unknown, place: unknown, schema: Node, description: unknown): string =>
@@ -66,7 +61,6 @@ function memberRows(document: Node, operation: Node): string[] {
   ];
 }
 
-/** A request as a command. */
 function commandOf(method: string, { address, accept, body }: ApiExample): string {
   const words = ["curl", "-s"];
   if (method !== "get" && (method !== "post" || body === undefined)) words.push("-X", method.toUpperCase());
@@ -96,11 +90,8 @@ function article(document: Node, method: string, address: string, operation: Nod
 }
 
 /**
- * The page.
- *
- * @param source  address of the document itself
- * @param groups  subjects, in their order; what belongs to none comes last
- * @param example of an operation, by method and address
+ * @param source address of the document @param groups in their order; what belongs to none comes last @param example of
+ * an operation, by method and address
  */
 export function referencePage(
   given: object,

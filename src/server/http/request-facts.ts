@@ -1,25 +1,20 @@
-/** What the access log and the counters keep of a request while it is served. */
+/** What access log and counters keep of a request. */
 export interface RequestFacts {
-  /** The interface that serves it, or "http". */
   interface: string;
-  /** A name of the operation table, or "none". */
   operation: string;
   /** Set if the status does not say it. */
   outcome: string | null;
   points: number;
-  /** The requested dataset. */
   dataset: string | null;
-  /** Milliseconds that the request waited for a slot. */
   queueMs: number;
   /** Milliseconds from there to the whole result. */
   computeMs: number;
-  /** Milliseconds of writing the answer, without waiting for its reader. */
+  /** Without waiting for the reader. */
   encodeMs: number;
-  /** Names the token, never the token itself. */
+  /** Never the token itself. */
   token: string | null;
 }
 
-/** The facts of a request before anything is known. */
 export const NO_FACTS: Readonly<RequestFacts> = {
   interface: "http",
   operation: "none",
@@ -32,7 +27,7 @@ export const NO_FACTS: Readonly<RequestFacts> = {
   token: null,
 };
 
-/** The outcome of a request whose facts do not state it, by its status and whether its answer was taken whole. */
+/** By the status and whether the answer was taken whole, unless the facts state it. */
 export function outcomeOf({ outcome }: RequestFacts, isWhole: boolean, status: number): string {
   if (outcome !== null) return outcome;
   if (!isWhole) return "cancelled";

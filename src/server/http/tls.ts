@@ -1,11 +1,11 @@
-/** `TlsFiles` reads certificate and key of an HTTPS server before it starts, and hands on changed ones later. */
+/** Certificate and key of an HTTPS server, which may change while it runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../shared/config.js";
 import { reasonOf } from "../../shared/system.js";
 
-/** Reads a file and lets `attempt` use it; an error adds a line to `problems` that names setting and file. */
+/** An error adds a line to `problems` that names setting and file. */
 function read<T>(
   problems: string[],
   setting: string,
@@ -28,13 +28,12 @@ function read<T>(
   }
 }
 
-/** The contents of both files. */
 interface KeyPair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Reads both files. @throws ConfigError when one cannot be read or used, and when they do not belong together */
+/** @throws ConfigError when a file cannot be read or used, and when they do not belong together */
 function readPair({ cert, key }: NonNullable<Config["tls"]>): KeyPair & { readonly certificate: X509Certificate } {
   const problems: string[] = [];
   const ofCert = read(problems, "FIELDPROBE_TLS_CERT", cert, "certificate", (text) => new X509Certificate(text));
@@ -48,13 +47,11 @@ function readPair({ cert, key }: NonNullable<Config["tls"]>): KeyPair & { readon
   return { cert: certText, key: keyText, certificate };
 }
 
-/** The methods of a logger that a reload calls. */
 export interface TlsLog {
   info(details: object, message: string): void;
   error(details: object, message: string): void;
 }
 
-/** The TLS files of a server. */
 export class TlsFiles {
   readonly #files: NonNullable<Config["tls"]>;
   #pair: KeyPair;
@@ -65,12 +62,11 @@ export class TlsFiles {
     this.#pair = readPair(files);
   }
 
-  /** Certificate and key in force. */
   get pair(): KeyPair {
     return this.#pair;
   }
 
-  /** Reads the files again; new connections get a changed pair, a pair that cannot be used changes nothing. */
+  /** New connections get a changed pair; a pair that cannot be used changes nothing. */
   reload(server: Pick<Server, "setSecureContext">, log: TlsLog): void {
     try {
       const { cert, key, certificate } = readPair(this.#files);

@@ -1,19 +1,14 @@
-/**
- * Tags answers to GET, so that whoever holds one learns without a computation that it has not changed (RFC 9110, 13).
- */
+/** Tags of answers to GET, by which whoever holds one learns that it has not changed (RFC 9110, 13). */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { digestBuild } from "../../engine/contract/build-digest.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Config } from "../../shared/config.js";
 
-/**
- * Tags answers: strong tags, digests of the data, the code that computes, the settings that change numbers, and the
- * request.
- */
+/** Strong tags: digests of the data, the code that computes, the settings that change numbers, and the request. */
 export class Tags {
   readonly #fd8Legacy: boolean;
-  /** Computed for the first tag: it reads every file of the code that computes. */
+  /** Computed for the first tag: reads every file of the code that computes. */
   #build: string | null = null;
 
   constructor({ fd8Legacy }: Config) {
@@ -28,14 +23,14 @@ export class Tags {
   }
 }
 
-/** Adds a tag to an answer. Returns whether the caller holds this very answer, so that 304 is all that it needs. */
+/** Adds a tag. Returns whether the caller holds this answer, so that 304 is all that it needs. */
 export function isHeld(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
   const held = (request.headers["if-none-match"] ?? "").split(",");
   return held.some((one) => ["*", tag, `W/${tag}`].includes(one.trim()));
 }
 
-/** Members of a query string in the order of their names: the same request has the same text. */
+/** Members in the order of their names: the same request has the same text. */
 export function canonical(query: unknown): string {
   const members = new URLSearchParams(query as Record<string, string>);
   members.sort();
