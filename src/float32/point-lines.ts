@@ -59,10 +59,9 @@ function cellsAt(
  * column t or time is the time of the point.
  */
 export class PointLines {
-  #points = new Float32Array(3 * 1024);
+  #points: number[] = [];
   readonly #times: number[] = [];
   readonly #timed: boolean;
-  #length = 0;
   #columns: Columns | null = null;
   #line = 0;
   #hasPoints = false;
@@ -81,7 +80,7 @@ export class PointLines {
     const isComment = COMMENT.test(text);
     const cells = text.split(SEPARATOR);
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
-    if (isHeader && this.#length === 0 && !this.#hasPoints && this.#columns === null) {
+    if (isHeader && this.#points.length === 0 && !this.#hasPoints && this.#columns === null) {
       this.#columns = columnsOf(text);
       return;
     }
@@ -90,18 +89,18 @@ export class PointLines {
     const values = point.slice(0, 3).map(parseFloat32);
     const times = point.slice(3).map(Number);
     const fits = point.length === 3 || (point.length === 4 && this.#timed);
-    if (this.#length === 0) this.#start = values[0] as number;
-    const alike = this.#length === 0 || times.length * (this.#length / 3) === this.#times.length;
+    if (this.#points.length === 0) this.#start = values[0] as number;
+    const alike = this.#points.length === 0 || times.length * (this.#points.length / 3) === this.#times.length;
     if (!fits || !alike || ![...values, ...times].every((value) => Number.isFinite(value))) throw this.#refusal(text);
     this.#times.push(...times);
-    if (this.#columns !== null || this.#length / 3 !== (values[0] as number) - this.#start) this.#isCounted = false;
-    if (this.#length === this.#points.length) this.#grow();
-    for (const value of values) this.#points[this.#length++] = value as number;
+    if (this.#columns !== null || this.#points.length / 3 !== (values[0] as number) - this.#start)
+      this.#isCounted = false;
+    this.#points.push(...(values as number[]));
   }
 
   /** Points of the lines so far, each number rounded once to float32. */
   get points(): Float32Array<ArrayBuffer> {
-    return this.#points.subarray(0, this.#length);
+    return Float32Array.from(this.#points);
   }
 
   /** @throws Error if four columns without names may as well be a number of each point, x, y and z */
@@ -117,18 +116,12 @@ export class PointLines {
     return this.#times.length === 0 ? null : Float64Array.from(this.#times);
   }
 
-  /** Points since the last call, which are then forgotten; valid until the next line is read. */
+  /** Points since the last call, which are then forgotten. */
   take(): Float32Array<ArrayBuffer> {
     const points = this.points;
-    this.#length = 0;
+    this.#points = [];
     this.#hasPoints ||= points.length > 0;
     return points;
-  }
-
-  #grow(): void {
-    const grown = new Float32Array(2 * this.#length);
-    grown.set(this.#points);
-    this.#points = grown;
   }
 
   #refusal(text: string): Error {
