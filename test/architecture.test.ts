@@ -207,7 +207,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/cluster": 1_650,
   "src/engine": 9_740,
   "src/events": 4_340,
-  "src/float32": 343,
+  "src/float32": 329,
   "src/jobs": 2_821,
   "src/kernels": 9_300,
   "src/server": 22_588,

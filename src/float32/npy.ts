@@ -64,12 +64,10 @@ export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array
   return (index) => read(width * index);
 }
 
-/** Points x, y, z, x, y, z, ..., rounded to float32. @throws Error that says what the array is and what it has to be */
-export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
-  return readTimedNpy(bytes, false).points;
-}
-
-/** The same with the times of an array of shape (n, 4), if `timed` is set. */
+/**
+ * Points x, y, z, x, y, z, ..., rounded to float32, and the times of an array of shape (n, 4) if `timed` is set.
+ * @throws Error that says what the array is and what it has to be
+ */
 export function readTimedNpy(
   bytes: Uint8Array,
   timed = true,

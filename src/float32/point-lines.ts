@@ -43,12 +43,7 @@ function columnsOf(header: string): Columns | null {
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
 }
 
-function cellsAt(
-  { count, at, time, separator }: Columns,
-  text: string,
-  cells: readonly string[],
-  timed: boolean,
-): string[] {
+function cellsAt({ count, at, time, separator }: Columns, text: string, cells: readonly string[], timed: boolean) {
   const row = cells.length === count ? cells : text.split(separator);
   return row.length === count ? (timed && time >= 0 ? [...at, time] : at).map((column) => row[column]) : [];
 }

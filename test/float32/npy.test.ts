@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isNpy, readNpy } from "../../src/float32/npy.js";
+import { isNpy, readTimedNpy } from "../../src/float32/npy.js";
+
+const readNpy = (bytes: Uint8Array) => readTimedNpy(bytes, false).points;
 
 /** A .npy file by the format's description. */
 function npy(descr: string, shape: string, order: "True" | "False", data: Buffer, major = 1): Buffer {
