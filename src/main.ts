@@ -8,13 +8,13 @@ import { openEngine } from "./engine/main/engine.js";
 import { apiPlugin } from "./server/ask/plugin.js";
 import { createApp } from "./server/http/app.js";
 import { checkExposure } from "./server/http/auth.js";
+import { createLog } from "./server/http/log.js";
 import type { Plugin } from "./server/http/service.js";
 import { jhtdbPlugin } from "./server/jhtdb/plugin.js";
 import { pagePlugin } from "./server/rest/page-files.js";
 import { soapPlugin } from "./server/soap/route.js";
 import { zarrPlugin } from "./server/zarr/plugin.js";
 import type { Config } from "./shared/config.js";
-import { createLog } from "./shared/log.js";
 import { obeySignals } from "./shared/system.js";
 
 /**

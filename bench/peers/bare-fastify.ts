@@ -3,7 +3,7 @@
  * text of the same length, and logs the same line. Prints its port.
  */
 import Fastify from "fastify";
-import { createLog } from "../../dist/shared/log.js";
+import { createLog } from "../../dist/server/http/log.js";
 
 const POINT = /<x>([^<]*)<\/x><y>([^<]*)<\/y><z>([^<]*)<\/z>/;
 const FACTS = { interface: "soap 1.1", operation: "GetVelocity", dataset: "isotropic32", outcome: "ok", points: 1 };

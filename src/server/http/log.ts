@@ -1,6 +1,6 @@
-/** Creates the log of a process: JSON lines for a file or pipe, readable lines for a terminal, both on stderr. */
+/** Log of a service: JSON lines for a file or pipe, readable lines for a terminal, both on stderr. */
 import { type DestinationStream, type Logger, pino } from "pino";
-import type { Config } from "./config.js";
+import type { Config } from "../../shared/config.js";
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: "trace",

@@ -1,6 +1,6 @@
 /** The log as a terminal shows it. */
 import { expect, it } from "vitest";
-import { readableLine } from "../../src/shared/log.js";
+import { readableLine } from "../../../src/server/http/log.js";
 
 it("shows time, level, message and members in one line", () => {
   const line = JSON.stringify({
