@@ -165,7 +165,6 @@ export function planeLayer(
       scale: size,
       axes: [h, v],
       brush: brushOf(now, set),
-      streaks: null,
       swipe: 0,
       crosshair: [
         pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
@@ -224,8 +223,10 @@ function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   const place = cross.value;
   const a = "xyz".indexOf(pane.plane);
   const pace = 2.4 / fastest(across, up);
+  const where = JSON.stringify([set.digest, centre, size, place[a], rect.width, rect.height]);
   return {
-    key: JSON.stringify([across.key, up.key, centre, size, place[a], rect.width, rect.height]),
+    key: `${across.key} ${up.key} ${where}`,
+    place: where,
     width: rect.width,
     height: rect.height,
     fill: (columns, rows) => {
@@ -593,26 +594,32 @@ export class Stage {
         one.scale,
         one.range,
         one.map,
-        one.brush?.low,
-        one.brush?.high,
+        one.brush && [one.brush.volume.key, one.brush.low, one.brush.high],
       ];
-    const key = JSON.stringify([
+    // In motion a quarter of the pixels, where pictures take long.
+    const part = (isDragging.value || isPlaying.value) && this.#cost > 25 ? 0.5 : 1;
+    const content = JSON.stringify([
       keyOf(layer),
       keyOf(other?.layer),
-      at,
-      cross.value,
+      isSwiped && at,
       shown.time,
       shown.method,
       now.what,
       now.b,
+      now.stage,
+      part,
     ]);
+    const key = `${content} ${cross.value}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
     if (isSame && streaks === null) return false;
     this.#drawn.set(index, isPending ? "" : key);
-    renderer.plane(rect, { ...layer, streaks, swipe: isSwiped ? at : 0 }, grounds);
+    const layers = [
+      { ...layer, swipe: isSwiped ? at : 0 },
+      ...(other === null ? [] : [{ ...other.layer, swipe: -at }]),
+    ];
+    renderer.planes(index, rect, layers, grounds, { key: content, streaks, part });
     if (isSame) return false;
     this.#isChanged = true;
-    if (other !== null) renderer.plane(rect, { ...other.layer, swipe: -at }, grounds);
     const isMinus = layer !== found.layer;
     const plain = planeTitle(pane, layer.volume, cross.value);
     const more = isMinus ? `A − B, B: ${differs(now)}` : isDifference ? "A and B have other nodes" : "";

@@ -17,7 +17,7 @@ import {
   valueTexture,
 } from "./gl.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
-import { COMPOSE, COPY, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, SURFACE } from "./shaders.js";
+import { COMPOSE, COPY, CROSSHAIR, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, STREAKED, SURFACE } from "./shaders.js";
 
 /** A part of the canvas in pixels of CSS, from its upper left corner. */
 export interface Rect {
@@ -38,7 +38,6 @@ export interface PlaneLayer {
   readonly scale: number;
   readonly axes: readonly [number, number];
   readonly brush: { readonly volume: Volume; readonly low: number; readonly high: number } | null;
-  readonly streaks: WebGLTexture | null;
   /** Part of the pane from its left (or, negative, from its right) that is drawn; 0: all. */
   readonly swipe: number;
   /** The crosshair in pixels of CSS from the lower left corner of the pane. */
@@ -70,6 +69,8 @@ export interface Grounds {
 }
 
 const TABLE = 4096;
+/** Bytes of values whose allocation is checked. */
+const LARGE = 16 * 2 ** 20;
 /** Milliseconds that a tile of the surface may take. */
 const TILE_MS = 36;
 
@@ -93,6 +94,8 @@ function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, b
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();
+  /** Pictures of planes by pane. */
+  readonly #planes = new Map<number, { readonly key: string; readonly target: Target }>();
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
@@ -146,15 +149,92 @@ export class Renderer {
     return true;
   }
 
-  /** Draws a plane. */
-  plane(rect: Rect, layer: PlaneLayer, grounds: Grounds): void {
+  /**
+   * Draws planes over each other in a pane, with the crosshair of the first.
+   *
+   * @param key   of the planes without crosshair and streaks: they are kept until it changes
+   * @param part  part of the pixels a side in which they are drawn
+   */
+  planes(
+    index: number,
+    rect: Rect,
+    layers: readonly PlaneLayer[],
+    grounds: Grounds,
+    { key, streaks, part }: { readonly key: string; readonly streaks: WebGLTexture | null; readonly part: number },
+  ): void {
     const { gl } = this;
-    const { dataset, volume, picture, range, map, brush, streaks } = layer;
-    const [, , w, h] = this.#enter(rect);
+    const [left, bottom, w, h] = this.#size(rect);
+    const known = this.#planes.get(index);
+    const target = this.#sized(known?.target ?? null, Math.ceil(w * part), Math.ceil(h * part), [gl.RGBA8]);
+    if (known?.key !== key || known.target !== target) {
+      this.#planes.set(index, { key, target });
+      for (const layer of layers) this.#plane(target, rect, layer, grounds);
+    }
+    this.#enter(rect);
+    if (streaks === null) {
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, target.framebuffer);
+      const how = part === 1 ? gl.NEAREST : gl.LINEAR;
+      gl.blitFramebuffer(
+        0,
+        0,
+        target.width,
+        target.height,
+        left,
+        bottom,
+        left + w,
+        bottom + h,
+        gl.COLOR_BUFFER_BIT,
+        how,
+      );
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    } else {
+      const { at } = this.#use(COVER, STREAKED);
+      this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
+      this.#bind(1, gl.TEXTURE_2D, streaks, at("streaks"));
+      gl.uniform4f(at("pane"), left, bottom, w, h);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+    this.#crosshair(rect, layers[0].crosshair, grounds);
+  }
+
+  /** Draws the crosshair, only where it is. */
+  #crosshair(rect: Rect, place: readonly [number, number], grounds: Grounds): void {
+    const { gl } = this;
+    const [left, bottom, w, h] = this.#size(rect);
+    const { at } = this.#use(COVER, CROSSHAIR);
+    const ratio = w / rect.width;
+    // Whole pixels, so that the lines are sharp.
+    const [x, y] = place.map((one, a) => [left, bottom][a] + Math.floor(one * ratio + 1e-3) + 0.5);
+    gl.uniform2f(at("crosshair"), x, y);
+    gl.uniform3f(at("mark"), ...grounds.mark);
+    gl.uniform1f(at("ratio"), ratio);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    const [ring, line] = [Math.ceil(11 * ratio), Math.ceil(ratio)];
+    for (const [x0, y0, x1, y1] of [
+      [x - ring, y - ring, x + ring, y + ring],
+      [left, y - line, x - ring, y + line],
+      [x + ring, y - line, left + w, y + line],
+      [x - line, bottom, x + line, y - ring],
+      [x - line, y + ring, x + line, bottom + h],
+    ]) {
+      const [l, b] = [Math.max(left, Math.floor(x0)), Math.max(bottom, Math.floor(y0))];
+      const [r, t] = [Math.min(left + w, Math.floor(x1)), Math.min(bottom + h, Math.floor(y1))];
+      if (r <= l || t <= b) continue;
+      gl.scissor(l, b, r - l, t - b);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+    gl.disable(gl.BLEND);
+  }
+
+  #plane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Grounds): void {
+    const { gl } = this;
+    const { dataset, volume, picture, range, map, brush } = layer;
+    const { width: w, height: h } = target;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
     const program = this.#use(COVER, PLANE, {
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
-      ...{ STREAKS: streaks !== null, BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
+      ...{ BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
       ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...kindsOf(dataset, range) },
     });
     const { at } = program;
@@ -176,7 +256,6 @@ export class Renderer {
       gl.uniform2f(at("storedBrush"), values.half, values.middle);
       gl.uniform2f(at("brushRange"), brush.low, brush.high);
     }
-    if (streaks !== null) this.#bind(5, gl.TEXTURE_2D, streaks, at("streaks"));
     const ratio = w / rect.width;
     const step = layer.scale / ratio;
     const vector = (a: number, size: number): Vec3 => [0, 1, 2].map((i) => (i === a ? size : 0)) as unknown as Vec3;
@@ -192,13 +271,12 @@ export class Renderer {
     gl.uniform1f(at("planeStep"), step);
     gl.uniform1f(at("swipe"), layer.swipe * ratio);
     gl.uniform1f(at("ratio"), ratio);
-    // Whole pixels, so that the lines are sharp.
-    const [cx, cy] = layer.crosshair.map((one) => Math.floor(one * ratio + 1e-3) + 0.5);
-    gl.uniform2f(at("crosshair"), cx, cy);
-    gl.uniform3f(at("mark"), ...grounds.mark);
     gl.uniform3f(at("ground"), ...grounds.plane);
     gl.uniform3f(at("hatch"), ...grounds.hatch);
-    gl.uniform4f(at("pane"), ...this.#corner(rect), w, h);
+    gl.uniform4f(at("pane"), 0, 0, w, h);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target.framebuffer);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.viewport(0, 0, w, h);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
@@ -368,7 +446,7 @@ export class Renderer {
     if (target?.width === width && target.height === height) return target;
     const { gl } = this;
     if (target !== null) freeTarget(gl, target);
-    return makeTarget(gl, width, height, formats, gl.NEAREST);
+    return makeTarget(gl, width, height, formats, formats.length === 1 ? gl.LINEAR : gl.NEAREST);
   }
 
   #march(target: Target, tile: readonly number[], layer: SurfaceLayer, hasOcclusion: boolean): void {
@@ -532,7 +610,8 @@ export class Renderer {
       // What does not fit beside what is shown is stored as half floats.
       const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
       let stored = valueTexture(gl, values, isFloat);
-      if (gl.getError() === gl.OUT_OF_MEMORY) {
+      // Asking waits for the card: only what is large can fail.
+      if (data.byteLength >= LARGE && gl.getError() === gl.OUT_OF_MEMORY) {
         gl.deleteTexture(stored.texture);
         this.#limit /= 2;
         this.#evict(data.byteLength / 2);

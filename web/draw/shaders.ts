@@ -48,7 +48,6 @@ export const PLANE = `${COMMON}
 uniform sampler3D volume;
 uniform sampler2D picture;
 uniform sampler3D brush;
-uniform sampler2D streaks;
 uniform vec2 stored, storedPicture, storedBrush;
 uniform vec2 brushRange;
 uniform vec4 pane;
@@ -59,19 +58,9 @@ uniform float planeStep;
 uniform vec4 pictureBox;
 uniform vec2 pictureTiles;
 uniform float swipe, ratio;
-uniform vec2 crosshair;
-uniform vec3 ground, hatch, mark;
+uniform vec3 ground, hatch;
+// Opaque where there are values: streaks are laid over those only.
 out vec4 colour;
-
-// The lines of the crosshair, a pixel wide, and its ring with a dark edge.
-vec3 withCrosshair(vec3 shown, vec2 at) {
-  vec2 d = abs(at - crosshair);
-  float ring = abs(length(at - crosshair) - 7.0 * ratio);
-  shown = mix(shown, vec3(1.0) - mark, 0.7 * clamp(2.3 * ratio - ring, 0.0, 1.0));
-  float line = max(step(d.x, 0.5 * ratio), step(d.y, 0.5 * ratio));
-  shown = mix(shown, mark, 0.75 * line);
-  return mix(shown, mark, clamp(1.2 * ratio - ring, 0.0, 1.0));
-}
 
 float hatching(vec2 at) { return step(0.5, fract((at.x + at.y) / 9.0)); }
 
@@ -88,7 +77,7 @@ void main() {
   float outside = max(beyond.x, max(beyond.y, beyond.z));
   if (outside > 0.0) {
     float px = outside / (length(across) * ratio);
-    colour = vec4(withCrosshair(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, at), 1.0);
+    colour = vec4(px < 14.0 ? mix(ground, hatch, hatching(at) * (1.0 - px / 14.0)) : ground, 0.0);
     return;
   }
 #endif
@@ -121,12 +110,8 @@ void main() {
 #endif
     value = value * stored.x + stored.y;
   }
-  if (known < 0.999) { colour = vec4(withCrosshair(mix(ground, hatch, hatching(at)), at), 1.0); return; }
+  if (known < 0.999) { colour = vec4(mix(ground, hatch, hatching(at)), 0.0); return; }
   vec3 shown = colourOf(shadeOf(value));
-#ifdef STREAKS
-  float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0;
-  shown = clamp(shown * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0);
-#endif
 #ifdef BRUSH
   float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
   bool inside = b >= brushRange.x && b <= brushRange.y;
@@ -135,7 +120,37 @@ void main() {
   if (!inside) shown = mix(ground, shown, 0.35);
   if (edge < 1.0) shown = vec3(0.95);
 #endif
-  colour = vec4(withCrosshair(shown, at), 1.0);
+  colour = vec4(shown, 1.0);
+}`;
+
+/** Lays streaks over a picture of a plane. */
+export const STREAKED = `#version 300 es
+precision highp float;
+uniform sampler2D picture, streaks;
+uniform vec4 pane;
+out vec4 colour;
+void main() {
+  vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
+  vec4 shown = texture(picture, uv);
+  float light = (texture(streaks, uv).r - 0.5) * 2.0 * shown.a;
+  colour = vec4(clamp(shown.rgb * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0), 1.0);
+}`;
+
+/** The lines of the crosshair, a pixel wide, and its ring with a dark edge. */
+export const CROSSHAIR = `#version 300 es
+precision highp float;
+uniform vec2 crosshair;
+uniform vec3 mark;
+uniform float ratio;
+out vec4 colour;
+void main() {
+  vec2 d = abs(gl_FragCoord.xy - crosshair);
+  float ring = abs(length(d) - 7.0 * ratio);
+  float edge = 0.7 * clamp(2.3 * ratio - ring, 0.0, 1.0);
+  float line = 0.75 * max(step(d.x, 0.5 * ratio), step(d.y, 0.5 * ratio));
+  float circle = clamp(1.2 * ratio - ring, 0.0, 1.0);
+  vec3 shown = mix(mix((vec3(1.0) - mark) * edge, mark, line), mark, circle);
+  colour = vec4(shown, 1.0 - (1.0 - edge) * (1.0 - line) * (1.0 - circle));
 }`;
 
 export const SURFACE = `${COMMON}

@@ -32,6 +32,8 @@ void main() {
 /** Where a pane's streaks flow: two components, sampled on a coarse grid of the pane. */
 export interface PaneFlow {
   readonly key: string;
+  /** What of the key is the place: streaks go on from one time to the next, and grow anew at another place. */
+  readonly place: string;
   readonly width: number;
   readonly height: number;
   /** Fills a grid of velocities, two a place, in pixels of the pane a picture. */
@@ -40,6 +42,7 @@ export interface PaneFlow {
 
 interface PaneState {
   key: string;
+  place: string;
   readonly targets: [Target, Target];
   readonly shown: Target;
   readonly flow: WebGLTexture;
@@ -77,7 +80,7 @@ export class Streaks {
     let pane = this.#panes.get(index);
     if (pane === undefined || pane.shown.width !== width || pane.shown.height !== height) {
       const make = () => makeTarget(gl, width, height, [gl.R8], gl.LINEAR);
-      pane = { key: "", targets: [make(), make()], shown: make(), flow: gl.createTexture() };
+      pane = { key: "", place: "", targets: [make(), make()], shown: make(), flow: gl.createTexture() };
       for (const { framebuffer } of pane.targets) {
         gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
         gl.disable(gl.SCISSOR_TEST);
@@ -86,8 +89,9 @@ export class Streaks {
       }
       this.#panes.set(index, pane);
     }
-    const isNew = pane.key !== flow.key;
-    if (isNew) {
+    const isElsewhere = pane.place !== flow.place;
+    pane.place = flow.place;
+    if (pane.key !== flow.key) {
       pane.key = flow.key;
       const values = flow.fill(GRID, GRID);
       gl.activeTexture(gl.TEXTURE0);
@@ -98,8 +102,7 @@ export class Streaks {
     }
     gl.disable(gl.SCISSOR_TEST);
     gl.viewport(0, 0, width, height);
-    // A new flow starts with streaks that are grown at once.
-    for (let i = 0; i < (isNew ? 32 : 1); i++) this.#step(pane, width, height);
+    for (let i = 0; i < (isElsewhere ? 32 : 1); i++) this.#step(pane, width, height);
     this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0]], ["before"], width, height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return pane.shown.textures[0];
