@@ -250,13 +250,28 @@ function flowOf(pane: PlanePane, now: View): PaneFlow | null {
   };
 }
 
+const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/;
+
 /** The condition of a brush as an interval of a volume. */
 function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
-  const found = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/.exec(now.brush ?? "");
+  const found = BRUSH.exec(now.brush ?? "");
   if (found === null) return null;
   const volume = volumeOf(set, found[1].trim(), frameOf(now.time, set));
   if (volume === null) return null;
   return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
+}
+
+const INSIDES = new WeakMap<Volume, { readonly key: string; readonly volume: Volume }>();
+
+/** How far values are inside of a brush, positive there. */
+function insideOf({ volume, low, high }: NonNullable<PlaneLayer["brush"]>): Volume {
+  const key = `${low} ${high}`;
+  const known = INSIDES.get(volume);
+  if (known?.key === key) return known.volume;
+  const data = volume.data.map((value) => Math.min(value - low, high - value));
+  const made = { ...volume, key: `${volume.key} ${key}`, data };
+  INSIDES.set(volume, { key, volume: made });
+  return made;
 }
 
 /** How much further away the eye is in a pane that is narrower than it is high. */
@@ -279,10 +294,14 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
   const layer: SurfaceLayer = {
     ...{ dataset: set, fine: fineOf(surface, set), level: now.surface.value, colour, range },
-    ...{ side: isBelow(surface.what) ? -1 : 1, map: surfaceMap(range), low, high },
+    ...{ side: isBelow(surface.what) ? -1 : 1, map: surfaceMap(range), low, high, faint: null },
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * further()], middle, sizeOf(set)),
   };
-  return { layer, isPending: own === null };
+  const brush = brushOf(now, set);
+  const isPending = own === null;
+  if (brush === null) return { layer, isPending };
+  // What is brushed stands out, with the surface faintly around it.
+  return { layer: { ...layer, fine: fineOf(insideOf(brush), set), level: 0, side: 1, faint: layer }, isPending };
 }
 
 /** Edges of the box and lines of the crosshair. */
@@ -673,7 +692,8 @@ export class Stage {
       now.centre,
       level,
       side,
-      now.surface.what,
+      now.surface,
+      now.brush,
       colour.key,
       fine.dims,
       range,
@@ -696,7 +716,9 @@ export class Stage {
     this.#space = isLate ? "" : same;
     const { what, value } = now.surface;
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
-    const title = `${quantityOf(what).symbol}${inside}, coloured by ${quantityOf(now.colour).symbol}`;
+    const surface = `${quantityOf(what).symbol}${inside}`;
+    const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
+    const title = `${shown}, coloured by ${quantityOf(now.colour).symbol}`;
     const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
     this.#setTitle(index, { title, note, isPending: found.isPending });
     const overlay = JSON.stringify([now.camera, now.centre, rect, range, map, layer.colour.what]);
@@ -710,6 +732,14 @@ export class Stage {
     if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
     return isLate;
   }
+}
+
+/** A brush in symbols. */
+function brushTitle(brush: string | null): string {
+  const [, what = "", low = "", high] = BRUSH.exec(brush ?? "") ?? [];
+  const text = (number: string) => plainNumber(Number(number), 3);
+  const { symbol } = quantityOf(what.trim());
+  return high === undefined ? `${symbol} ≥ ${text(low)}` : `${symbol} from ${text(low)} to ${text(high)}`;
 }
 
 /** What differs in B, in words. */

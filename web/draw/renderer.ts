@@ -55,6 +55,8 @@ export interface SurfaceLayer {
   readonly camera: Camera;
   readonly low: Vec3;
   readonly high: Vec3;
+  /** A second surface, drawn faintly. */
+  readonly faint: SurfaceLayer | null;
 }
 
 /** Segments: from, to, and a colour with its opacity, ten numbers each. */
@@ -78,6 +80,7 @@ const TILE_MS = 36;
 interface Lit {
   key: string;
   coarse: Target | null;
+  faint: Target | null;
   full: Target | null;
   /** Tiles of the full picture that are left; null before it is begun. */
   tiles: number[][] | null;
@@ -104,7 +107,7 @@ export class Renderer {
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
   #limit: number;
-  #lit: Lit = { key: "", coarse: null, full: null, tiles: null, shown: "none" };
+  #lit: Lit = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
   #composed: { readonly key: string; readonly target: Target } | null = null;
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
@@ -295,6 +298,14 @@ export class Renderer {
       Object.assign(lit, { key: own, tiles: null });
       lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
       this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
+      const { faint } = layer;
+      if (faint !== null) {
+        lit.faint = this.#sized(lit.faint, lit.coarse.width, lit.coarse.height);
+        this.#march(lit.faint, [0, 0, lit.faint.width, lit.faint.height], faint, false);
+      } else if (lit.faint !== null) {
+        freeTarget(this.gl, lit.faint);
+        lit.faint = null;
+      }
       lit.shown = "coarse";
       this.#setFence();
     }
@@ -354,17 +365,6 @@ export class Renderer {
   get progress(): string {
     const { shown, tiles } = this.#lit;
     return `${shown}, ${tiles?.length ?? "?"} tiles of ${this.#tile} left`;
-  }
-
-  /** Draws the surface that is shown at once and whole, for figures and movies. */
-  surfaceAtOnce(rect: Rect, layer: SurfaceLayer, grounds: Grounds): void {
-    const [, , width, height] = this.#size(rect);
-    const lit = this.#lit;
-    lit.full = this.#sized(lit.full, width, height);
-    lit.coarse ??= this.#sized(null, 2, 2);
-    this.#march(lit.full, [0, 0, width, height], layer, true);
-    Object.assign(lit, { shown: "full", tiles: [], key: "" });
-    this.#composeLit(rect, grounds);
   }
 
   #makeSegments() {
@@ -495,19 +495,24 @@ export class Renderer {
   #composeLit(rect: Rect, grounds: Grounds): void {
     const { gl } = this;
     const [x, y, w, h] = this.#size(rect);
-    const { key, shown, full, coarse, tiles } = this.#lit;
+    const { key, shown, full, coarse, faint, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
     const made = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
     if (this.#composed?.key !== made) {
       const kept = this.#composed?.target ?? null;
       this.#composed = { key: made, target: this.#sized(kept, w, h, [gl.RGBA8]) };
-      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: shown === "full" });
+      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: shown === "full", FAINT: target !== null && faint !== null });
       if (target !== null) {
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
         filter(gl, gl.TEXTURE_2D, gl.LINEAR);
       }
       this.#bind(0, gl.TEXTURE_2D, target?.textures[0] ?? this.#clear(), at("picture"));
+      if (target !== null && faint !== null) {
+        this.#bind(1, gl.TEXTURE_2D, target.textures[1], at("depth"));
+        this.#bind(2, gl.TEXTURE_2D, faint.textures[0], at("faint"));
+        this.#bind(3, gl.TEXTURE_2D, faint.textures[1], at("faintDepth"));
+      }
       gl.uniform3f(at("top"), ...grounds.top);
       gl.uniform3f(at("bottom"), ...grounds.bottom);
       gl.uniform4f(at("pane"), 0, 0, w, h);

@@ -320,7 +320,7 @@ void main() {
 /** Puts the lit picture on its ground. */
 export const COMPOSE = `#version 300 es
 precision highp float;
-uniform sampler2D picture;
+uniform sampler2D picture, depth, faint, faintDepth;
 uniform vec4 pane;
 uniform vec3 top, bottom;
 out vec4 colour;
@@ -343,6 +343,10 @@ void main() {
     c = 0.28 * c + 0.24 * (texture(picture, uv + 0.7 * along) + texture(picture, uv - 0.7 * along))
       + 0.12 * (texture(picture, uv + 1.8 * along) + texture(picture, uv - 1.8 * along));
   }
+#endif
+#ifdef FAINT
+  vec4 f = 0.2 * texture(faint, uv);
+  c = texture(faintDepth, uv).r < texture(depth, uv).r ? f + c * (1.0 - f.a) : c + f * (1.0 - c.a);
 #endif
   ground += (fract(52.98 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584)))) - 0.5) / 255.0;
   colour = vec4(ground * (1.0 - c.a) + c.rgb, 1.0);
