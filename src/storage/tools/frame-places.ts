@@ -37,6 +37,7 @@ export interface FramePlaces {
 /** Collects the places of one field and frame, brick by brick. */
 export class PlacesOfFrame {
   readonly #components: number;
+  readonly #nodes: readonly number[];
   /** Nodes of a cell along each axis. */
   readonly #edge: number;
   readonly #constant: ConstantCell[] = [];
@@ -52,6 +53,7 @@ export class PlacesOfFrame {
 
   constructor(axes: readonly Axis[], components: number) {
     this.#components = components;
+    this.#nodes = axes.map(({ nodes }) => nodes);
     const cells = (edge: number) => axes.reduce((count, { nodes }) => count * Math.ceil(nodes / edge), 1);
     let edge = LEAST_EDGE;
     while (cells(edge) > MOST_CELLS) edge *= 2;
@@ -132,13 +134,20 @@ export class PlacesOfFrame {
   }
 
   found(): FramePlaces {
-    const constant = this.#varies ? boxesOf(this.#constant).map((box) => `${textOf(box)} are all ${box.value}`) : [];
+    const boxes = this.#varies ? boxesOf(this.#constant).filter((box) => !this.#isPlane(box)) : [];
+    const constant = boxes.map((box) => `${textOf(box)} are all ${box.value}`);
     const others = [
       ...(this.#notFinite === null ? [] : [`${textOf(this.#notFinite)} hold values that are not finite`]),
       ...(this.#repeated.length > OWN * this.#cellCount ? [] : this.#repeatedText()),
       ...this.#repeatedPlanes(),
     ];
     return { constant: listed(constant), others: listed(others), hash: this.#varies ? this.#hash : null };
+  }
+
+  /** Whether a box is one whole plane: the last one of 2^n + 1 nodes, such as a wall, is a cell of its own. */
+  #isPlane(box: NodeRange): boolean {
+    const size = sizeOf(box);
+    return size.includes(1) && size.every((nodes, axis) => nodes === 1 || nodes === this.#nodes[axis]);
   }
 
   #repeatedText(): string[] {

@@ -13,19 +13,19 @@ type Value = (x: number, y: number, z: number) => number;
 const own: Value = (x, y, z) => Math.sin(x + 64 * y + 4096 * z);
 const inBlock = (x: number, y: number, z: number) => x >= 32 && y < 32 && z >= 32;
 
-function placesOf(value: Value, components = 1) {
-  const axis = { nodes: N } as Axis;
-  const places = new PlacesOfFrame([axis, axis, axis], components);
+function placesOf(value: Value, components = 1, nodesOfY = N) {
+  const [axis, y] = [{ nodes: N } as Axis, { nodes: nodesOfY } as Axis];
+  const places = new PlacesOfFrame([axis, y, axis], components);
   const edge: Triple = [EDGE, EDGE, EDGE];
-  for (let brick = 0; brick < 8; brick++) {
-    const first = [0, 1, 2].map((at) => ((brick >> at) & 1) * EDGE) as unknown as Triple;
+  for (let brick = 0; brick < 4 * Math.ceil(nodesOfY / EDGE); brick++) {
+    const first: Triple = [(brick & 1) * EDGE, (brick >> 2) * EDGE, ((brick >> 1) & 1) * EDGE];
     const values = new Float32Array(EDGE ** 3 * components);
     for (let i = 0; i < values.length; i++) {
       const node = Math.floor(i / components);
       const at = [node % EDGE, Math.floor(node / EDGE) % EDGE, Math.floor(node / EDGE ** 2)] as const;
       values[i] = value(first[0] + at[0], first[1] + at[1], first[2] + at[2]) + (i % components);
     }
-    places.add(values, edge, edge, first);
+    places.add(values, edge, [EDGE, Math.min(EDGE, nodesOfY - first[1]), EDGE], first);
   }
   return places.found();
 }
@@ -63,6 +63,13 @@ describe("a frame", () => {
   it("tells the box of values that are not finite", () => {
     const found = placesOf((x, y, z) => (x === 9 && y === 9 && z === 9 ? Number.NaN : own(x, y, z)));
     expect(found.others).toEqual(["nodes x 8 to 15, y 8 to 15, z 8 to 15 hold values that are not finite"]);
+  });
+
+  it("may end in a plane of one value that is a brick of its own, as walls of 2^n + 1 nodes are, but not in a part of it", () => {
+    const at = (wall: (x: number) => boolean) =>
+      placesOf((x, y, z) => (y === N && wall(x) ? 0 : own(x, y, z)), 1, N + 1).constant;
+    expect(at(() => true)).toEqual([]);
+    expect(at((x) => x >= 32)).toEqual(["nodes x 32 to 63, y 64 to 64, z 0 to 63 are all 0"]);
   });
 
   it("may be constant, constant along an axis, or symmetric by nature", () => {
