@@ -16,6 +16,8 @@ export const POINT_TYPES = ["text/csv", "application/x-npy"] as const;
 
 /** Most bytes of a question in JSON; points beyond go as npy, CSV or octets. */
 export const JSON_BYTES = 16 * 1024 * 1024;
+export const JSON_TOO_LARGE =
+  ": JSON has at most 16 MiB; send more points as text/csv, application/x-npy or application/octet-stream";
 /** Bytes of CSV that are read between two looks at the clock. */
 const STEP_BYTES = 64 * 1024;
 
@@ -50,7 +52,7 @@ export async function readBodyMembers(
   const type = typeOf(request);
   if (request.method !== "POST" || type === "") return new Map();
   if (type === "application/json") {
-    const body = await readWhole(life, Math.min(most, JSON_BYTES));
+    const body = await readWhole(life, Math.min(most, JSON_BYTES), JSON_TOO_LARGE);
     return body.length === 0 ? new Map() : membersOfJson(parseJson(body));
   }
   if (!callOf(call).members.includes("points")) throw wrong("points", `${call} takes none; send members as JSON`);

@@ -23,7 +23,7 @@ import { grid } from "./grid.js";
 import { requireLevel } from "./grid-levels.js";
 import { nodes } from "./nodes.js";
 import { paths } from "./paths.js";
-import { JSON_BYTES, parseJson, readBodyMembers } from "./read-body.js";
+import { JSON_BYTES, JSON_TOO_LARGE, parseJson, readBodyMembers } from "./read-body.js";
 import type { MemberValues } from "./read-member.js";
 import { callNamed, type GivenMembers, joined, membersOfJson, membersOfQuery, readQuestion } from "./read-question.js";
 import { startJob } from "./start-job.js";
@@ -178,7 +178,7 @@ export function serveAsk(
   return compute(service, { name: "ask" }, request, reply, (life) =>
     withFaultList(async () => {
       if (request.headers["content-type"] === undefined) throw new HttpRefusal(415, "A question is application/json.");
-      const body = parseJson(await readWhole(life, JSON_BYTES));
+      const body = parseJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
       if (Array.isArray(body)) return answerList(service, thread, life, body, request, reply);
       const { dataset, call, members } = wholeQuestion(life, body);
       return answerAndSend(

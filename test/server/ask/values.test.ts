@@ -366,6 +366,19 @@ describe("faults", () => {
     expect([answer.status, await faultOf(answer)]).toEqual([400, "The body is nested too deeply."]);
   });
 
+  it.each(["ask", "datasets/isotropic32/values"])(
+    "refuse more than 16 MiB of JSON with what to send instead: %s",
+    async (path) => {
+      const call = { method: "POST", headers: { "content-type": "application/json" }, body: " ".repeat(2 ** 24 + 1) };
+      const answer = await fetch(`${service.url}/api/${path}`, call);
+      const text = "The body is too large: JSON has at most 16 MiB; send more points as";
+      expect([answer.status, await faultOf(answer)]).toEqual([
+        413,
+        `${text} text/csv, application/x-npy or application/octet-stream.`,
+      ]);
+    },
+  );
+
   it("refuse a member in both places, an unused filter and an unknown form", async () => {
     const both = await fetch(`${service.url}/api/datasets/isotropic32/values?time=0.5`, {
       method: "POST",
