@@ -143,7 +143,7 @@ function serverOptions(
       // Drops a caller that has stopped reading its answer: nothing has moved on the socket for longer than any request
       // may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
-      server.on("timeout", (socket: Socket) => endTimedOut(socket, connections));
+      server.on("timeout", (socket: Socket) => endTimedOut(socket, connections, headersTimeout));
       return server;
     },
     // Anyone can send the header that names the address of a caller, so it counts only if a trusted proxy sends it.
@@ -162,8 +162,11 @@ function serverOptions(
   };
 }
 
-/** Ends a connection on which nothing has moved, unless its next request has arrived and is still unread. */
-function endTimedOut(socket: Socket, connections: Connections): void {
+/**
+ * Ends a connection on which nothing has moved, unless its next request has arrived and is still unread, or its head has
+ * begun: the parser refuses one that is not whole after `headersTimeout`.
+ */
+function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
     socket.destroy();
     return;
@@ -171,7 +174,9 @@ function endTimedOut(socket: Socket, connections: Connections): void {
   // Timers run before arrived data is read.
   const read = socket.bytesRead;
   setImmediate(() => {
-    if (socket.bytesRead === read) socket.destroy();
+    if (socket.bytesRead !== read) return;
+    if (connections.hasNext(socket)) socket.setTimeout(headersTimeout + 1_000);
+    else socket.destroy();
   });
 }
 

@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../../src/server/http/app.js";
 import { checkExposure } from "../../../src/server/http/auth.js";
 import { soapPlugin } from "../../../src/server/soap/route.js";
@@ -53,7 +53,7 @@ describe("answers before any route", () => {
 });
 
 describe("an idle connection", () => {
-  const service = useService();
+  const service = useService({ HTTP_HEADERS_TIMEOUT_MS: "300" });
 
   /**
    * As when the event loop was held up for longer than an idle connection is kept: the timer of the connection runs
@@ -72,6 +72,20 @@ describe("an idle connection", () => {
     });
     expect(String(await once(caller, "data"))).toMatch(/^HTTP\/1.1 200/);
     socket.emit("timeout");
+    await once(caller, "close");
+  });
+
+  it("gets 408 for a head that has begun and does not end", async () => {
+    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
+    const caller = connect(service.port, "127.0.0.1");
+    const [socket] = await accepted;
+    const ask = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    caller.write(ask);
+    await once(caller, "data");
+    caller.write("GET /he");
+    await vi.waitFor(() => expect(socket.bytesRead).toBe(ask.length + 7));
+    socket.emit("timeout");
+    expect(String(await once(caller, "data"))).toMatch(/^HTTP\/1.1 408/);
     await once(caller, "close");
   });
 });

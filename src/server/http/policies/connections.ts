@@ -46,6 +46,8 @@ interface Connection {
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
   readonly sender: Sender;
+  /** Bytes that had arrived when the last answer ended, or when they were last looked at. */
+  seen: number;
 }
 
 export class Connections {
@@ -88,7 +90,7 @@ export class Connections {
         this.#accepted.delete(socket);
         if (this.#silent.get(caller)?.socket === socket) this.#silent.delete(caller);
       });
-      if (!this.#endSilent(most) && this.#isCrowded(most)) this.#endLeast(server);
+      if (!this.#endSilent(server, most) && this.#isCrowded(most)) this.#endLeast(server);
     });
     server.prependListener("request", ({ socket }: IncomingMessage, answer: PendingAnswer) => this.add(socket, answer));
   }
@@ -100,6 +102,14 @@ export class Connections {
 
   hasPending(socket: Socket): boolean {
     return (this.#open.get(socket)?.pending.length ?? 0) > 0;
+  }
+
+  /** Whether anything has arrived since the last answer, or the last look: the beginning of another request. */
+  hasNext(socket: Socket): boolean {
+    const connection = this.#open.get(socket);
+    if (connection === undefined || socket.bytesRead === connection.seen) return false;
+    connection.seen = socket.bytesRead;
+    return true;
   }
 
   /** Calls `act` once every request that has arrived whole is answered. While one `act` waits, others are dropped. */
@@ -184,27 +194,30 @@ export class Connections {
       const rate = sender.rate(socket.bytesRead);
       if (rate < lowest) [slowest, lowest] = [socket, rate];
     }
+    if (slowest === null && idle !== null && this.hasNext(idle)) slowest = idle;
     if (slowest !== null) refuseSlow(server, slowest);
     else idle?.destroy();
     return (slowest ?? idle) !== null;
   }
 
   /** Ends the oldest connection without a request, if there are too many of them. */
-  #endSilent(most: number): boolean {
+  #endSilent(server: PlainServer | TlsServer, most: number): boolean {
     const [oldest] = this.#silent;
     if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return false;
     const [caller, { socket, since }] = oldest;
     // A caller on a busy machine needs some time from connecting to its request.
     if (!this.#isCrowded(most) && performance.now() - since < SILENT_MS) return false;
     this.#silent.delete(caller);
-    socket.destroy();
+    // Below TLS no answer can be written.
+    if (socket.bytesRead > 0 && server instanceof PlainServer) refuseSlow(server, socket);
+    else socket.destroy();
     return true;
   }
 
   add(socket: Socket, answer: PendingAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { pending: [], waiting: new Map(), afterwards: null, sender: new Sender() };
+      connection = { pending: [], waiting: new Map(), afterwards: null, sender: new Sender(), seen: 0 };
       this.#open.set(socket, connection);
       this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
@@ -222,6 +235,7 @@ export class Connections {
     if (at < 0) return;
     pending.splice(at, 1);
     this.#unanswered--;
+    connection.seen = socket.bytesRead;
     waiting.delete(answer);
     const [next] = pending;
     const act = next === undefined ? undefined : waiting.get(next);
