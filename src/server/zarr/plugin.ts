@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
+import { askedRange } from "../http/asked-range.js";
 import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
@@ -31,18 +32,6 @@ function readName(text: string): { readonly name: string; readonly codec: Codec 
   return { name: text.slice(0, at), codec };
 }
 
-/** The part of an answer that a `Range` asks for: null for all of it, which several ranges get too. */
-function readRange(header: string | undefined, bytes: number): readonly [number, number] | null {
-  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
-  if (from === "" && to === "") return null;
-  const first = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
-  const end = from === "" || to === "" ? bytes : Math.min(bytes, Number(to) + 1);
-  if (first < end) return [first, end];
-  throw new HttpRefusal(416, "The range is outside of what lies at this address.", {
-    "content-range": `bytes */${bytes}`,
-  });
-}
-
 /** Sends all or a part of what lies at an address. */
 function sendBytes(
   request: FastifyRequest,
@@ -51,13 +40,8 @@ function sendBytes(
   tag: string,
   body: Buffer,
 ): FastifyReply {
-  const condition = request.headers["if-range"];
-  const range = condition === undefined || condition === tag ? readRange(request.headers.range, body.length) : null;
-  reply.type(type);
-  if (range === null) return reply.send(body);
-  const [first, end] = range;
-  reply.code(206).header("content-range", `bytes ${first}-${end - 1}/${body.length}`);
-  return reply.send(body.subarray(first, end));
+  const [first, last] = askedRange(request, reply, tag, body.length);
+  return reply.type(type).send(body.subarray(first, last + 1));
 }
 
 /** Answers whether an address has changed, and what lies there to a HEAD request; null if it is to be computed. */

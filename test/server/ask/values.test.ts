@@ -181,6 +181,31 @@ describe("values equal the SOAP operations to the bit", () => {
     expect(Number(head.headers.get("content-length"))).toBe(byteLength);
   });
 
+  it.each(["h5", "nc"])(
+    "gives the bytes of a file as %s that a Range asks for, and 416 beyond its end",
+    async (format) => {
+      const address = `${service.url}/api/datasets/isotropic32/nodes?what=p&frame=0&i=0:4&j=0:4&k=0:4&format=${format}`;
+      const whole = await fetch(address);
+      const bytes = Buffer.from(await whole.arrayBuffer());
+      const tag = whole.headers.get("etag") as string;
+      for (const [range, from, to] of [
+        ["bytes=8-99", 8, 100],
+        ["bytes=-7", bytes.length - 7, bytes.length],
+      ] as const) {
+        const part = await fetch(address, { headers: { range, "if-range": tag } });
+        expect([part.status, part.headers.get("content-range")]).toEqual([
+          206,
+          `bytes ${from}-${to - 1}/${bytes.length}`,
+        ]);
+        expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(from, to));
+      }
+      const other = await fetch(address, { headers: { range: "bytes=8-99", "if-range": '"other"' } });
+      expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, bytes.length]);
+      const beyond = await fetch(address, { headers: { range: `bytes=${bytes.length}-` } });
+      expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
+    },
+  );
+
   it("gives the same bits for a time of each point as one question at each time", async () => {
     const times = [0.41, 0.77, 0.5];
     const rows4 = POINTS.map((point, i) => [...point, times[i]]);

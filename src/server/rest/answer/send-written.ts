@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
+import { askedRange } from "../../http/asked-range.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { sendBytes } from "../../http/send-answer.js";
 
@@ -21,8 +22,7 @@ export async function sendWritten(
   const path = join(folder, name);
   const { size } = await stat(path);
   life.stream();
-  // Each request makes a file of its own; the result of a job is one that ranges can be read of.
-  reply.header("content-length", String(size)).header("accept-ranges", "none");
-  await sendBytes(reply, reply.server.fileParts.read(path, 0, size - 1), life, life.reader);
+  const [first, last] = askedRange(reply.request, reply, reply.getHeader("etag"), size);
+  await sendBytes(reply, reply.server.fileParts.read(path, first, last), life, life.reader);
   return reply;
 }

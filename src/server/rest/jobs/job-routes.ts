@@ -11,6 +11,7 @@ import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { ConfigError } from "../../../shared/config.js";
 import { BusyError, RequestError, unknownDataset } from "../../../shared/errors.js";
 import { describeError } from "../../../shared/system.js";
+import { askedRange } from "../../http/asked-range.js";
 import { ReaderPace } from "../../http/policies/reader-pace.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../http/refusal.js";
 import { sendBytes } from "../../http/send-answer.js";
@@ -178,16 +179,10 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
       const etag = `"${result.sha256}"`;
       const digest = Buffer.from(result.sha256, "hex").toString("base64");
       reply
-        .headers({ etag, "accept-ranges": "bytes", "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
+        .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
         .header("content-disposition", `attachment; filename="${result.name}"`);
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      const { "if-range": condition, range } = request.headers;
-      const asked = condition === undefined || condition === etag ? rangeOf(range, size) : null;
-      if (asked === "none")
-        throw new HttpRefusal(416, `The file has ${size} bytes.`, { "content-range": `bytes */${size}` });
-      const [first, last] = asked ?? [0, size - 1];
-      reply.header("content-length", String(last - first + 1));
-      if (asked !== null) reply.code(206).header("content-range", `bytes ${first}-${last}/${size}`);
+      const [first, last] = askedRange(request, reply, etag, size);
       if (request.method === "HEAD" || size === 0) return sendHead(reply);
       const path = jobs.results.fileOf(result.name);
       const { fileParts } = api;
@@ -219,16 +214,6 @@ function sendHead(reply: FastifyReply): FastifyReply {
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack().raw.writeHead(reply.statusCode, headers).end();
   return reply;
-}
-
-/** The first and the last byte that a Range asks for; null without a usable one, "none" if there are none of them. */
-function rangeOf(header: string | undefined, size: number): readonly [number, number] | "none" | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
-  if (match === null || match[0] === "bytes=-") return null;
-  const [, from = "", to = ""] = match;
-  if (from === "") return Number(to) === 0 ? "none" : [Math.max(0, size - Number(to)), size - 1];
-  const last = to === "" ? size - 1 : Math.min(Number(to), size - 1);
-  return Number(from) > last ? "none" : [Number(from), last];
 }
 
 function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
