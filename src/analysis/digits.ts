@@ -1,14 +1,16 @@
 /**
- * Weighs values by 16 of the 64 bits that order them, those behind given ones: four passes find a quantile exactly,
- * whatever the range of values.
+ * Weighs values by some of the 64 bits that order them, those behind given ones: with 16 bits four passes find a
+ * quantile exactly, whatever the range of values.
  */
 import type { LeftOut } from "./moments.js";
 
-/** Digits, of 16 bits each, that values begin with; the next one is counted. */
+/** Digits that values begin with; the next one is counted. */
 export interface DigitsOptions {
   readonly of: number;
-  /** All of one length, 0 to 3. */
-  readonly prefixes: readonly (readonly number[])[];
+  /** Bits of a digit. */
+  readonly bits: 8 | 16;
+  /** Of each group, all of one length. */
+  readonly prefixes: readonly (readonly (readonly number[])[])[];
 }
 
 /** Of each prefix the next digits that there are, ascending, and the weights of their values. */
@@ -19,21 +21,30 @@ export interface Digits extends LeftOut {
 }
 
 /** Digit `place` of a number, the highest first: they ascend as numbers do. @param words its 16-bit words */
-function digitOf(words: Uint16Array, at: number, place: number): number {
-  const [high, word] = [words[at + 3], words[at + 3 - place]];
-  if (high >= 0x8000) return ~word & 0xffff;
-  return place === 0 ? word ^ 0x8000 : word;
+function digitOf(words: Uint16Array, at: number, place: number, bits: 8 | 16): number {
+  const index = bits === 16 ? place : place >> 1;
+  const high = words[at + 3];
+  const word = words[at + 3 - index];
+  const whole = high >= 0x8000 ? ~word & 0xffff : index === 0 ? word ^ 0x8000 : word;
+  return bits === 16 ? whole : (place & 1) === 0 ? whole >> 8 : whole & 0xff;
 }
 
-/** The number with four digits. */
+/** The number with some digits, of 64 bits together. */
 export function numberOf(digits: readonly number[]): number {
-  const isNegative = digits[0] < 0x8000;
-  const words = digits.map((digit, place) => (isNegative ? ~digit & 0xffff : place === 0 ? digit ^ 0x8000 : digit));
+  const whole = digits.length === 4 ? digits : [0, 2, 4, 6].map((i) => (digits[i] << 8) | digits[i + 1]);
+  const isNegative = whole[0] < 0x8000;
+  const words = whole.map((digit, place) => (isNegative ? ~digit & 0xffff : place === 0 ? digit ^ 0x8000 : digit));
   return new Float64Array(Uint16Array.from(words.toReversed()).buffer)[0];
 }
 
-/** The digits of some values. @param weights null if all weigh 1 */
-export function digitsOf({ prefixes }: DigitsOptions, values: Float64Array, weights: Float64Array | null): Digits {
+/** The digits of some values of a group. @param weights null if all weigh 1 */
+export function digitsOf(
+  { prefixes: ofGroups, bits }: DigitsOptions,
+  values: Float64Array,
+  weights: Float64Array | null,
+  group: number,
+): Digits {
+  const prefixes = ofGroups[group];
   const words = new Uint16Array(Float64Array.from(values).buffer);
   const place = prefixes[0].length;
   const found = prefixes.map(() => new Map<number, number>());
@@ -48,9 +59,9 @@ export function digitsOf({ prefixes }: DigitsOptions, values: Float64Array, weig
     weight += own;
     for (let p = 0; p < prefixes.length; p++) {
       let d = 0;
-      while (d < place && digitOf(words, 4 * i, d) === prefixes[p][d]) d++;
+      while (d < place && digitOf(words, 4 * i, d, bits) === prefixes[p][d]) d++;
       if (d < place) continue;
-      const digit = digitOf(words, 4 * i, place);
+      const digit = digitOf(words, 4 * i, place, bits);
       found[p].set(digit, (found[p].get(digit) ?? 0) + own);
     }
   }

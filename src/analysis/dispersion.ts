@@ -1,5 +1,6 @@
 /** Averages paths over particles: displacements, velocities, and the shapes of pairs and tetrads. */
 import { eigenvalues } from "./array-functions.js";
+import { binOf, edgeOf } from "./histogram.js";
 
 /** How many particles belong together: 2 are a pair, 4 a tetrad. */
 export type Company = 1 | 2 | 4;
@@ -15,6 +16,22 @@ export interface PathPart {
   readonly velocities: Float32Array;
 }
 
+/** Lagrangian increments u_i(t0 + lag) - u_i(t0) that are asked. */
+export interface AskedIncrements {
+  readonly orders: readonly number[];
+  /** Whether all records are origins t0, or the first one only. */
+  readonly isAll: boolean;
+  /** Bins of their histograms; null: there are none. */
+  readonly bins: { readonly count: number; readonly range: readonly [number, number] } | null;
+}
+
+/** Sums by lag: increments, then of each order and component, and by component the bins of each lag. */
+interface IncrementSums extends AskedIncrements {
+  readonly count: Float64Array;
+  readonly powers: readonly Float64Array[];
+  readonly counts: readonly Float64Array[];
+}
+
 /** Sums over particles for each record; all in the order of the particles, so that parts do not show in their bits. */
 export interface DispersionSums {
   readonly company: Company;
@@ -24,20 +41,36 @@ export interface DispersionSums {
   readonly single: readonly Float64Array[];
   /** Pairs or tetrads of which no particle has left, then their sums of powers or of eigenvalues, largest first. */
   readonly shared: readonly Float64Array[];
+  readonly increments: IncrementSums | null;
 }
 
 const SINGLE = 13;
 
-export function dispersionSums(records: number, company: Company, orders: readonly number[]): DispersionSums {
+export function dispersionSums(
+  records: number,
+  company: Company,
+  orders: readonly number[],
+  asked: AskedIncrements | null = null,
+): DispersionSums {
   const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
   const shared = { 1: 0, 2: 1 + orders.length, 4: 4 }[company];
-  return { company, orders, single: sums(SINGLE), shared: sums(shared) };
+  const counts = [0, 1, 2].map(() => new Float64Array(records * (asked?.bins?.count ?? 0)));
+  const increments = asked && {
+    ...asked,
+    count: new Float64Array(records),
+    powers: sums(3 * asked.orders.length),
+    counts,
+  };
+  return { company, orders, single: sums(SINGLE), shared: sums(shared), increments };
 }
 
 /** Adds the companies `from .. to - 1` of a part. */
 export function addPaths(sums: DispersionSums, part: PathPart, from: number, to: number): void {
   const { company } = sums;
-  for (let i = company * from; i < company * to; i++) addPath(sums.single, part, i);
+  for (let i = company * from; i < company * to; i++) {
+    addPath(sums.single, part, i);
+    if (sums.increments !== null) addIncrements(sums.increments, part, i);
+  }
   if (company === 2) addPairs(sums, part, from, to);
   if (company === 4) addTetrads(sums, part, from, to);
 }
@@ -59,6 +92,41 @@ function addPath(sums: DispersionSums["single"], part: PathPart, particle: numbe
       sums[10 + c][r] += u[of + c];
     }
   }
+}
+
+function addIncrements({ orders, isAll, bins, count, powers, counts }: IncrementSums, part: PathPart, i: number): void {
+  const { records, velocities: u } = part;
+  for (let origin = 0; origin < (isAll ? records : 1); origin++)
+    for (let r = origin; r < records; r++) {
+      if (!isInside(part, i, origin) || !isInside(part, i, r)) continue;
+      const lag = r - origin;
+      count[lag]++;
+      for (let c = 0; c < 3; c++) {
+        const d = u[3 * (i * records + r) + c] - u[3 * (i * records + origin) + c];
+        for (let k = 0; k < orders.length; k++)
+          powers[3 * k + c][lag] += (Number.isInteger(orders[k]) ? d : Math.abs(d)) ** orders[k];
+        if (bins !== null && d >= bins.range[0] && d <= bins.range[1])
+          counts[c][lag * bins.count + binOf(bins.range[0], bins.range[1], bins.count, d)]++;
+      }
+    }
+}
+
+/** Means of the powers of increments, of real orders of their absolute values, and their histograms. */
+function incrementMembers({ orders, isAll, bins, count, powers, counts }: IncrementSums): object {
+  const each = (value: (c: number) => unknown) => ({ x: value(0), y: value(1), z: value(2) });
+  const moments = orders.map((p, k) => [
+    p,
+    each((c) => Array.from(powers[3 * k + c], (sum, lag) => finite(sum / count[lag]))),
+  ]);
+  const edges = Array.from({ length: (bins?.count ?? 0) + 1 }, (_, b) =>
+    edgeOf(...(bins?.range ?? [0, 0]), bins?.count ?? 0, b),
+  );
+  const rows = (list: Float64Array) =>
+    Array.from(count, (_, lag) => [...list.subarray(lag * (edges.length - 1), (lag + 1) * (edges.length - 1))]);
+  return {
+    increments: { origins: isAll ? "all" : "start", count: [...count], moments: Object.fromEntries(moments) },
+    ...(bins === null ? {} : { increment_histogram: { edges, counts: each((c) => rows(counts[c])) } }),
+  };
 }
 
 function isInside({ records, velocities }: PathPart, particle: number, record: number): boolean {
@@ -122,7 +190,7 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
  * @param removesMean whether the autocorrelation is of velocities less their mean over the particles
  */
 export function dispersionMeans(
-  { company, orders, single, shared }: DispersionSums,
+  { company, orders, single, shared, increments }: DispersionSums,
   removesMean: boolean,
 ): Readonly<Record<string, unknown>> {
   const [count, dx, dy, dz, product, before, now] = single;
@@ -134,6 +202,7 @@ export function dispersionMeans(
   const mean = (sum: Float64Array, of: Float64Array) => [...sum].map((value, r) => finite(value / of[r]));
   const each = (value: (r: number) => number) => [...count].map((_, r) => finite(value(r)));
   const answer = {
+    ...(increments === null ? {} : incrementMembers(increments)),
     particles: [...count],
     mean_square: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
     mean_square_axes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),

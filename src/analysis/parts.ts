@@ -34,13 +34,23 @@ export function divide(count: Three, edge: Three): Parts {
   };
 }
 
-/** Nodes along x, y and z of a part of a reduction; increments need whole lines along their axis. */
-function partEdge({ reductions, extent }: ReductionPlan): Three {
-  const increments = reductions.find((reduction) => reduction.kind === "increments");
-  if (increments === undefined) return PART;
-  const nodes = extent[increments.axis];
-  const side = Math.max(1, Math.floor(Math.sqrt((PART[0] * PART[1] * PART[2]) / nodes)));
-  return [0, 1, 2].map((a) => (a === increments.axis ? nodes : side)) as unknown as Three;
+/** Numbers of the columns of a part. */
+const COLUMN_NUMBERS = 2 ** 22;
+
+/** Nodes along x, y and z of a part of a reduction; some reductions need whole lines along their axis. */
+function partEdge({ reductions, extent, columns }: ReductionPlan): Three {
+  const ofLines = reductions.find((one) => one.kind === "increments" || one.kind === "frequencies");
+  if (ofLines === undefined) return PART;
+  const { axis } = ofLines;
+  // Series in time are columns, many of them.
+  const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
+  if (axis === null) {
+    const side = Math.max(1, Math.floor(Math.min(most, PART[0] * PART[1] * PART[2]) ** (1 / 3)));
+    return [side, side, side];
+  }
+  const nodes = extent[axis];
+  const side = Math.max(1, Math.floor(Math.sqrt(Math.min(most, PART[0] * PART[1] * PART[2]) / nodes)));
+  return [0, 1, 2].map((a) => (a === axis ? nodes : side)) as unknown as Three;
 }
 
 /**

@@ -82,7 +82,7 @@ export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly 
   const groups = [...groupsOf(plan, box)];
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
   const samples = groups.map(
-    ([group, local]) => [group, sampleOf(plan, box, columns, local, distance2, weights)] as const,
+    ([group, local]) => [group, { ...sampleOf(plan, box, columns, local, distance2, weights), group }] as const,
   );
   return plan.reductions.map((reduction) =>
     samples.map(([group, sample]) => [group, reduceSample(reduction, sample)] as const),
@@ -134,7 +134,7 @@ function sampleOf(
   local: Uint32Array | null,
   distance2: Sample["distance2"],
   weights: Float64Array | null,
-): Sample {
+): Omit<Sample, "group"> {
   const size = local?.length ?? count[0] * count[1] * count[2];
   const at = (n: number): readonly [number, number, number] => {
     const i = local === null ? n : local[n];
@@ -149,6 +149,7 @@ function sampleOf(
     cell,
     from,
     shape: count,
+    inner: local === null ? count : (count.map((n, a) => (plan.kept[a] ? 1 : n)) as unknown as Sample["inner"]),
     coordinates,
     periods,
     nodeOf: (n) => {

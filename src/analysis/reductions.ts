@@ -9,9 +9,11 @@ import {
   mergeExtremes,
 } from "./extremes.js";
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
+import { type Frequencies, type FrequencyOptions, frequenciesOf, mergeFrequencies } from "./frequencies.js";
 import { type Binned, binned, binOf, edgeOf, mergeBinned } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
 import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
+import { nested } from "./nested.js";
 import { JoinedFragments } from "./structures.js";
 
 export type BinRange = readonly [from: number, to: number];
@@ -30,9 +32,10 @@ export type AnyReduction =
   | {
       readonly kind: "conditional";
       readonly of: number;
-      readonly on: number;
-      readonly bins: number;
-      readonly range: BinRange;
+      /** One or two conditions, each with its bins. */
+      readonly on: readonly number[];
+      readonly bins: readonly number[];
+      readonly range: readonly BinRange[];
     }
   | ({ readonly kind: "extremes" } & ExtremesOptions)
   | {
@@ -45,6 +48,7 @@ export type AnyReduction =
     }
   | ({ readonly kind: "structures" } & StructureOptions)
   | ({ readonly kind: "digits" } & DigitsOptions)
+  | ({ readonly kind: "frequencies" } & FrequencyOptions)
   | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
 
 /** Nodes of a region whose values are gathered, and the frame of each. */
@@ -64,11 +68,14 @@ export interface Sample extends MarkedBox {
   /** Number of a node in the whole region, x fastest. */
   nodeOf(index: number): number;
   readonly frame: number;
+  readonly group: number;
+  /** Nodes of the group along x, y and z, all of which are in the sample. */
+  readonly inner: readonly [number, number, number];
   /** Square of the distance of two places of the region; infinite for those of two groups. */
   distance2(a: FrameNode, b: FrameNode): number;
 }
 
-interface Covariance extends LeftOut {
+export interface Covariance extends LeftOut {
   readonly count: number;
   readonly weight: number;
   readonly means: readonly number[];
@@ -90,7 +97,8 @@ export type ReductionState =
   | PartFragments
   | JoinedFragments
   | Gathered
-  | Digits;
+  | Digits
+  | Frequencies;
 
 /** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
@@ -118,7 +126,9 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
     case "gather":
       return gathered(reduction, sample);
     case "digits":
-      return digitsOf(reduction, column(reduction.of), sample.weights);
+      return digitsOf(reduction, column(reduction.of), sample.weights, sample.group);
+    case "frequencies":
+      return frequenciesOf(reduction, reduction.of.map(column), sample.weights, sample.inner);
   }
 }
 
@@ -154,6 +164,8 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return a;
     case "digits":
       return mergeDigits(a as Digits, b as Digits);
+    case "frequencies":
+      return mergeFrequencies(a as Frequencies, b as Frequencies);
     case "gather":
       return {
         ...bothLeftOut(a as Gathered, b as Gathered),
@@ -212,15 +224,20 @@ function mergeCovariances(a: Covariance, b: Covariance): Covariance {
 
 function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample: Sample): Conditional {
   const { bins, range } = reduction;
-  const both = [sample.columns[reduction.of], sample.columns[reduction.on]];
-  const [value, on] = both;
-  const lists = Array.from({ length: bins }, (): number[] => []);
+  const all = [reduction.of, ...reduction.on].map((column) => sample.columns[column]);
+  const [value, ...on] = all;
+  const lists = Array.from({ length: bins.reduce((product, n) => product * n, 1) }, (): number[] => []);
   const leftOut = { missing: 0, infinite: 0 };
   let outside = 0;
   for (let i = 0; i < sample.count; i++) {
-    if (!isKnown(both, i, leftOut)) continue;
-    if (on[i] < range[0] || on[i] > range[1]) outside++;
-    else lists[binOf(range[0], range[1], bins, on[i])].push(i);
+    if (!isKnown(all, i, leftOut)) continue;
+    let bin = 0;
+    for (let c = 0; c < on.length && bin >= 0; c++) {
+      const [[from, to], at] = [range[c], on[c][i]];
+      bin = at < from || at > to ? -1 : bin * bins[c] + binOf(from, to, bins[c], at);
+    }
+    if (bin < 0) outside++;
+    else lists[bin].push(i);
   }
   const { weights } = sample;
   const momentsIn = (list: readonly number[]): Moments =>
@@ -295,10 +312,10 @@ export function finishState(
     }
     case "conditional": {
       const { bins, outside } = state as Conditional;
-      const known = (value: (bin: Moments) => number) => bins.map((bin) => (bin.count === 0 ? null : value(bin)));
-      const mean = known((bin) => bin.mean);
-      const variance = known((bin) => bin.m2 / bin.weight);
-      const [counts, weights] = [bins.map(({ count }) => count), bins.map(({ weight }) => cell * weight)];
+      const listed = <T>(value: (bin: Moments) => T) => nested(bins.map(value), reduction.bins);
+      const mean = listed((bin) => (bin.count === 0 ? null : bin.mean));
+      const variance = listed((bin) => (bin.count === 0 ? null : bin.m2 / bin.weight));
+      const [counts, weights] = [listed(({ count }) => count), listed(({ weight }) => cell * weight)];
       return { mean, variance, counts, weights, outside, missing, infinite };
     }
     case "extremes": {

@@ -73,13 +73,17 @@ function componentsTable(result: AnswerMembers, of: readonly string[]): Analysis
   );
 }
 
-type JointAnswer = Readonly<Record<"edges" | "counts" | "weights", readonly (readonly number[])[]>>;
+type Cells = readonly (readonly number[])[];
+type JointAnswer = Readonly<
+  Record<"edges" | "counts" | "weights", Cells> & Partial<Record<"mean" | "variance", Cells>>
+>;
 
-function jointTable({ edges: [rows = [], columns = []], counts, weights }: JointAnswer): AnalysisTable {
+function jointTable({ edges: [rows = [], columns = []], counts, weights, mean, variance }: JointAnswer): AnalysisTable {
   const cells = counts.flatMap((line, i) =>
     line.map((count, j) => ({
       ...{ from: rows[i], to: rows[i + 1], from2: columns[j], to2: columns[j + 1] },
       ...{ count, weight: weights[i]?.[j] },
+      ...(mean === undefined ? {} : { mean: mean[i]?.[j], variance: variance?.[i]?.[j] }),
     })),
   );
   return tableOf(cells, null);
@@ -142,6 +146,12 @@ const numbered = (values: readonly unknown[] = [], names: readonly string[]): ob
 /** A row for each time of dispersion. */
 function dispersionTable(times: readonly unknown[], answer: AnswerMembers): AnalysisTable {
   const lists = answer as Readonly<Record<string, readonly unknown[]>>;
+  const { moments = {} } = (answer.increments ?? {}) as {
+    moments?: Readonly<Record<string, Record<string, number[]>>>;
+  };
+  const increments = Object.entries(moments).flatMap(([p, of]) =>
+    Object.entries(of).map(([c, list]) => [`increment.${p}.${c}`, list] as const),
+  );
   const { pairs, tetrads } = answer as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
   const separation = Object.entries((pairs?.separation ?? {}) as Readonly<Record<string, unknown[]>>);
   const rows = times.map((time, r) => ({
@@ -149,6 +159,7 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
     ...numbered(lists.mean_square_axes?.[r] as unknown[], ["mean_square.x", "mean_square.y", "mean_square.z"]),
     ...{ velocity_square: lists.velocity_square?.[r], autocorrelation: lists.autocorrelation?.[r] },
     ...Object.fromEntries(separation.map(([order, list]) => [`separation.${order}`, list[r]])),
+    ...Object.fromEntries(increments.map(([name, list]) => [name, list[r]])),
     ...(tetrads === undefined
       ? {}
       : numbered((tetrads.eigenvalues as unknown[][])[r], ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),

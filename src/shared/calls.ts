@@ -167,6 +167,12 @@ export const MEMBERS = {
     usual: "particles of the flow",
     example: "0.1",
   },
+  frozen: {
+    type: "boolean",
+    about: "Follow the velocity as it is at the start of the interval, which may end at any time: streamlines.",
+    usual: "false",
+    example: "true",
+  },
   last: { type: "boolean", about: "Record the end only.", usual: "false", example: "true" },
   open_faces: {
     type: "choice",
@@ -185,7 +191,7 @@ export const MEMBERS = {
   reduce: {
     type: "reductions",
     about:
-      'Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …}, {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).',
+      'Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …} (on one condition or [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).',
     usual: "the moments of each of what",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
@@ -208,6 +214,28 @@ export const MEMBERS = {
     about: "What a node weighs: the volume of its cell, or 1.",
     usual: "volume",
     example: "nodes",
+  },
+  by: {
+    type: "integer",
+    least: 1,
+    about:
+      "Stored times of a block: moments, covariances and conditional means over t get standard errors, of the series of blocks.",
+    usual: "no standard errors",
+    example: "1",
+  },
+  fold: {
+    type: "choice",
+    choices: ["x:mirror", "y:mirror", "z:mirror", "x:rotation", "y:rotation", "z:rotation"],
+    about:
+      "An axis whose halves are averaged, by a mirror in its middle or by a rotation by 180 degrees about z (about y, of z): signs follow from those of the components.",
+    usual: "no folding",
+    example: "y:mirror",
+  },
+  odd: {
+    type: "texts",
+    about: "Fields that change their sign besides, in fold.",
+    usual: "none",
+    example: "temperature",
   },
   units: {
     type: "choice",
@@ -233,8 +261,9 @@ export const MEMBERS = {
   },
   kind: {
     type: "choice",
-    choices: ["shell", "plane", "line", "modes"],
-    about: "Shells of a cube, rings of planes, lines, or modes of several axes.",
+    choices: ["shell", "plane", "line", "modes", "frequency", "wavenumber_frequency"],
+    about:
+      "Shells of a cube, rings of planes, lines, modes of several axes, frequencies, or wavenumbers along an axis and frequencies.",
     usual: "shell if all axes are periodic, else plane, else line",
     example: "line",
   },
@@ -251,6 +280,27 @@ export const MEMBERS = {
     about: "Powers of increments or separations.",
     usual: "2, 3; of pairs 2",
     example: "2,3,4",
+  },
+  increments: {
+    type: "numbers",
+    about: "Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are of absolute values.",
+    usual: "none",
+    example: "2,4",
+  },
+  origins: {
+    type: "choice",
+    choices: ["start", "all"],
+    about: "Times t0 of increments: the start, or every record.",
+    usual: "start",
+    example: "all",
+  },
+  bins: {
+    type: "integer",
+    least: 1,
+    most: 65_536,
+    about: "Bins of the histograms of increments, in range.",
+    usual: "no histograms",
+    example: "50",
   },
   separations: {
     type: "separations",
@@ -293,9 +343,37 @@ export const MEMBERS = {
   normalise: {
     type: "choice",
     choices: ["density", "premultiplied", "wavelength"],
-    about: "Of lines and modes: E/dk, k E/dk, or wavelengths beside wavenumbers.",
+    about: "Of lines, modes and frequencies: E/dk, k E/dk, or wavelengths beside wavenumbers.",
     usual: "sums of modes",
     example: "density",
+  },
+  segment: {
+    type: "integer",
+    least: 2,
+    about: "Times of a segment, of whose spectra of frequencies the mean is taken (Welch).",
+    usual: "all times",
+    example: "8",
+  },
+  overlap: {
+    type: "integer",
+    least: 0,
+    about: "Times that a segment shares with the one before it.",
+    usual: "half of a segment",
+    example: "4",
+  },
+  window: {
+    type: "choice",
+    choices: ["hann", "none"],
+    about: "What the times of a segment are multiplied by: (1 - cos(2 pi j/n))/2, or 1.",
+    usual: "hann",
+    example: "none",
+  },
+  detrend: {
+    type: "choice",
+    choices: ["constant", "linear", "none"],
+    about: "What is subtracted from each segment: its mean, its line of least squares, or nothing.",
+    usual: "constant",
+    example: "linear",
   },
   map: {
     type: "choice",
@@ -306,7 +384,7 @@ export const MEMBERS = {
   },
   range: {
     type: "pair",
-    about: "Values of the first and the last colour.",
+    about: "Values of the first and the last colour; of dispersion, of the first and the last edge of bins.",
     usual: "those of the plane",
     example: "-1,1",
   },
@@ -430,6 +508,7 @@ export const CALLS = {
       "derivatives",
       ...TRACKING,
       "drag",
+      "frozen",
       "last",
       "level",
       "units",
@@ -469,9 +548,24 @@ export const CALLS = {
   },
   dispersion: {
     summary: "Statistics of paths",
-    about: "Displacement, autocorrelation, pairs and tetrads at each recorded time; the paths are not sent.",
+    about:
+      "Displacement, autocorrelation, pairs, tetrads and increments at each recorded time; the paths are not sent.",
     kind: "table",
-    members: ["points", ...BOX, "time", ...TRACKING, "orders", "remove", "level", "format", "job"],
+    members: [
+      "points",
+      ...BOX,
+      "time",
+      ...TRACKING,
+      "orders",
+      "remove",
+      "increments",
+      "origins",
+      "bins",
+      "range",
+      "level",
+      "format",
+      "job",
+    ],
     needs: ["points", "time"],
     forms: TABLE,
     example: { points: '{"pairs":10,"distance":0.2,"seed":1}', time: "0.4:0.6", step: "0.05" },
@@ -492,6 +586,9 @@ export const CALLS = {
       "over",
       "mean_time",
       "weights",
+      "by",
+      "fold",
+      "odd",
       "level",
       "units",
       "u_tau",
@@ -505,7 +602,8 @@ export const CALLS = {
   },
   spectrum: {
     summary: "Spectra of whole frames",
-    about: "Exact sums of modes over shells, rings or lines, with scales of the velocity.",
+    about:
+      "Exact sums of modes over shells, rings or lines, with scales of the velocity; of frequencies, means over segments in time.",
     kind: "table",
     members: [
       "what",
@@ -519,6 +617,10 @@ export const CALLS = {
       "cross",
       "remove",
       "normalise",
+      "segment",
+      "overlap",
+      "window",
+      "detrend",
       "level",
       "units",
       "format",

@@ -17,12 +17,15 @@ export interface GridKind {
   /** Whether y is stretched. */
   readonly stretched?: boolean;
   readonly holes?: boolean;
+  /** Whether the components of the velocity lie at the faces of cells, half a spacing below the other nodes. */
+  readonly staggered?: boolean;
 }
 
 export const GRID_KINDS: readonly GridKind[] = [
   { name: "periodic", nodes: [20, 18, 12], periodic: [true, true, true] },
   { name: "channel", nodes: [16, 19, 12], periodic: [true, false, true], stretched: true },
   { name: "open", nodes: [14, 18, 11], periodic: [false, false, false] },
+  { name: "staggered", nodes: [16, 18, 12], periodic: [true, true, true], staggered: true },
   { name: "holed", nodes: [20, 12, 14], periodic: [true, true, false], holes: true },
   { name: "anisotropic", nodes: [32, 9, 15], periodic: [true, true, true] },
   { name: "duct", nodes: [20, 17, 13], periodic: [true, false, false], stretched: true },
@@ -60,6 +63,11 @@ export async function makeGrid(kind: GridKind, folder: string, steps = 4): Promi
         ? { coordinates: axes[1], periodic: false }
         : { nodes, origin, spacing: spacing[a], periodic: false };
   });
+  if (kind.staggered) {
+    const { file, path, dimensions } = descriptor.fields.velocity;
+    const components = ["x", "y", "z"].map((axis, component) => ({ file, path, component, at: { [axis]: -0.5 } }));
+    descriptor.fields.velocity = { components, dimensions };
+  }
   descriptor.viscosity = 0.02;
   writeFileSync(join(home, "dataset.json"), JSON.stringify(descriptor));
   await h5wasm.ready;

@@ -319,6 +319,7 @@ class Calls(Asking):
         every: Optional[int] = None,
         open_faces: Optional[str] = None,
         drag: Optional[float] = None,
+        frozen: Optional[bool] = None,
         last: Optional[bool] = None,
         level: Any = None,
         units: Optional[str] = None,
@@ -358,6 +359,8 @@ class Calls(Asking):
             open_faces: What happens to particles that leave through open faces. Default: stop.
             drag: Response time of inertial particles with Stokes drag, by heun and forward; points may have
                 vx, vy, vz. Default: particles of the flow.
+            frozen: Follow the velocity as it is at the start of the interval, which may end at any time:
+                streamlines. Default: false.
             last: Record the end only. Default: false.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
@@ -371,7 +374,7 @@ class Calls(Asking):
         return self._call(
             "paths",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "drag": drag, "last": last, "level": level, "units": units},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "derivatives": derivatives, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "drag": drag, "frozen": frozen, "last": last, "level": level, "units": units},
         )
 
     def flow_map(
@@ -453,11 +456,15 @@ class Calls(Asking):
         open_faces: Optional[str] = None,
         orders: Any = None,
         remove: Optional[str] = None,
+        increments: Any = None,
+        origins: Optional[str] = None,
+        bins: Optional[int] = None,
         level: Any = None,
     ) -> Table:
         """Statistics of paths.
 
-        Displacement, autocorrelation, pairs and tetrads at each recorded time; the paths are not sent.
+        Displacement, autocorrelation, pairs, tetrads and increments at each recorded time; the paths are not
+        sent.
 
         Args:
             points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
@@ -487,6 +494,10 @@ class Calls(Asking):
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are
+                of absolute values. Default: none.
+            origins: Times t0 of increments: the start, or every record. Default: start.
+            bins: Bins of the histograms of increments, in range. Default: no histograms.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
 
@@ -496,7 +507,7 @@ class Calls(Asking):
         return self._call(
             "dispersion",
             None,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "orders": orders, "remove": remove, "level": level},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "method": method, "integrator": integrator, "step": step, "tolerance": tolerance, "every": every, "open_faces": open_faces, "orders": orders, "remove": remove, "increments": increments, "origins": origins, "bins": bins, "level": level},
         )
 
     def statistics(
@@ -520,6 +531,9 @@ class Calls(Asking):
         over: Any = None,
         mean_time: Any = None,
         weights: Optional[str] = None,
+        by: Optional[int] = None,
+        fold: Optional[str] = None,
+        odd: Any = None,
         level: Any = None,
         units: Optional[str] = None,
         u_tau: Optional[float] = None,
@@ -558,14 +572,19 @@ class Calls(Asking):
                 in statistics, what does not hold is left out and counted.
             reduce: Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]},
                 {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1,
-                q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …},
-                {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).
-                Default: the moments of each of what.
+                q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …} (on one
+                condition or [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r},
+                budget:k and budget:uv (any Reynolds stress). Default: the moments of each of what.
             over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
                 too. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            by: Stored times of a block: moments, covariances and conditional means over t get standard
+                errors, of the series of blocks. Default: no standard errors.
+            fold: An axis whose halves are averaged, by a mirror in its middle or by a rotation by 180 degrees
+                about z (about y, of z): signs follow from those of the components. Default: no folding.
+            odd: Fields that change their sign besides, in fold. Default: none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -579,7 +598,7 @@ class Calls(Asking):
         return self._call(
             "statistics",
             what,
-            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "where": where, "reduce": reduce, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units, "u_tau": u_tau},
+            {"points": points, "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "where": where, "reduce": reduce, "over": over, "mean_time": mean_time, "weights": weights, "by": by, "fold": fold, "odd": odd, "level": level, "units": units, "u_tau": u_tau},
         )
 
     def spectrum(
@@ -599,12 +618,17 @@ class Calls(Asking):
         cross: Any = None,
         remove: Optional[str] = None,
         normalise: Optional[str] = None,
+        segment: Optional[int] = None,
+        overlap: Optional[int] = None,
+        window: Optional[str] = None,
+        detrend: Optional[str] = None,
         level: Any = None,
         units: Optional[str] = None,
     ) -> Table:
         """Spectra of whole frames.
 
-        Exact sums of modes over shells, rings or lines, with scales of the velocity.
+        Exact sums of modes over shells, rings or lines, with scales of the velocity; of frequencies, means
+        over segments in time.
 
         Args:
             what: Quantities: names, expressions, name = expression; a list, or one text split at commas
@@ -625,16 +649,22 @@ class Calls(Asking):
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
-            kind: Shells of a cube, rings of planes, lines, or modes of several axes. Default: shell if all
-                axes are periodic, else plane, else line.
+            kind: Shells of a cube, rings of planes, lines, modes of several axes, frequencies, or wavenumbers
+                along an axis and frequencies. Default: shell if all axes are periodic, else plane, else line.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
-            normalise: Of lines and modes: E/dk, k E/dk, or wavelengths beside wavenumbers. Default: sums of
-                modes.
+            normalise: Of lines, modes and frequencies: E/dk, k E/dk, or wavelengths beside wavenumbers.
+                Default: sums of modes.
+            segment: Times of a segment, of whose spectra of frequencies the mean is taken (Welch). Default:
+                all times.
+            overlap: Times that a segment shares with the one before it. Default: half of a segment.
+            window: What the times of a segment are multiplied by: (1 - cos(2 pi j/n))/2, or 1. Default: hann.
+            detrend: What is subtracted from each segment: its mean, its line of least squares, or nothing.
+                Default: constant.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -647,7 +677,7 @@ class Calls(Asking):
         return self._call(
             "spectrum",
             what,
-            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "cross": cross, "remove": remove, "normalise": normalise, "level": level, "units": units},
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "cross": cross, "remove": remove, "normalise": normalise, "segment": segment, "overlap": overlap, "window": window, "detrend": detrend, "level": level, "units": units},
         )
 
     def correlation(

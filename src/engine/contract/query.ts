@@ -88,6 +88,8 @@ export interface Query {
   readonly time?: number;
   /** Weights of the frames of `time` for each point, if points have their own times; grids at rest only. */
   readonly weights?: Float64Array;
+  /** Of tracks; `frozen`: along the velocity at StartTime all the way, so that no other time needs to be stored. */
+  readonly frozen?: boolean;
   readonly StartTime?: number;
   readonly EndTime?: number;
   readonly dt?: number;

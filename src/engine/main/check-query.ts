@@ -187,6 +187,7 @@ function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void
   };
   if (query.time !== undefined) check("time", query.time);
   if (query.StartTime !== undefined) check("StartTime", query.StartTime);
+  if (query.frozen) return;
   if (query.EndTime !== undefined) check("EndTime", query.EndTime);
   // A step that is not finite is a fault of the options, which are checked later.
   const { StartTime: start, EndTime: end, dt = Number.NaN, nt = 0 } = query;
@@ -238,16 +239,8 @@ function invalid(member: string, text: string): RequestError {
 
 /** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
-  const {
-    StartTime: start = 0,
-    EndTime: end,
-    dt,
-    nt,
-    Tp: responseTime,
-    integrator = "heun",
-    tolerance,
-    flowMap,
-  } = query;
+  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
+  const { integrator = "heun", tolerance, flowMap } = query;
   if (responseTime !== undefined && integrator !== "heun")
     throw invalid("integrator", `Only heun tracks particles with drag: integrator is ${integrator}.`);
   if (flowMap !== undefined && integrator === "dopri5")

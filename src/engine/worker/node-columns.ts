@@ -265,7 +265,7 @@ function fieldAround({ kind, option, expression }: InputParts): string {
   return `${isElsewhen ? kind : ""}${isElsewhen ? option : ""}=${expression}`;
 }
 
-/** Frames and their weights: of `ddt` three, or two if there are no more. @throws RequestError */
+/** Frames and their weights: of `ddt` three or two, without those whose weight is rounding. @throws RequestError */
 function framesAround(
   { kind, option }: InputParts,
   frame: number,
@@ -284,7 +284,7 @@ function framesAround(
   const frames = Array.from({ length: Math.min(3, time.count) }, (_, i) => first + i);
   return frames
     .map((one) => [one, slopeWeight(frames, one, frame, time)] as const)
-    .filter(([, weight]) => weight !== 0);
+    .filter(([, weight]) => Math.abs(weight * (frameTime(time, first + 1) - frameTime(time, first))) > 1e-9);
 }
 
 /** The nodes of a box that `shift` takes, without those beyond open ends, and where they are in the box. */

@@ -153,7 +153,7 @@ function sampleAtTime(
 ): VelocitySampler {
   return (positions, particles, t, out) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
-    const frames = frameWeights(open.dataset.time, t, "PCHIP");
+    const frames = frameWeights(open.dataset.time, task.query.frozen ? (task.query.StartTime as number) : t, "PCHIP");
     sample({ frames, moving: task }, particles, scatterInto(out, components, null));
   };
 }
@@ -182,7 +182,8 @@ function timedSample(context: BatchContext): TimedSampler {
   const { positions: room } = context.sampler;
   const find = framesFinder(time, task.count, "PCHIP", false);
   return (positions, particles, times, velocities) => {
-    for (const { frames, weights, points } of find(times, particles)) {
+    const { frozen, StartTime } = task.query;
+    for (const { frames, weights, points } of find(frozen ? times.map(() => StartTime ?? 0) : times, particles)) {
       for (let i = 0; i < points.length; i++)
         for (let c = 0; c < 3; c++) room[3 * i + c] = positions[3 * points[i] + c];
       const first = [...weights.subarray(0, frames.length)];

@@ -27,6 +27,8 @@ import {
 } from "./context.js";
 import { higherMoments, withoutQuantiles, withQuantiles } from "./distributions.js";
 import { wrong } from "./faults.js";
+import { signsOf, symmetryOf } from "./fold.js";
+import { frequenciesOver, frequencySpectrum, segmentsOf } from "./frequencies.js";
 import { correlate, lineSpectrum, linesOver } from "./line-spectra.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
@@ -44,6 +46,8 @@ import {
 } from "./what.js";
 import { intervalIn, stepIn, storedIn } from "./when.js";
 import { boxIn, runsIn } from "./where.js";
+
+const LETTERS = ["x", "y", "z"] as const;
 
 /** A table and the members that it was understood by. */
 export interface Tabled {
@@ -162,15 +166,14 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const means = meansFor(life, service, dataset);
   const what = asked.what ?? usualWhat(dataset);
   const wanted = asked.reduce ?? what.map((one) => ({ moments: one.text }));
-  const isWhole = over === undefined || over.length === 4;
-  const plain = withoutQuantiles(wanted, isWhole);
+  const plain = withoutQuantiles(wanted);
   const higher = higherMoments(plain);
   const budgets = withBudgets(higher.rows, asked, dataset, frames);
   const reduce = budgets.rows;
   if (points !== undefined || where !== undefined)
     if (wanted.some((row) => "budget" in row || "quantiles" in row))
       throw wrong("reduce", "budgets and quantiles are of nodes, without a condition");
-  const common = { over: over ?? ["x", "y", "z", "t"] };
+  const common = { over: over ?? ["x", "y", "z", "t"], ...(asked.by === undefined ? {} : { by: asked.by }) };
   const isDrawn = points !== undefined;
   const texts = [...reduce.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
   const known = isDrawn
@@ -178,9 +181,20 @@ export async function statistics(context: Context, asked: MemberValues): Promise
     : await meansIn(texts, nodesOf(asked, dataset, frames), asked, dataset, means, common.over, "what", (text) =>
         memberOf(text, asked),
       );
+  const symmetry = symmetryOf(asked, dataset);
   const members = isDrawn
     ? await pointMembers(context, asked, frames)
     : { ...nodeMembers(asked, dataset, frames), ...known.members };
+  if (
+    symmetry !== null &&
+    (isDrawn || (known as KnownMeans).places.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes)
+  )
+    throw wrong("fold", "it is of nodes, and of all along its axis");
+  const { names: inQuestion } = isDrawn ? { names: null } : (known as KnownMeans).places.base;
+  const folding = symmetry &&
+    inQuestion && {
+      fold: { axis: symmetry.axis, signsOf: (one: string) => signsOf(one, inQuestion, symmetry) },
+    };
   let names = new Map<string, string>(what.filter(({ isNamed }) => isNamed).map(({ text: own, name }) => [own, name]));
   let [reductions, beside] = [reduce, known.about];
   if (where !== undefined) {
@@ -197,11 +211,11 @@ export async function statistics(context: Context, asked: MemberValues): Promise
     asked.units === "plus" && !isDrawn
       ? await wallUnitsOf(asked, nodesOf(asked, dataset, frames), dataset, means)
       : null;
-  const reduced = await reduceAll({ ...members, ...common, reduce: reductions } as never, dataset, means);
+  const reduced = await reduceAll({ ...members, ...common, ...folding, reduce: reductions } as never, dataset, means);
   const scale = wall === null ? 1 : wall.nu / wall.u_tau ** 4;
   const collected = async (): Promise<readonly GroupAnswer[]> => {
     const rows = higher.collect(budgets.collect(reduced.results as GroupAnswer[], scale));
-    return isDrawn ? rows : withQuantiles(wanted, rows, (known as KnownMeans).places, means);
+    return isDrawn ? rows : withQuantiles(wanted, rows, asked, (known as KnownMeans).places, means);
   };
   const body = { ...reduced, ...wall?.about, results: await collected() };
   const drawn = isDrawn
@@ -210,8 +224,10 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   const understood = {
     ...(asked.reduce === undefined ? { what: whatTexts(what) } : { reduce: asked.reduce }),
     ...meanText(asked),
-    ...{ ...nodeText(asked), ...drawn, ...text, over: common.over },
+    ...{ ...nodeText(asked), ...drawn, ...text, ...common },
     ...(asked.u_tau === undefined ? {} : { u_tau: asked.u_tau }),
+    ...(asked.fold === undefined ? {} : { fold: asked.fold }),
+    ...(asked.odd === undefined ? {} : { odd: asked.odd }),
     ...(where === undefined ? {} : { where }),
   };
   return {
@@ -342,9 +358,35 @@ async function spectrumOfLines(
   return { answer: { kind: "table", body: fromZero(body) }, understood };
 }
 
+/** Answers `spectrum` of frequencies. */
+async function spectrumInTime({ dataset, life, service }: Context, asked: MemberValues): Promise<Tabled> {
+  const { frames, text } = framesFor(asked, dataset);
+  const { remove = "mean", cross, normalise, kind } = asked;
+  const periodic = LETTERS.filter((_, a) => dataset.axes[a as 0].periodic);
+  const axis = kind === "frequency" ? [] : (asked.axis ?? periodic.slice(0, 1));
+  if (asked.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
+  if (kind === "frequency" && asked.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
+  if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
+  const texts = pairOf(asked, dataset);
+  const along = kind === "frequency" ? null : (LETTERS.indexOf(axis[0] as "x") as 0);
+  const means = meansFor(life, service, dataset);
+  const body = await frequencySpectrum(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
+  const { length: segment, step, window, detrend } = segmentsOf(asked, frames.length);
+  const understood = {
+    ...(cross === undefined ? { what: texts } : { cross }),
+    ...{ ...text, ...nodeText(asked), ...meanText(asked), over: frequenciesOver(asked, dataset), kind, remove },
+    ...(axis.length === 0 ? {} : { axis }),
+    ...{ segment, overlap: segment - step, window, detrend, ...(normalise === undefined ? {} : { normalise }) },
+  };
+  return { answer: { kind: "table", body: fromZero(body) }, understood };
+}
+
 /** Answers `spectrum`. */
 export async function spectrum(context: Context, asked: MemberValues): Promise<Tabled> {
   const { dataset, life, service } = context;
+  if (asked.kind === "frequency" || asked.kind === "wavenumber_frequency") return spectrumInTime(context, asked);
+  const inTime = (["segment", "overlap", "window", "detrend"] as const).find((name) => asked[name] !== undefined);
+  if (inTime !== undefined) throw wrong(inTime, "it is for kind=frequency and kind=wavenumber_frequency");
   const isOpen = dataset.axes.some(({ periodic }) => !periodic);
   const ofLines = ["over", "cross", "remove", "normalise", "mean_time"].find(
     (name) => asked[name as "over"] !== undefined,
@@ -490,6 +532,19 @@ function labelGrid({ numbers }: Labelled, { base }: AnalysedNodes, dataset: Data
   return { kind: "grid", dims, scalars: [], quantities: [label] };
 }
 
+/** Increments along paths that are asked. @throws RequestError */
+function incrementsOf({ increments, origins, bins, range }: MemberValues) {
+  const other = Object.entries({ origins, bins, range }).find(([, value]) => value !== undefined);
+  if (increments === undefined && other !== undefined) throw wrong(other[0], "it is of increments, which state powers");
+  if (increments === undefined) return undefined;
+  const odd = increments.find((p) => !(p > 0 && p <= 16));
+  if (odd !== undefined) throw wrong("increments", `expected powers above 0 and up to 16, not ${odd}`);
+  if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
+  if (range !== undefined && !(range[0] < range[1])) throw wrong("range", "the first edge must be below the last");
+  const binned = bins === undefined || range === undefined ? null : { count: bins, range };
+  return { orders: increments, isAll: origins === "all", bins: binned };
+}
+
 /** Answers `dispersion`. */
 export async function dispersion(context: Context, asked: MemberValues): Promise<Tabled> {
   const { dataset, life, service } = context;
@@ -526,12 +581,15 @@ export async function dispersion(context: Context, asked: MemberValues): Promise
       integrator,
       openFaces: open_faces,
     },
+    increments: incrementsOf(asked),
     ...{ ...tolerant, seeds, ...(isDrawn ? { region: boxIn(asked, dataset) } : {}) },
   };
   const body = await disperse(members as never, dataset, meansFor(life, service, dataset));
   const understood = {
     ...{ points: pointsText(points as never), ...placesText(asked), time: `${interval.start}:${interval.end}` },
     ...{ method, integrator, step, ...tolerant, every, open_faces, orders, remove, level: 0 },
+    ...(asked.increments === undefined ? {} : { increments: asked.increments, origins: asked.origins ?? "start" }),
+    ...(asked.bins === undefined ? {} : { bins: asked.bins, range: asked.range }),
   };
   return { answer: { kind: "table", body }, understood };
 }

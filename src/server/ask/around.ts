@@ -1,6 +1,7 @@
 /** Answers `around`: means of quantities at nodes around events, the nodes where a condition holds. */
 import { compileExpression, componentsIn } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
+import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../shared/errors.js";
@@ -126,11 +127,4 @@ async function eventsOf(where: string, places: AnalysedNodes, { reduce }: Means)
 function shifted(text: string, offset: readonly number[]): string {
   const parts = offset.flatMap((n, a) => (n === 0 ? [] : [`${LETTERS[a as 0]}, ${n}`]));
   return parts.length === 0 ? text : `shift(${text}, ${parts.join(", ")})`;
-}
-
-function nested(values: readonly unknown[], lengths: readonly number[]): unknown {
-  let level: unknown[] = [...values];
-  for (const n of lengths.slice(1).toReversed())
-    level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
-  return level;
 }

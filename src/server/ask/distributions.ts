@@ -2,20 +2,24 @@
 
 import { type Digits, numberOf } from "../../analysis/digits.js";
 import { compileScalar } from "../../analysis/expression.js";
+import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
 import type { Means } from "../rest/analysis/statistics.js";
 import { wrong } from "./faults.js";
+import type { MemberValues } from "./read-member.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** Quantiles that are asked together, at most. */
 const MOST_QUANTILES = 32;
+/** Quantiles of all places together beyond which digits have 8 bits. */
+const MOST_OF_16_BITS = 64;
 /** How far a weight may be below p W: rounding. */
 const ROUNDING = 1e-12;
 
 /** Rows of quantiles become rows of means, whose counts their answers have. @throws RequestError */
-export function withoutQuantiles(reduce: readonly Row[], isWhole: boolean): readonly Row[] {
+export function withoutQuantiles(reduce: readonly Row[]): readonly Row[] {
   return reduce.map((row, i) => {
     if (row.quantiles === undefined) return row;
     const member = `reduce[${i}]`;
@@ -26,7 +30,6 @@ export function withoutQuantiles(reduce: readonly Row[], isWhole: boolean): read
       throw wrong(`${member}.at`, `expected 1 to ${MOST_QUANTILES} numbers from 0 to 1, such as [0.05, 0.5, 0.95]`);
     const odd = Object.keys(row).find((name) => name !== "quantiles" && name !== "at");
     if (odd !== undefined) throw wrong(`${member}.${odd}`, "quantiles have at");
-    if (!isWhole) throw wrong("over", "quantiles are over all directions: leave over out");
     return { moments: row.quantiles, order: 1 };
   });
 }
@@ -35,6 +38,7 @@ export function withoutQuantiles(reduce: readonly Row[], isWhole: boolean): read
 export async function withQuantiles(
   reduce: readonly Row[],
   results: readonly GroupAnswer[],
+  asked: MemberValues,
   places: AnalysedNodes,
   means: Pick<Means, "reduce">,
 ): Promise<readonly GroupAnswer[]> {
@@ -42,39 +46,49 @@ export async function withQuantiles(
   for (const [i, row] of reduce.entries()) {
     const { of: _, mean: __, min: ___, max: ____, ...counts } = results[i] as GroupAnswer;
     if (row.quantiles === undefined) answers.push(results[i] as GroupAnswer);
-    else answers.push({ ...(await quantilesOf(String(row.quantiles), row.at as number[], places, means)), ...counts });
+    else
+      answers.push({
+        ...(await quantilesOf(String(row.quantiles), row.at as number[], asked, places, means)),
+        ...counts,
+      });
   }
   return answers;
 }
 
-/** Quantile p is the smallest value with weight(values <= it) >= (p - 1e-12) W. */
+/** Quantile p is the smallest value with weight(values <= it) >= (p - 1e-12) W, of each place. */
 async function quantilesOf(
   text: string,
   at: readonly number[],
+  { over = ["x", "y", "z", "t"] }: MemberValues,
   places: AnalysedNodes,
   { reduce }: Pick<Means, "reduce">,
 ): Promise<GroupAnswer> {
   compileScalar(text, places.base.names, "reduce.quantiles");
-  const base = { ...places.base, kept: [false, false, false, false] as const };
-  const found = at.map((p) => ({ p, digits: [] as number[], below: 0 }));
-  let isKnown = true;
-  for (let pass = 0; pass < 4 && isKnown; pass++) {
-    const keys = [...new Set(found.map(({ digits }) => digits.join()))];
-    const prefixes = keys.map((key) => (key === "" ? [] : key.split(",").map(Number)));
-    const reductions = [{ kind: "digits", of: 0, prefixes } as const];
+  const { extent } = places.base;
+  const kept = (["x", "y", "z", "t"] as const).map(
+    (one, a) => !over.includes(one) && (one !== "t" || extent[a as 3] > 1),
+  );
+  const base = { ...places.base, kept: kept as unknown as AnalysedNodes["base"]["kept"] };
+  const lengths = extent.filter((_, a) => kept[a]);
+  const groups = lengths.reduce((product, n) => product * n, 1);
+  const bits = groups * at.length > MOST_OF_16_BITS ? 8 : 16;
+  const found = Array.from({ length: groups }, () => at.map((p) => ({ p, digits: [] as number[], below: 0 })));
+  for (let pass = 0; pass < 64 / bits; pass++) {
+    const keys = found.map((own) => [...new Set(own.map(({ digits }) => digits.join()))]);
+    const prefixes = keys.map((own) => own.map((key) => (key === "" ? [] : key.split(",").map(Number))));
+    const reductions = [{ kind: "digits", of: 0, bits, prefixes } as const];
     const merged = await reduce(reductionOf({ ...places, base }, { columns: [text], reductions }), places);
-    const { lists, weight } = merged.states(0)[0] as Digits;
-    isKnown = weight > 0;
-    for (const one of isKnown ? found : []) {
-      const { digits, weights } = lists[keys.indexOf(one.digits.join())] as Digits["lists"][number];
-      const aim = (one.p - ROUNDING) * weight;
-      let d = 0;
-      while (d < digits.length - 1 && one.below + (weights[d] as number) < aim) one.below += weights[d++] as number;
-      one.digits.push(digits[d] as number);
-    }
+    for (const [g, { lists, weight }] of (merged.states(0) as readonly Digits[]).entries())
+      for (const one of weight > 0 ? (found[g] as (typeof found)[number]) : []) {
+        const { digits, weights } = lists[(keys[g] as string[]).indexOf(one.digits.join())] as Digits["lists"][number];
+        const aim = (one.p - ROUNDING) * weight;
+        let d = 0;
+        while (d < digits.length - 1 && one.below + (weights[d] as number) < aim) one.below += weights[d++] as number;
+        one.digits.push(digits[d] as number);
+      }
   }
-  const values = found.map(({ digits }) => (isKnown ? numberOf(digits) : null));
-  return { of: text, at: [...at], values, passes: isKnown ? 4 : 1 };
+  const values = found.map((own) => own.map(({ digits }) => (digits.length === 0 ? null : numberOf(digits))));
+  return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes: 64 / bits };
 }
 
 /** Moments beyond the fourth become means of powers of fluctuations. @throws RequestError */

@@ -1,5 +1,6 @@
 /** Spectra and correlations along periodic axes, at each place of the directions that are not averaged over. */
 import { compileExpression, componentsIn } from "../../analysis/expression.js";
+import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import {
   binsOf,
@@ -9,6 +10,7 @@ import {
   type SpectrumPlan,
   wavenumbersAlong,
 } from "../../analysis/spectrum.js";
+import { Transform } from "../../analysis/transform.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../shared/errors.js";
 import { type AnalysedNodes, checkTransforms, derivedOf } from "../rest/analysis/analysis-request.js";
@@ -96,14 +98,6 @@ function coordinatesOf(
   );
 }
 
-/** Numbers in order as nested lists. */
-function nested(values: ArrayLike<number>, lengths: readonly number[]): unknown {
-  let level: unknown[] = Array.from(values, (one) => (Number.isFinite(one) ? one : null));
-  for (const n of lengths.slice(1).toReversed())
-    level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
-  return level;
-}
-
 /** Modes along each transformed axis, the slowest first: signed wavenumbers, one-sided along the first. */
 function wavesOf(plan: SpectrumPlan): readonly { readonly axis: 0 | 1 | 2; readonly k: readonly number[] }[] {
   const modes = modesOf(plan);
@@ -135,7 +129,7 @@ export async function lineSpectrum(
   const factors = factorsOf(asked, waves, plan);
   const list = (values: Float64Array): unknown =>
     nested(
-      values.map((one, i) => one * (factors[i % factors.length] as number)),
+      Array.from(values, (one, i) => one * (factors[i % factors.length] as number)),
       lengths,
     );
   const total = energies.reduce(
@@ -148,11 +142,11 @@ export async function lineSpectrum(
     ? {
         ...{ of: texts.join(", "), coordinates, E_aa: list(a), E_bb: list(b), re: list(co), im: list(quad) },
         phase: nested(
-          co.map((re, i) => Math.atan2(quad[i] as number, re)),
+          Array.from(co, (re, i) => Math.atan2(quad[i] as number, re)),
           lengths,
         ),
         coherence: nested(
-          co.map((re, i) =>
+          Array.from(co, (re, i) =>
             realisations === 1
               ? Number.NaN
               : (re ** 2 + (quad[i] as number) ** 2) / ((a[i] as number) * (b[i] as number)),
@@ -218,30 +212,23 @@ export async function correlate(
   const R = new Float64Array(groups * cells);
   const [slow, fast] = order.length === 1 ? [undefined, order[0] as 0] : (order as unknown as [0 | 1 | 2, 0 | 1 | 2]);
   const [ns, nf, mf] = [slow === undefined ? 1 : plan.nodes[slow], plan.nodes[fast], modes[fast]];
-  const [cosS, sinS, cosF, sinF] = [cosines(ns), sines(ns), cosines(nf), sines(nf)];
+  const [inS, inF] = [new Transform(ns), new Transform(nf)];
   await means.slices.each(groups, (from, to) => {
     for (let g = from; g < to; g++) {
-      // The slow axis first: modes of the fast one stay; then the fast one, of which half of the modes are summed.
-      const [re, im] = [new Float64Array(ns * mf), new Float64Array(ns * mf)];
-      for (let r = 0; r < ns; r++)
-        for (let m = 0; m < ns; m++) {
-          const [c, s] = [cosS[(r * m) % ns] as number, sinS[(r * m) % ns] as number];
-          for (let k = 0; k < mf; k++) {
-            const at = g * bins + m * mf + k;
-            const [x, y] = [(co as Float64Array)[at] as number, (quad as Float64Array)[at] as number];
-            re[r * mf + k] = (re[r * mf + k] as number) + c * x - s * y;
-            im[r * mf + k] = (im[r * mf + k] as number) + c * y + s * x;
-          }
-        }
-      for (let r = 0; r < ns; r++)
-        for (let q = 0; q < nf; q++) {
-          let sum = 0;
-          for (let k = 0; k < mf; k++)
-            sum +=
-              (cosF[(q * k) % nf] as number) * (re[r * mf + k] as number) -
-              (sinF[(q * k) % nf] as number) * (im[r * mf + k] as number);
-          R[(g * ns + r) * nf + q] = sum;
-        }
+      // The real part of the inverse transform is that of the transform of the conjugate.
+      const rows = Array.from({ length: ns }, (_, m) => {
+        const [re, im] = [new Float64Array(nf), new Float64Array(nf)];
+        const at = g * bins + m * mf;
+        re.set((co as Float64Array).subarray(at, at + mf));
+        im.set((quad as Float64Array).subarray(at, at + mf).map((one) => -one));
+        inF.forward(re, im);
+        return [re, im] as const;
+      });
+      for (let q = 0; q < nf; q++) {
+        const [re, im] = [0, 1].map((part) => Float64Array.from(rows, (row) => row[part as 0][q] as number));
+        inS.forward(re as Float64Array, im as Float64Array);
+        for (let r = 0; r < ns; r++) R[(g * ns + r) * nf + q] = (re as Float64Array)[r] as number;
+      }
     }
   });
   const [sa, sb] = energies.map((one) =>
@@ -267,12 +254,10 @@ export async function correlate(
       ? Array.from({ length: groups }, (_, g) => integralLength(rho.subarray(g * cells, (g + 1) * cells), r))
       : null;
   const spread = (list: readonly unknown[]): unknown =>
-    at.length === 0
-      ? list[0]
-      : nestedAny(
-          list,
-          at.map(([, one]) => one.length),
-        );
+    nested(
+      list,
+      at.map(([, one]) => one.length),
+    );
   return {
     ...summed.about,
     ...(lengthsOf === null
@@ -282,20 +267,9 @@ export async function correlate(
           crossed: spread(lengthsOf.map(({ crossed }) => crossed)),
         }),
     ...{ s_a: spread(sa), s_b: spread(sb), realisations: summed.realisations },
-    results: [{ of: texts.join(", "), coordinates, R: nested(R, lengths), rho: nested(rho, lengths) }],
+    results: [{ of: texts.join(", "), coordinates, R: nested([...R], lengths), rho: nested([...rho], lengths) }],
   };
 }
-
-function nestedAny(values: readonly unknown[], lengths: readonly number[]): unknown {
-  let level: unknown[] = [...values];
-  for (const n of lengths.slice(1).toReversed())
-    level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
-  return level;
-}
-
-const cosines = (n: number): Float64Array =>
-  Float64Array.from({ length: n }, (_, i) => Math.cos((2 * Math.PI * i) / n));
-const sines = (n: number): Float64Array => Float64Array.from({ length: n }, (_, i) => Math.sin((2 * Math.PI * i) / n));
 
 /** The integral of rho to its first zero by trapezes, the zero by a line between nodes; to half the period if it has none. */
 function integralLength(

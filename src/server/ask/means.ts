@@ -3,14 +3,16 @@ import { SIZES } from "../../analysis/array-functions.js";
 import { compileExpression, componentsIn } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
 import { type MeanTable, partsOfInput } from "../../analysis/names.js";
+import { foldTable } from "../../analysis/parity.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
-import type { Dataset } from "../../engine/contract/dataset.js";
+import { type Dataset, isStaggered } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../shared/errors.js";
 import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
 import type { Means } from "../rest/analysis/statistics.js";
 import { timesOf } from "../rest/describe.js";
 import { coordinateOf } from "../rest/region.js";
 import { wrong } from "./faults.js";
+import { signsOf, symmetryOf } from "./fold.js";
 import type { MemberValues } from "./read-member.js";
 import { storedIn } from "./when.js";
 
@@ -34,7 +36,7 @@ export interface KnownMeans {
 export async function meansFor(
   texts: readonly string[],
   places: AnalysedNodes,
-  { mean_time }: MemberValues,
+  asked: MemberValues,
   dataset: Dataset,
   { reduce, most }: Pick<Means, "reduce" | "most">,
   over: readonly Direction[],
@@ -43,7 +45,8 @@ export async function meansFor(
 ): Promise<KnownMeans> {
   const found = new Map<string, MeanTable>();
   const wanted = new Set(texts.flatMap((text) => meansIn(text, places, memberOf(text))));
-  const base = meanNodes(places, mean_time, dataset, over);
+  const base = meanNodes(places, asked.mean_time, dataset, over);
+  const symmetry = symmetryOf(asked, dataset);
   let passes = 0;
   for (; wanted.size > found.size; passes++) {
     const names = { ...places.base.names, means: Object.fromEntries(found) };
@@ -74,7 +77,9 @@ export async function meansFor(
       );
       if (numbers === 1 && Number.isNaN(values[0]?.[0]))
         throw wrong(member, `${nameOf(text).name} is of nothing: the region has no value`);
-      found.set(text, { extent, frames: base.frames, values });
+      const table = { extent, frames: base.frames, values };
+      const isFolded = symmetry !== null && extent[symmetry.axis] > 1;
+      found.set(text, isFolded ? foldTable(table, symmetry.axis, signsOf(text, names, symmetry)) : table);
     }
   }
   if (found.size === 0) return { places, members: {}, about: {} };
@@ -158,7 +163,7 @@ export async function courantOf(
 ): Promise<GroupAnswer> {
   const { names, times } = places.base;
   const isRate = (text: string) => compileExpression(text, names).reads.some((key) => key.startsWith("rate:"));
-  if (!texts.some(isRate) || names.fields.velocity !== 3) return {};
+  if (!texts.some(isRate) || names.fields.velocity !== 3 || isStaggered(dataset, "velocity")) return {};
   const stored = timesOf(dataset.time);
   const steps = times.map((time) => {
     const k = stored.indexOf(time);

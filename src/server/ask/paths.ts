@@ -25,15 +25,15 @@ function integratorOf({ integrator, drag }: MemberValues): Integrator {
 
 /** The query of particles. */
 function queryOf(asked: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
-  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag } = asked;
+  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag, frozen = false } = asked;
   const integrator = integratorOf(asked);
   const length = "each" in interval ? interval.each : interval.end - interval.start;
   const steps = Math.max(1, Math.ceil(Math.abs(length) / step - 1e-9));
   const common = {
     ...{ dataset: dataset.name, spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
     ...{ openFaces: open_faces, exitTimes: true, recordEvery: last ? steps : every },
-    ...(tolerance === undefined ? {} : { tolerance }),
-    ...(drag === undefined ? {} : { Tp: drag }),
+    ...{ ...(tolerance === undefined ? {} : { tolerance }), ...(drag === undefined ? {} : { Tp: drag }) },
+    ...(frozen ? { frozen } : {}),
   };
   const named = (tracer: OperationName, times: object): Query =>
     ({ operation: drag === undefined ? tracer : "GetPositionInertialParticle", ...times, ...common }) as Query;
@@ -176,7 +176,15 @@ export async function paths(
       step,
       ...(tolerance === undefined ? {} : { tolerance }),
     },
-    ...{ every, last, ...(drag === undefined ? {} : { drag }), open_faces, level: 0, units },
+    ...{
+      every,
+      last,
+      ...(drag === undefined ? {} : { drag }),
+      ...(asked.frozen ? { frozen: true } : {}),
+      open_faces,
+      level: 0,
+      units,
+    },
   };
   return { answer, understood };
 }

@@ -1,5 +1,6 @@
 /** Reads the values of members, as text or as JSON: both mean the same. */
 import { FILTER_KINDS, type FieldFilter } from "../../analysis/derived.js";
+import type { FrequencyOptions } from "../../analysis/frequencies.js";
 import { nearestName } from "../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
@@ -403,6 +404,7 @@ export interface MemberValues {
   readonly every?: number;
   readonly drag?: number;
   readonly last?: boolean;
+  readonly frozen?: boolean;
   readonly open_faces?: "stop" | "fail";
   readonly where?: string;
   readonly limit?: number;
@@ -410,12 +412,18 @@ export interface MemberValues {
   readonly over?: readonly ("x" | "y" | "z" | "t")[];
   readonly mean_time?: AskedTimes;
   readonly weights?: "volume" | "nodes";
+  readonly by?: number;
+  readonly fold?: string;
+  readonly odd?: readonly string[];
   readonly units?: "check" | "ignore" | "plus";
   readonly u_tau?: number;
   readonly terms?: readonly string[];
-  readonly kind?: "shell" | "plane" | "line" | "modes";
+  readonly kind?: "shell" | "plane" | "line" | "modes" | "frequency" | "wavenumber_frequency";
   readonly axis?: readonly ("x" | "y" | "z")[];
   readonly orders?: readonly number[];
+  readonly increments?: readonly number[];
+  readonly origins?: "start" | "all";
+  readonly bins?: number;
   readonly separations?: AskedSeparations;
   readonly connectivity?: "6" | "18" | "26";
   readonly least?: number;
@@ -424,6 +432,10 @@ export interface MemberValues {
   readonly lag?: readonly number[];
   readonly cross?: readonly string[];
   readonly normalise?: "density" | "premultiplied" | "wavelength";
+  readonly segment?: number;
+  readonly overlap?: number;
+  readonly window?: FrequencyOptions["window"];
+  readonly detrend?: FrequencyOptions["detrend"];
   readonly map?: string;
   readonly range?: readonly [number, number];
   readonly scale?: AskedScale;

@@ -36,7 +36,8 @@ export async function wallUnitsOf(
   if (!(u_tau > 0)) throw wrong("u_tau", "the mean has no slope at the walls");
   const along = dataset.axes[axis];
   const [low, high] = [coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)];
-  const plus = [...places.base.coordinates[axis]].map((at) => (Math.min(at - low, high - at) * u_tau) / nu);
+  const all = [...places.base.coordinates[axis]].map((at) => (Math.min(at - low, high - at) * u_tau) / nu);
+  const plus = asked.fold?.startsWith(letter) ? all.slice(0, Math.ceil(all.length / 2)) : all;
   const source = asked.u_tau === undefined ? `d(mean(u.x), ${letter}) at both ends of ${letter}` : "given";
   return { u_tau, nu, about: { wall_units: { u_tau, source, nu, [`${letter}_plus`]: plus } } };
 }

@@ -78,7 +78,10 @@ export async function valuesAlong(
 ): Promise<readonly AlongValues[]> {
   const dataset = life.find(query.dataset ?? "") as Dataset;
   const records = recordsOf(result, query, starts);
+  const startOf = (i: number) => starts?.[Math.floor(i / result.itemsPerPoint)] ?? (query.StartTime as number);
   const answers = new Map<InputKey, { readonly width: number; readonly numbers: Float32Array }>();
+  // Along streamlines all quantities are those of one time.
+  const at = query.frozen ? { ...records, times: records.times.map((_, i) => startOf(i)) } : records;
   const inputs = records.times.length === 0 ? [] : columns.flatMap(({ inputs }) => inputs);
   for (const key of new Set(inputs)) {
     if (!key.includes(":")) continue;
@@ -86,7 +89,7 @@ export async function valuesAlong(
     const scheme = schemeOf(operation, key, query, dataset, derivatives);
     const asked = { operation: operation.name, ...of, spatialInterpolation: scheme } as const;
     const given = { dataset: dataset.name, ...asked, temporalInterpolation: "PCHIP" } as const;
-    const answer = await answerAtOwnTimes(life, given, "time", records);
+    const answer = await answerAtOwnTimes(life, given, "time", at);
     answers.set(key, { width: answer.components, numbers: answer.values[0] as Float32Array });
   }
   const { slices } = life;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../tools/generate/cube.js";
+import { ask } from "../../server/ask/ask.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
 import { askEarlier } from "../../support/earlier-questions.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
@@ -75,6 +76,59 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
   ["mhd/structures", { frames: [3], of: "p", below: -0.5, labels: true }],
 ];
 
+/** Whole questions: means in expressions, series in time, distributions at places, symmetries, errors, events, paths. */
+const QUESTIONS: readonly object[] = [
+  { dataset: "mhd", call: "statistics", what: "fluc(u.x)*fluc(u.y), d(mean(u.x*p), y)", frame: "all", over: "x,z,t" },
+  { dataset: "mhd", call: "statistics", what: "ddt(u.x*p)", frame: "all", by: 1, over: "x,y,t" },
+  { dataset: "mhd", call: "statistics", reduce: [{ quantiles: "u.x", at: [0.05, 0.5] }], frame: [0, 2], over: "x,z,t" },
+  {
+    ...{ dataset: "mhd", call: "statistics", frame: 1 },
+    reduce: [{ conditional: "p", on: ["u.x", "R"], bins: [6, 5], range: "auto" }],
+  },
+  {
+    dataset: "channel",
+    call: "statistics",
+    what: "u.x*u.y",
+    frame: "all",
+    over: "x,z,t",
+    fold: "y:mirror",
+    weights: "nodes",
+  },
+  { dataset: "channel", call: "spectrum", kind: "frequency", what: "u", frame: "all", segment: 2, over: "x,z" },
+  {
+    dataset: "mhd",
+    call: "spectrum",
+    kind: "wavenumber_frequency",
+    what: "u.x",
+    axis: "x",
+    frame: "all",
+    over: "x,y,z",
+  },
+  { dataset: "mhd", call: "spectrum", kind: "line", cross: "u.x,p", frame: 2, over: "x,z,t" },
+  { dataset: "mhd", call: "correlation", what: "u.y", axis: "x", frame: 2, over: "x,z,t" },
+  { dataset: "mhd", call: "around", where: "Q > 4*rms(Q)", what: "p", lag: "2,0,1", frame: 3 },
+  {
+    dataset: "mhd",
+    call: "paths",
+    points: [
+      [1, 2, 3],
+      [4, 5, 6],
+    ],
+    time: "0.1:2",
+    step: 0.1,
+    frozen: true,
+    what: "p",
+  },
+  {
+    dataset: "mhd",
+    call: "dispersion",
+    points: { random: 20, seed: 2 },
+    time: "0.1:0.2",
+    step: 0.02,
+    increments: [2, 4],
+  },
+];
+
 describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
   const folder = scratchFolder();
   const processes: Running[] = [];
@@ -125,6 +179,10 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
       });
       answers.push(`${answer.status} ${Buffer.from(await answer.arrayBuffer()).toString("latin1")}`);
     }
+    for (const question of QUESTIONS) {
+      const answer = await ask({ url }, question);
+      answers.push(`${answer.status} ${await answer.text()}`);
+    }
     const metrics = await (await fetch(`${url}/metrics`)).text();
     return { answers, asked: Number(/fieldprobe_pieces_total\{[^}]*asked[^}]*\} (\d+)/.exec(metrics)?.[1] ?? 0) };
   };
@@ -141,8 +199,8 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     const { nats: _, ...apart } = setup;
     single ??= await startPeer(apart);
     const [one, several] = [await analysesOf(single), await analysesOf(first)];
-    for (const [i, [call, body]] of ANALYSES.entries())
-      expect(several.answers[i], `${call} ${JSON.stringify(body)}`).toBe(one.answers[i]);
+    for (const [i, about] of [...ANALYSES, ...QUESTIONS].entries())
+      expect(several.answers[i], JSON.stringify(about)).toBe(one.answers[i]);
     expect(one.answers.filter((answer) => !answer.startsWith("200 "))).toEqual([]);
     expect(several.asked).toBeGreaterThan(ANALYSES.length / 2);
   };

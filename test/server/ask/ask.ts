@@ -25,7 +25,11 @@ export function get(
 }
 
 /** Asks by `POST /api/ask`. */
-export function ask(service: RunningService, question: unknown, accept = "application/json"): Promise<Response> {
+export function ask(
+  service: Pick<RunningService, "url">,
+  question: unknown,
+  accept = "application/json",
+): Promise<Response> {
   const headers = { "content-type": "application/json", accept };
   return fetch(`${service.url}/api/ask`, { method: "POST", headers, body: JSON.stringify(question) });
 }

@@ -1,9 +1,11 @@
 """Operators, means, spectra and distributions by NumPy of whole arrays, as an oracle that shares no code with the service.
 
 Reads JSON from standard input: a grid with raw float32 fields and coordinates of nodes, and requests, each a Python
-expression of `g`, the grid. Prints the answers. Arrays are [t, z, y, x] in float64; vectors are lists of three of them.
+expression of `g`, the grid, or such an expression with the region, frames and directions of its means. Prints the
+answers. Arrays are [t, z, y, x] in float64; vectors are lists of three of them.
 """
 
+import itertools
 import json
 import sys
 
@@ -101,13 +103,79 @@ class Grid:
             out = np.where(gone.reshape([-1 if d == at else 1 for d in range(4)]), np.nan, out)
         return out
 
-    def mean(self, f, over):
-        """The mean over some directions, by the weights of nodes, where f is known."""
+    def ask(self, box=None, frames=None, over="xyzt", kept=()):
+        """Sets the region, the frames and the directions of the next request, and coordinates that go on past seams."""
+        n = self.p.shape
+        box = box or [[0, n[3 - a]] for a in range(3)]
+        self.inside = [np.arange(n[0]) if frames is None else np.array(frames)]
+        self.inside += [np.arange(first, first + count) % n[3 - a] for a, (first, count) in list(enumerate(box))[::-1]]
+        self.over, self.kept = over, ["tzyx".index(one) for one in kept]
+        ahead = [np.where(np.arange(n[3 - a]) < first + count - n[3 - a], self.periods[a] or 0, 0) for a, (first, count) in enumerate(box)]
+        self.z, self.y, self.x = (a[None] for a in np.meshgrid(*[at + more for at, more in zip(self.at, ahead)][::-1], indexing="ij"))
+
+    def mean(self, f, over=None):
+        """The mean over some directions of the region, by the weights of nodes, where f is known."""
         f = np.broadcast_to(f, self.p.shape)
-        axes = tuple("tzyx".index(o) for o in over)
+        axes = tuple("tzyx".index(o) for o in over or self.over)
         w = np.where(np.isnan(f), 0.0, self.weight)
+        f = np.where(np.isnan(f), 0.0, f)
+        for a in axes:
+            f, w = (np.take(one, self.inside[a], a) for one in (f, w))
         with np.errstate(invalid="ignore"):
-            return (np.where(np.isnan(f), 0.0, f) * w).sum(axes, keepdims=True) / w.sum(axes, keepdims=True) + np.zeros(self.p.shape)
+            return (f * w).sum(axes, keepdims=True) / w.sum(axes, keepdims=True) + np.zeros(self.p.shape)
+
+    def fluc(self, f):
+        return f - self.mean(f)
+
+    def choose(self, test, a, b):
+        return np.where(np.isnan(test), np.nan, np.where(test != 0, a, b))
+
+    def above(self, a, b):
+        return np.where(np.isnan(a + b), np.nan, (a > b).astype(float))
+
+    def region(self, f):
+        return np.broadcast_to(f, self.p.shape)[np.ix_(*self.inside)]
+
+    def groups(self, columns):
+        """The values of columns and the weights in each group of nodes along the directions that are kept."""
+        columns = [self.region(one) for one in columns]
+        weight = self.region(self.weight)
+        for place in itertools.product(*[range(weight.shape[a]) if a in self.kept else [0] for a in range(4)]):
+            index = tuple(place[a] if a in self.kept else slice(None) for a in range(4))
+            yield [one[index].ravel() for one in columns], weight[index].ravel()
+
+    def folded(self, kind, signs, *columns):
+        """The groups of the lower half along y, each with the values of its mirror image times their signs."""
+        n, groups = self.p.shape[2], list(self.groups(columns))
+        found = []
+        for j in range((n + 1) // 2):
+            (own, w), (other, v) = groups[j], groups[n - 1 - j]
+            found.append(reduce(kind, [np.append(a, s * b) for s, a, b in zip(signs, own, other)], np.append(w, v)))
+        return {name: [one[name] for one in found] for name in found[0] if name not in ("count", "missing")}
+
+    def errors(self, f, by):
+        """Standard errors of the mean and the variance over blocks of frames: of the series, and by the jackknife."""
+        out = []
+        for (values,), w in self.groups([f]):
+            frames = len(self.inside[0])
+            parts = list(zip(np.split(values, frames), np.split(w, frames)))
+            blocks = [cat(parts[b : b + by]) for b in range(0, frames - by + 1, by)]
+            means, variances = zip(*[pooled(block) for block in blocks])
+            n, k = effective(means), effective(variances)
+            b = int(np.ceil(len(blocks) / k))
+            some = [cat(blocks[i : i + b]) for i in range(0, len(blocks) - b + 1, b)]
+            m = len(some)
+            without = [pooled(cat(some[:i] + some[i + 1 :]))[1] for i in range(m)]
+            out.append([
+                np.std(means, ddof=1) / np.sqrt(n) if n >= 5 else np.nan,
+                np.sqrt((m - 1) / m * np.sum((without - np.mean(without)) ** 2)) if k >= 5 else np.nan,
+            ])  # fmt: skip
+        return {"mean_se": [one[0] for one in out], "variance_se": [one[1] for one in out]}
+
+    def reduced(self, kind, *columns, **options):
+        """The members of a reduction, each a list with an element for each group."""
+        found = [reduce(kind, own, weight, **options) for own, weight in self.groups(columns)]
+        return {name: [one[name] for one in found] for name in found[0]}
 
     def gaussian(self, f, width, axes="xyz"):
         """exp(-k^2 D^2/24) along periodic axes."""
@@ -135,7 +203,8 @@ class Grid:
         C = C * twice.reshape([-1 if d == at else 1 for d in range(4)])
         axes = tuple("tzyx".index(o) for o in over)
         w = self.weight.take([0], at) / self.weight.take([0], at).sum(axes, keepdims=True)
-        C = (C * w).sum(axes)
+        C = np.moveaxis((C * w).sum(axes, keepdims=True), at, -1)
+        C = C.squeeze(tuple("tzyx".replace(axis, "").index(o) for o in over))
         return C.real, C.imag
 
     def modes(self, f):
@@ -148,6 +217,57 @@ class Grid:
             twice[-1] = 1
         return (np.abs(U) ** 2 * twice).mean(0).transpose(1, 0, 2)
 
+    def segments(self, f, length, step, window, detrend):
+        """Segments in time, each less its mean or line, times its window over the root of the mean of its square."""
+        j = np.arange(length)
+        w = (1 - np.cos(2 * np.pi * j / length)) / 2 if window == "hann" else np.ones(length)
+        fit = np.vander(j, {"none": 0, "constant": 1, "linear": 2}[detrend])
+        less = np.eye(length) - fit @ np.linalg.pinv(fit) if fit.shape[1] else np.eye(length)
+        for first in range(0, len(f) - length + 1, step):
+            yield np.tensordot(less * w[:, None], f[first : first + length], 1) / np.sqrt(np.mean(w**2))
+
+    def frequencies(self, a, b, over, length, step, window, detrend):
+        """<conj(A) B> by frequency, one-sided, averaged over segments and directions; the frequency last."""
+        # A node that is unknown at any time is left out.
+        a, b = (np.where(np.isnan(a + b).any(0), np.nan, one) for one in (a, b))
+        C = np.mean([
+            np.conj(np.fft.rfft(s, axis=0) / length) * (np.fft.rfft(r, axis=0) / length)
+            for s, r in zip(*(self.segments(one, length, step, window, detrend) for one in (a, b)))
+        ], 0)  # fmt: skip
+        j = np.arange(len(C))
+        C *= np.where((j == 0) | (2 * j == length), 1, 2)[:, None, None, None]
+        return np.moveaxis(self.averaged(C, over), 0, -1)
+
+    def averaged(self, C, over):
+        """A mean over directions by the weights of known nodes."""
+        axes = tuple("tzyx".index(o) for o in over)
+        known = ~np.isnan(C).any(0, keepdims=True)
+        w = known * self.weight[:1]
+        return ((np.where(known, C, 0) * w).sum(axes, keepdims=True) / w.sum(axes, keepdims=True)).squeeze(axes)
+
+    def waves(self, f, axis, over, length, step, window, detrend):
+        """|sum u exp(-i(kx - omega t))|^2, doubled for k > 0 below the Nyquist wavenumber; [.., k, omega]."""
+        at, n = "tzyx".index(axis), f.shape["tzyx".index(axis)]
+        # The sign of t is that of the inverse transform, which is over the number of times.
+        U = [np.fft.fft(np.fft.ifft(s, axis=0), axis=at) / n for s in self.segments(f, length, step, window, detrend)]
+        E = np.mean(np.abs(U) ** 2, 0).take(np.arange(n // 2 + 1), at)
+        k = np.arange(n // 2 + 1)
+        E = E * np.where((k == 0) | (2 * k == n), 1, 2).reshape([-1 if d == at else 1 for d in range(4)])
+        axes = tuple("tzyx".index(o) for o in over)
+        w = self.weight[:1].take([0], at)
+        E = np.moveaxis((E * w).sum(axes, keepdims=True) / w.sum(axes, keepdims=True), (at, 0), (-2, -1))
+        return E.squeeze(tuple("tzyx".replace(axis, "").replace("t", "").index(o) for o in over))
+
+    def convection(self, f, axis, over):
+        """-arg <conj(u_k(t)) u_k(t + dt)>/(k dt) at each wavenumber above 0."""
+        at = "tzyx".index(axis)
+        U = np.fft.rfft(f, axis=at)
+        axes = (0, *("tzyx".index(o) for o in over))
+        w = self.weight[:1].take([0], at)
+        R = (np.conj(U[:-1]) * U[1:] * w).sum(axes)
+        k = 2 * np.pi / self.periods["xyz".index(axis)] * np.arange(f.shape[at] // 2 + 1)
+        return -np.angle(R)[..., 1:] / (k[1:] * (self.times[1] - self.times[0]))
+
     def correlation(self, a, b, axis, over):
         """<a(x) b(x + r)>, circular along an axis, by shifting."""
         at = "tzyx".index(axis)
@@ -156,14 +276,98 @@ class Grid:
         return np.stack([(w * a * np.roll(b, -r, at)).sum(axes) for r in range(a.shape[at])], -1)
 
 
+def cat(parts):
+    return tuple(np.concatenate(one) for one in zip(*parts))
+
+
+def pooled(part):
+    q, w = part
+    q, w = q[~np.isnan(q)], w[~np.isnan(q)]
+    mean = np.average(q, weights=w)
+    return mean, np.average((q - mean) ** 2, weights=w)
+
+
+def effective(series):
+    d = np.asarray(series) - np.mean(series)
+    c = np.correlate(d, d, "full")[len(d) - 1 :]
+    end = np.argmax(c <= 0) if (c <= 0).any() else len(c)
+    return len(d) / (1 + 2 * (c[1:end] / c[0]).sum())
+
+
+def moments(q, weight):
+    known = ~np.isnan(q)
+    missing = int((~known).sum())
+    q, weight = q[known], weight[known]
+    if not len(q):
+        return {name: np.nan for name in ("mean", "variance", "skewness", "flatness", "min", "max")} | {"count": 0, "missing": missing}
+    mean = np.average(q, weights=weight) if np.ptp(q) else q[0]
+    m = [np.average((q - mean) ** k, weights=weight) for k in (2, 3, 4)]
+    shape = (m[1] / m[0] ** 1.5, m[2] / m[0] ** 2) if m[0] > 0 else (np.nan, np.nan)
+    return dict(zip(("mean", "variance", "skewness", "flatness"), (mean, m[0], *shape))) | {
+        "min": q.min(), "max": q.max(), "count": len(q), "missing": missing,
+    }  # fmt: skip
+
+
+def binned(q, edges):
+    """Half-open bins, the last closed; -1 outside."""
+    places = np.minimum(np.searchsorted(edges, q, side="right") - 1, len(edges) - 2)
+    return np.where((q >= edges[0]) & (q <= edges[-1]), places, -1)
+
+
+def reduce(kind, columns, weight, bins=None, range=None, count=3, at=()):
+    if kind == "moments":
+        return moments(columns[0], weight)
+    known = ~np.any(np.isnan(columns), axis=0)
+    kept = [column[known] for column in columns]
+    missing, weight = int((~known).sum()), weight[known]
+    if kind == "covariance":
+        means = [np.average(q, weights=weight) if len(q) else np.nan for q in kept]
+        matrix = [[np.average((a - i) * (b - j), weights=weight) if len(a) else np.nan for b, j in zip(kept, means)] for a, i in zip(kept, means)]
+        return {"matrix": matrix, "count": len(kept[0]), "missing": missing}
+    if kind == "quantiles":
+        order = np.argsort(kept[0], kind="stable")
+        sums = np.cumsum(weight[order])
+        values = [kept[0][order][np.searchsorted(sums, (p - 1e-12) * sums[-1])] if len(order) else np.nan for p in at]
+        return {"values": values, "missing": missing}
+    if kind == "extremes":
+        order = np.argsort(kept[0], kind="stable")
+        return {"highest": kept[0][order[::-1][:count]].tolist(), "lowest": kept[0][order[:count]].tolist()}
+    edges = [np.linspace(low, high, n + 1) for n, (low, high) in zip(bins, range)]
+    places = [binned(q, e) for q, e in zip(kept[1:] if kind == "conditional" else kept, edges)]
+    inside = np.all([place >= 0 for place in places], axis=0)
+    flat = np.ravel_multi_index([place[inside] for place in places], bins)
+    size = int(np.prod(bins))
+    counts, weights = np.bincount(flat, minlength=size), np.bincount(flat, weight[inside], size)
+    out = {"counts": counts.reshape(bins).tolist(), "weights": weights.reshape(bins).tolist(), "missing": missing}
+    if kind == "histogram":
+        low, high = range[0]
+        return out | {"below": int((kept[0] < low).sum()), "above": int((kept[0] > high).sum()), "weight": weight.sum()}
+    if kind == "joint":
+        return out | {"outside": int((~inside).sum()), "weight": weight.sum()}
+    means = np.bincount(flat, (weight * kept[0])[inside], size) / weights
+    return out | {"mean": means.reshape(bins).tolist(), "outside": int((~inside).sum())}
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    return np.asarray(value, float).tolist()
+
+
 def main():
     given = json.load(sys.stdin)
     answers = []
     for data in given["grids"]:
         g = Grid(data["grid"])
         names = {**vars(g), **{n: getattr(g, n) for n in dir(g) if not n.startswith("_")}, "np": np, "g": g}
+        own = []
+        answers.append(own)
         with np.errstate(all="ignore"):
-            answers.append([np.asarray(eval(text, names), float).tolist() for text in data["requests"]])
+            for request in data["requests"]:
+                text, options = (request, {}) if isinstance(request, str) else (request["python"], request["asked"])
+                g.ask(**options)
+                names.update(x=g.x, y=g.y, z=g.z)
+                own.append(plain(eval(text, names)))
     json.dump(answers, sys.stdout)
 
 

@@ -88,3 +88,61 @@ it.each([
   expect(response.status).toBe(413);
   expect(((await response.json()) as { detail: string }).detail).toContain(words);
 });
+
+it("follows streamlines of one time, beyond the stored times, with quantities of that time", async () => {
+  const [time, step, count] = [0.8, 0.05, 40] as const;
+  const how = { method: "Lag6", integrator: "rk4" };
+  const what = "u, p";
+  const members = {
+    what,
+    points: POINTS,
+    time: `${time}:${time + step * count}`,
+    step,
+    frozen: true,
+    every: count / 2,
+  };
+  const { rows, question: understood } = await question("paths", { ...members, ...how });
+  expect(understood.frozen).toBe(true);
+  const velocity = async (at: readonly (readonly number[])[]): Promise<number[][]> =>
+    (await question("values", { what: "u", points: at, time, method: "Lag6" })).rows.map((row: number[]) =>
+      row.slice(-3),
+    );
+  const plus = (at: readonly (readonly number[])[], by: readonly number[][], scale: number) =>
+    at.map((one, i) => one.map((x, c) => x + scale * ((by[i] as number[])[c] as number)));
+  let at: readonly (readonly number[])[] = POINTS;
+  for (let n = 0; n < count; n++) {
+    const a = await velocity(at);
+    const b = await velocity(plus(at, a, step / 2));
+    const c = await velocity(plus(at, b, step / 2));
+    const d = await velocity(plus(at, c, step));
+    at = plus(plus(plus(plus(at, a, step / 6), b, step / 3), c, step / 3), d, step / 6);
+  }
+  for (const [i, place] of at.entries()) {
+    const row = rows[3 * i + 2];
+    for (let c = 0; c < 3; c++) expect(Math.abs(row[2 + c] - (place[c] as number))).toBeLessThan(1e-4);
+    const there = await question("values", { what, points: [row.slice(2, 5)], time, method: "Lag6" });
+    for (const [q, value] of there.rows[0].slice(-4).entries()) expect(row[6 + q]).toBeCloseTo(value, 6);
+  }
+  const moving = await ask(service, { dataset: "isotropic32", call: "paths", ...members, ...how, frozen: false });
+  expect((await moving.json()).detail).toMatch(/out of range/);
+});
+
+it("has increments along paths, which are those of their velocities", async () => {
+  const members = { points: POINTS, time: "0.4:0.9", step: 0.05, every: 2 };
+  const { increments, times } = await question("dispersion", { ...members, increments: [2, 0.5], origins: "all" });
+  const { rows } = await question("paths", { ...members, what: "u.x" });
+  const records = times.length;
+  for (let lag = 0; lag < records; lag++) {
+    const found = POINTS.flatMap((_, i) =>
+      Array.from(
+        { length: records - lag },
+        (_lag, o) => rows[i * records + o + lag].at(-1) - rows[i * records + o].at(-1),
+      ),
+    );
+    const mean = found.reduce((sum, one) => sum + one * one, 0) / found.length;
+    expect(increments.count[lag]).toBe(found.length);
+    expect(increments.moments["2"].x[lag]).toBeCloseTo(mean, 6);
+  }
+  const wrong = await ask(service, { dataset: "isotropic32", call: "dispersion", ...members, origins: "all" });
+  expect((await wrong.json()).detail).toMatch(/^origins: it is of increments/);
+});

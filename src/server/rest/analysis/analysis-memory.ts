@@ -1,5 +1,6 @@
 /** Bounds the memory that a reduction may take, from its states to its answer, before any of it is made. */
 import { widthOf } from "../../../analysis/fragments.js";
+import { frequencySums } from "../../../analysis/frequencies.js";
 import { groupExtent } from "../../../analysis/plan.js";
 import type { AnyReduction } from "../../../analysis/reductions.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
@@ -42,12 +43,17 @@ function bytesOfStructures(
 export function numbersOf(reduction: AnyReduction): number {
   switch (reduction.kind) {
     case "histogram":
-    case "conditional":
       return 3 * reduction.bins;
+    case "conditional":
+      return 3 * reduction.bins.reduce((product, n) => product * n, 1);
     case "joint":
       return reduction.bins[0] * reduction.bins[1];
     case "covariance":
       return reduction.of.length ** 2;
+    case "frequencies":
+      return frequencySums(reduction);
+    case "digits":
+      return (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits;
     case "increments":
       return reduction.separations.length * (10 + 10 * reduction.orders.length);
     default:

@@ -50,7 +50,15 @@ export const REDUCTIONS = {
     },
     closed,
   ),
-  conditional: Type.Object({ conditional: QUANTITY, on: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
+  conditional: Type.Object(
+    {
+      conditional: QUANTITY,
+      on: Type.Union([QUANTITY, Type.Tuple([QUANTITY, QUANTITY])]),
+      bins: Type.Union([bins, Type.Tuple([bins, bins])]),
+      range: Type.Union([range, Type.Tuple([range, range]), auto]),
+    },
+    closed,
+  ),
   extremes: Type.Object(
     {
       extremes: QUANTITY,
@@ -146,6 +154,10 @@ export interface PlaceMembers {
   readonly over?: readonly ("x" | "y" | "z" | "t")[];
   /** Whether names of version 1 are refused; absent: they are known. */
   readonly refusesEarlier?: boolean;
+  /** Frames of a block, of whose series standard errors are found; absent: there are none. */
+  readonly by?: number;
+  /** An axis whose halves are folded, and the signs of quantities; absent: none is. */
+  readonly fold?: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | undefined;
   /** Means that expressions read. */
   readonly means?: Names["means"];
 }

@@ -1,5 +1,6 @@
 /** Computes dispersion: statistics of paths over time, without the paths. */
 import {
+  type AskedIncrements,
   addPaths,
   type Company,
   type DispersionSums,
@@ -44,6 +45,7 @@ export interface AskedDispersion {
   /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
   readonly remove: "mean" | "none";
+  readonly increments?: AskedIncrements | undefined;
   readonly method: string;
   readonly integrator: Integrator;
   readonly tolerance?: number;
@@ -68,11 +70,21 @@ export async function dispersion(
   let times: readonly number[] = [];
   for (let from = 0; from < count; from += part) {
     const some = await paths.along(query, points.subarray(3 * from, 3 * (from + part)));
-    sums ??= dispersionSums(some.records, together, orders);
+    sums ??= dispersionSums(some.records, together, orders, asked.increments ?? null);
     await addAll(sums, some, slices);
     ({ times } = some);
+    if (asked.increments?.isAll && !areUniform(times))
+      throw refuse(
+        "origins",
+        "origins: all needs records at equal times: choose step and every so that they end at the end.",
+      );
   }
   return { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") };
+}
+
+function areUniform(times: readonly number[]): boolean {
+  const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
+  return times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-6 * Math.abs(step));
 }
 
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {

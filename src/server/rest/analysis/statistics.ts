@@ -11,6 +11,8 @@ import {
 } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { formulaOf } from "../../../analysis/names.js";
+import { nested } from "../../../analysis/nested.js";
+import { foldStates } from "../../../analysis/parity.js";
 import { distanceIn, groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../../analysis/plan.js";
 import {
   type AnyReduction,
@@ -18,9 +20,11 @@ import {
   edgesOf,
   finishState,
   type GroupAnswer,
+  mergeStates,
   type ReductionState,
 } from "../../../analysis/reductions.js";
 import type { SpectrumSums } from "../../../analysis/spectrum.js";
+import { withErrors } from "../../../analysis/standard-errors.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/query.js";
 import { LimitError } from "../../../shared/errors.js";
@@ -138,16 +142,21 @@ export async function statistics(asked: AskedStatistics, dataset: Dataset, means
   const groups = pending.map((one) => reductionsFor(one, (column) => known.get(column) as BinRange));
   const reductions = groups.flat();
   checkSize(reductions, places.base, means.most);
-  const query = reductionOf(places, { columns: columns.texts, reductions });
+  const { by } = asked;
+  if (by !== undefined) checkBlocks(by, reductions, places.base);
+  const { kept } = places.base;
+  const base = by === undefined ? places.base : { ...places.base, kept: [kept[0], kept[1], kept[2], true] as const };
+  const query = reductionOf({ ...places, base }, { columns: columns.texts, reductions });
   const merged = await reduce(query, places);
+  const plan = asked.fold === undefined ? { ...query.plan, kept } : halfOf({ ...query.plan, kept }, asked.fold.axis);
   const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
     const states = merged.states(i);
     const found =
       reduction.kind === "extremes"
         ? await pickAll(reduction, states as readonly Extremes[], query, places, { ...means, reduce })
-        : states;
-    answers.push(describeResult(reduction, found, query.plan, columns.texts));
+        : folded(reduction, states, query.plan, columns.texts, asked.fold);
+    answers.push(describeResult(reduction, found, plan, columns.texts, by));
   }
   const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
   return {
@@ -179,10 +188,15 @@ function readReduction(asked: Asked, index: number, columns: AskedColumns): Pend
   );
   if (kind === "covariance" && of.length > MOST_COVARIED)
     throw refuse(member, `${member}: ${of.length} components; at most ${MOST_COVARIED} have covariances.`);
-  const ranged = kind === "conditional" ? [columns.of(asked.on, `${prefix}.on`)] : of;
+  const on = [asked.on ?? []].flat();
+  const ranged = kind === "conditional" ? on.map((text) => columns.of(text, `${prefix}.on`)) : of;
+  if (kind === "conditional" && [asked.bins].flat().length !== on.length)
+    throw refuse(`${prefix}.bins`, `${prefix}.bins: expected a number for each of on.`);
   const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
   if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
   const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
+  if (kind === "conditional" && ranges.length !== on.length)
+    throw refuse(`${prefix}.range`, `${prefix}.range: expected a first and a last edge for each of on.`);
   const wrong = ranges.some(([from, to]) => !(from < to));
   if (wrong) throw refuse(`${prefix}.range`, `${prefix}.range: the first edge must be below the last.`);
   return { asked, kind, of, ranged, ranges };
@@ -273,13 +287,14 @@ function reductionsFor(
     case "joint":
       return [{ kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] }];
     case "conditional":
-      return [{ kind, of: first, on: ranged[0] as number, bins: asked.bins as number, range }];
+      return [{ kind, of: first, on: ranged, bins: [asked.bins as number | number[]].flat(), range: found }];
     case "extremes":
       return [{ kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 }];
   }
 }
 
-function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
+/** @throws LimitError if an answer would have more numbers than are sent */
+export function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
   const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
   const numbers = groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0);
   if (numbers <= most) return;
@@ -291,15 +306,63 @@ function describeResult(
   states: readonly ReductionState[],
   plan: ReductionPlan,
   texts: readonly string[],
+  by: number | undefined,
 ): GroupAnswer {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
-  const groups = states.map((state) => finishState(reduction, state, place, plan.cell));
+  const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
+  const merge = (a: ReductionState, b: ReductionState) => mergeStates(reduction, a, b);
+  // The states of the groups of a frame follow one another.
+  const number = states.length / plan.times.length;
+  const groups =
+    by === undefined
+      ? states.map(finish)
+      : Array.from({ length: number }, (_, g) =>
+          withErrors(
+            plan.times.map((_time, f) => states[f * number + g] as ReductionState),
+            by,
+            merge,
+            finish,
+          ),
+        );
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
+}
+
+/** States of one half of an axis, each with that of its symmetric place. @throws RequestError for what is not folded */
+function folded(
+  reduction: AnyReduction,
+  states: readonly ReductionState[],
+  plan: ReductionPlan,
+  texts: readonly string[],
+  fold: AskedStatistics["fold"],
+): readonly ReductionState[] {
+  if (fold === undefined) return states;
+  if (reduction.kind !== "moments" && reduction.kind !== "covariance")
+    throw refuse("fold", `fold: moments, covariances and budgets are folded, not ${reduction.kind}.`);
+  const signs = [reduction.of].flat().map((column) => fold.signsOf(texts[column] as string)[0] as number);
+  return foldStates(reduction, states, groupExtent(plan), fold.axis, signs);
+}
+
+/** The plan of one half of an axis. */
+function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
+  const half = Math.ceil(plan.extent[axis] / 2);
+  const along = plan.coordinates.map((list, a) => (a === axis ? list.subarray(0, half) : list));
+  const extent = plan.extent.map((n, a) => (a === axis ? half : n));
+  return { ...plan, extent: extent as never, coordinates: along as never };
+}
+
+/** @throws RequestError for what has no standard errors */
+function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, times }: AnalysedNodes["base"]): void {
+  if (kept[3]) throw refuse("by", "by: standard errors are of means over time: put t into over.");
+  if (2 * by > times.length) throw refuse("by", `by: there are ${times.length} frames; expected at least two blocks.`);
+  const other = reductions.find(({ kind }) => !["moments", "covariance", "conditional"].includes(kind));
+  if (other !== undefined)
+    throw refuse("by", `by: moments, covariance and conditional have standard errors, not ${other.kind}.`);
 }
 
 /** The members of a result that all groups share. */
 function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
   const text = (column: number) => texts[column] as string;
+  const one = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);
   switch (reduction.kind) {
     case "covariance":
       return { of: reduction.of.map(text) };
@@ -311,7 +374,11 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
         edges: reduction.range.map((range, i) => edgesOf(range, reduction.bins[i as 0 | 1])),
       };
     case "conditional":
-      return { of: text(reduction.of), on: text(reduction.on), edges: edgesOf(reduction.range, reduction.bins) };
+      return {
+        of: text(reduction.of),
+        on: one(reduction.on.map(text)),
+        edges: one(reduction.range.map((range, i) => edgesOf(range, reduction.bins[i] as number))),
+      };
     case "moments":
     case "extremes":
       return { of: text(reduction.of) };
@@ -320,8 +387,8 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
   }
 }
 
-function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
-  // In the order of the lists: time first, then z, y, x.
+/** Coordinates of the groups of a plan: time first, then z, y, x. */
+export function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
   const axes = ["x", "y", "z", "t"].flatMap((name, a) =>
     kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
   );
@@ -332,17 +399,19 @@ function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer
 function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer {
   const [first] = groups;
   if (first === undefined || !plan.kept.includes(true)) return first ?? {};
-  const extent = groupExtent(plan);
-  const members = Object.keys(first).map((name) => {
-    let level: unknown[] = groups.map((group) => group[name]);
-    plan.kept.forEach((kept, a) => {
-      if (!kept || a === plan.kept.lastIndexOf(true)) return;
-      const n = extent[a] as number;
-      level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
-    });
-    return [name, level] as const;
-  });
-  return Object.fromEntries(members);
+  const lengths = groupExtent(plan)
+    .filter((_, a) => plan.kept[a as 0])
+    .toReversed();
+  const names = Object.keys(first);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      nested(
+        groups.map((group) => group[name]),
+        lengths,
+      ),
+    ]),
+  );
 }
 
 export function framesIn({

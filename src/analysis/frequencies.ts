@@ -1,0 +1,177 @@
+/**
+ * Sums spectra of series in time at the nodes of a part, or of lines of them along a periodic axis.
+ *
+ * A segment of n times, less its mean or line, times its window w, has U = (1/n) sum u w exp(-i omega t), along an axis
+ * of m nodes (1/(m n)) sum u w exp(-i(k x - omega t)); its energy is |U|^2 / mean(w^2).
+ * Source: Welch, IEEE Trans. Audio Electroacoustics 15 (1967) 70.
+ */
+import { isKnown, type LeftOut } from "./moments.js";
+import { Transform } from "./transform.js";
+
+export const WINDOWS = ["hann", "none"] as const;
+export const DETRENDS = ["constant", "linear", "none"] as const;
+
+export interface FrequencyOptions {
+  /** Columns: all times of the first series, then those of the next. */
+  readonly of: readonly number[];
+  readonly times: number;
+  /** Times of a segment, and from the start of one to that of the next. */
+  readonly length: number;
+  readonly step: number;
+  readonly window: (typeof WINDOWS)[number];
+  readonly detrend: (typeof DETRENDS)[number];
+  /** The axis that is transformed too; null: none. */
+  readonly axis: 0 | 1 | 2 | null;
+  /** Its nodes; 1 without an axis. */
+  readonly nodes: number;
+  /** Whether two series are a pair, rather than components. */
+  readonly isPair: boolean;
+}
+
+/** Sums over nodes or lines: of each series its energy, then of a pair re and im, and of lines re, im and energy by k. */
+export interface Frequencies extends LeftOut {
+  readonly sums: Float64Array;
+  readonly weight: number;
+  /** Nodes, or lines. */
+  readonly count: number;
+}
+
+/** Segments of a series. */
+export function segmentsIn({ times, length, step }: Pick<FrequencyOptions, "times" | "length" | "step">): number {
+  return Math.floor((times - length) / step) + 1;
+}
+
+/** Modes along the axis and in time: in time two-sided if there is an axis. */
+export function modesIn({ axis, nodes, length }: FrequencyOptions): readonly [along: number, inTime: number] {
+  return axis === null ? [1, (length >> 1) + 1] : [(nodes >> 1) + 1, length];
+}
+
+/** Numbers of a state. */
+export function frequencySums(options: FrequencyOptions): number {
+  const [along, inTime] = modesIn(options);
+  const series = options.of.length / options.times;
+  return (series + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);
+}
+
+const windowOf = ({ window, length }: FrequencyOptions): Float64Array =>
+  Float64Array.from({ length }, (_, j) => (window === "hann" ? (1 - Math.cos((2 * Math.PI * j) / length)) / 2 : 1));
+
+/** Subtracts the mean of some numbers, or the line of least squares through them. */
+function detrend(values: Float64Array, by: FrequencyOptions["detrend"]): void {
+  if (by === "none") return;
+  const n = values.length;
+  const mean = values.reduce((sum, one) => sum + one, 0) / n;
+  const middle = (n - 1) / 2;
+  let slope = 0;
+  if (by === "linear" && n > 1) {
+    for (let j = 0; j < n; j++) slope += (j - middle) * values[j];
+    slope /= (n * (n * n - 1)) / 12;
+  }
+  for (let j = 0; j < n; j++) values[j] -= mean + slope * (j - middle);
+}
+
+/** The state of the nodes of a group, which are `shape` of them, x fastest. */
+export function frequenciesOf(
+  options: FrequencyOptions,
+  columns: readonly Float64Array[],
+  weights: Float64Array | null,
+  shape: readonly [number, number, number],
+): Frequencies {
+  const { axis, times, length, step, nodes, isPair } = options;
+  const sums = new Float64Array(frequencySums(options));
+  const [series, segments] = [columns.length / times, segmentsIn(options)];
+  const [along, inTime] = modesIn(options);
+  const bins = along * inTime;
+  const window = windowOf(options);
+  const square = window.reduce((sum, w) => sum + w * w, 0) / length;
+  const stride = axis === null ? 1 : axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
+  const leftOut = { missing: 0, infinite: 0 };
+  let [weight, count] = [0, 0];
+  const inT = new Transform(length);
+  const inX = new Transform(nodes);
+  /** Modes of each series of a line of nodes, by node or wavenumber, then time or frequency. */
+  const modes = Array.from({ length: series }, () => [
+    new Float64Array(nodes * length),
+    new Float64Array(nodes * length),
+  ]);
+  const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
+  const alongX = (values: readonly Float64Array[], from: number, every: number): void => {
+    for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][from + every * i], values[1][from + every * i]];
+    inX.forward(re, im);
+    for (let i = 0; i < nodes; i++) [values[0][from + every * i], values[1][from + every * i]] = [re[i], im[i]];
+  };
+  const take = (start: number, w: number): void => {
+    const scale = w / (segments * square * (nodes * length) ** 2);
+    for (let segment = 0; segment < segments; segment++) {
+      for (const [s, values] of modes.entries()) {
+        values[1].fill(0);
+        for (let i = 0; i < nodes; i++) {
+          const own = values[0].subarray(i * length, (i + 1) * length);
+          for (let j = 0; j < length; j++) own[j] = columns[s * times + segment * step + j][start + i * stride];
+          detrend(own, options.detrend);
+          for (let j = 0; j < length; j++) own[j] *= window[j];
+          inT.forward(own, values[1].subarray(i * length, (i + 1) * length));
+        }
+        if (axis !== null) for (let j = 0; j < length; j++) alongX(values, j, length);
+      }
+      for (let k = 0; k < along; k++)
+        for (let j = 0; j < inTime; j++) {
+          // Along an axis the sign of t is the other one.
+          const at = axis === null ? j : k * length + ((length - j) % length);
+          const [own, of] = axis === null ? [j, length] : [k, nodes];
+          const factor = (own === 0 || 2 * own === of ? 1 : 2) * scale;
+          const bin = k * inTime + j;
+          for (let s = 0; s < series; s++)
+            sums[s * bins + bin] += factor * (modes[s][0][at] ** 2 + modes[s][1][at] ** 2);
+          if (!isPair) continue;
+          const [[a, b], [c, d]] = modes;
+          sums[2 * bins + bin] += factor * (a[at] * c[at] + b[at] * d[at]);
+          sums[3 * bins + bin] += factor * (a[at] * d[at] - b[at] * c[at]);
+        }
+    }
+  };
+  /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
+  const takeSteps = (start: number, w: number): void => {
+    const first = sums.length - 3 * along;
+    const before = [new Float64Array(nodes), new Float64Array(nodes)];
+    const now = [new Float64Array(nodes), new Float64Array(nodes)];
+    for (let s = 0; s < series; s++)
+      for (let t = 0; t < times; t++) {
+        for (let i = 0; i < nodes; i++) now[0][i] = columns[s * times + t][start + i * stride];
+        now[1].fill(0);
+        inX.forward(now[0], now[1]);
+        for (let k = 0; t > 0 && k < along; k++) {
+          const [a, b, c, d] = [before[0][k], before[1][k], now[0][k], now[1][k]];
+          sums[first + k] += w * (a * c + b * d);
+          sums[first + along + k] += w * (a * d - b * c);
+          sums[first + 2 * along + k] += w * (a * a + b * b);
+        }
+        before[0].set(now[0]);
+        before[1].set(now[1]);
+      }
+  };
+  const lines = (columns[0]?.length ?? 0) / nodes;
+  for (let line = 0; line < lines; line++) {
+    const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
+    let isWhole = true;
+    for (let i = 0; i < nodes; i++) if (!isKnown(columns, start + i * stride, leftOut)) isWhole = false;
+    if (!isWhole) continue;
+    const w = weights === null ? 1 : weights[start];
+    weight += w;
+    count++;
+    take(start, w);
+    if (axis !== null) takeSteps(start, w);
+  }
+  return { sums, weight, count, ...leftOut };
+}
+
+/** Adds the sums of later nodes. */
+export function mergeFrequencies(a: Frequencies, b: Frequencies): Frequencies {
+  return {
+    sums: a.sums.map((sum, i) => sum + b.sums[i]),
+    weight: a.weight + b.weight,
+    count: a.count + b.count,
+    missing: a.missing + b.missing,
+    infinite: a.infinite + b.infinite,
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Parities of quantities under a symmetry of the flow, found by computing them of inputs with and without their signs.
+ *
+ * The mirror of an axis turns the sign of each index along it, the rotation by 180 degrees about an axis those of the
+ * other two: so du_i/dx_j has the sign s_i s_j, and the vorticity, which is computed of it, that of a pseudo-vector.
+ */
+import { compileExpression } from "./expression.js";
+import type { Moments } from "./moments.js";
+import { type InputKey, type MeanTable, type Names, partsOfInput } from "./names.js";
+import { type AnyReduction, type Covariance, mergeStates, type ReductionState } from "./reductions.js";
+
+/** A symmetry about the middle of an axis. */
+export interface Symmetry {
+  readonly axis: 0 | 1 | 2;
+  /** The sign of an index along x, y and z. */
+  readonly signs: readonly [number, number, number];
+  /** The middle of each axis. */
+  readonly middle: readonly [number, number, number];
+  /** Names of fields that change their sign besides. */
+  readonly odd: readonly string[];
+}
+
+/** Nodes that a quantity is computed at. */
+const NODES = 64;
+
+/** The sign of each component of a quantity. @throws Error that says why it is neither even nor odd */
+export function paritiesOf(text: string, names: Names, symmetry: Symmetry): readonly (1 | -1)[] {
+  const expression = compileExpression(text, names);
+  let state = 1;
+  const random = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 0.1 + state / 2 ** 32;
+  };
+  const drawn = new Map<string, Float64Array>();
+  const valuesOf = (isTurned: boolean): readonly Float64Array[] =>
+    expression.evaluate({
+      count: NODES,
+      scratch: () => new Float64Array(NODES),
+      computed: new Map(),
+      input(key, component) {
+        const name = `${key} ${component}`;
+        const own = drawn.get(name) ?? new Float64Array(NODES).map(random);
+        drawn.set(name, own);
+        const a = ["x", "y", "z"].indexOf(key);
+        const [sign, from] =
+          a < 0 ? [signOf(key, component, names, symmetry), 0] : [symmetry.signs[a], symmetry.middle[a]];
+        return own.map((one) => from + (isTurned ? sign : 1) * one);
+      },
+    });
+  const [plain, turned] = [valuesOf(false), valuesOf(true)].map((list) => list.map((one) => one.slice()));
+  return plain.map((values, c) => {
+    const scale = 1e-9 * values.reduce((most, one) => Math.max(most, Math.abs(one) || 0), 0);
+    const is = (sign: number): boolean =>
+      values.every(
+        (one, i) => Number.isNaN(one) === Number.isNaN(turned[c][i]) && !(Math.abs(one - sign * turned[c][i]) > scale),
+      );
+    if (!is(1) && !is(-1)) throw new Error(`${text} is neither even nor odd`);
+    return is(1) ? 1 : -1;
+  });
+}
+
+/** The sign of a component of an input. */
+function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): number {
+  const { signs } = symmetry;
+  const parts = partsOfInput(key);
+  if (parts === null) return 1;
+  const { kind, field, option, expression } = parts;
+  if (kind === "shift" && option.split(",").some((one) => signs["xyz".indexOf(one[0])] < 0))
+    throw new Error(`shift(${expression}, ${option}) is of other nodes on each side`);
+  const [i, j] = [Math.floor((c % 9) / 3), c % 3];
+  if (expression !== null) {
+    const inner = paritiesOf(expression, names, symmetry);
+    const along = {
+      gradient: [Math.floor(c / 3), signs[j]],
+      second: [Math.floor(c / 3), 1],
+      hessian: [0, signs[i] * signs[j]],
+    };
+    const [component, sign] = along[kind as "gradient"] ?? [c, 1];
+    return inner[component] * sign;
+  }
+  const odd = symmetry.odd.includes(field) ? -1 : 1;
+  const isVector = names.fields[field] === 3;
+  if (kind === "value" || kind === "laplacian" || kind === "filtered") return odd * (isVector ? signs[c] : 1);
+  if (kind === "hessian") return odd * signs[i] * signs[j] * (isVector ? signs[Math.floor(c / 9)] : 1);
+  return odd * (isVector ? signs[i] * signs[j] : signs[j]);
+}
+
+/** Joins groups that are symmetric: along the axis the first half stays, the middle one with it. @param extent of groups */
+export function foldStates(
+  reduction: AnyReduction,
+  states: readonly ReductionState[],
+  extent: readonly number[],
+  axis: number,
+  signs: readonly number[],
+): readonly ReductionState[] {
+  const n = extent[axis];
+  const stride = extent.slice(0, axis).reduce((product, one) => product * one, 1);
+  const turned = (state: ReductionState): ReductionState => {
+    if (reduction.kind === "covariance") {
+      const { means, products, ...rest } = state as Covariance;
+      const sign = (ij: number): number => signs[Math.floor(ij / signs.length)] * signs[ij % signs.length];
+      return {
+        ...rest,
+        means: means.map((one, i) => signs[i] * one),
+        products: products.map((one, ij) => sign(ij) * one),
+      };
+    }
+    const { mean, m3, min, max, ...rest } = state as Moments;
+    return signs[0] > 0 ? state : { ...rest, mean: -mean, m3: -m3, min: -max, max: -min };
+  };
+  return states.flatMap((state, g) => {
+    const j = Math.floor(g / stride) % n;
+    if (2 * j > n - 1 || (2 * j === n - 1 && !signs.includes(-1))) return 2 * j > n - 1 ? [] : [state];
+    return [mergeStates(reduction, state, turned(states[g + (n - 1 - 2 * j) * stride]))];
+  });
+}
+
+/** A table of means, each that of both halves. */
+export function foldTable({ values, ...table }: MeanTable, axis: number, signs: readonly number[]): MeanTable {
+  const n = table.extent[axis];
+  const stride = table.extent.slice(0, axis).reduce((product, one) => product * one, 1);
+  const folded = (list: Float64Array, c: number) =>
+    list.map((one, g) => (one + signs[c] * list[g + (n - 1 - 2 * (Math.floor(g / stride) % n)) * stride]) / 2);
+  return { ...table, values: values.map(folded) };
+}

@@ -1,0 +1,139 @@
+/** Spectra in time of waves that are known, transforms of any length, parities of quantities, and increments along paths. */
+import { describe, expect, it } from "vitest";
+import { addPaths, dispersionMeans, dispersionSums } from "../../src/analysis/dispersion.js";
+import { type FrequencyOptions, frequenciesOf, modesIn } from "../../src/analysis/frequencies.js";
+import type { Names } from "../../src/analysis/names.js";
+import { paritiesOf, type Symmetry } from "../../src/analysis/parity.js";
+import { Transform } from "../../src/analysis/transform.js";
+
+describe("transforms", () => {
+  it.each([1, 2, 7, 12, 30, 49, 64, 97])("of %i numbers are sums of all of them", (n) => {
+    const numbers = Float64Array.from({ length: 2 * n }, (_, i) => Math.sin(3 * i * i + 1));
+    const [re, im] = [numbers.slice(0, n), numbers.slice(n)];
+    new Transform(n).forward(re, im);
+    for (let k = 0; k < n; k++) {
+      let [x, y] = [0, 0];
+      for (let j = 0; j < n; j++) {
+        const angle = (-2 * Math.PI * ((j * k) % n)) / n;
+        const [a, b] = [numbers[j] as number, numbers[n + j] as number];
+        x += a * Math.cos(angle) - b * Math.sin(angle);
+        y += a * Math.sin(angle) + b * Math.cos(angle);
+      }
+      expect(re[k]).toBeCloseTo(x, 11);
+      expect(im[k]).toBeCloseTo(y, 11);
+    }
+  });
+});
+
+describe("frequencies of waves", () => {
+  const [nodes, times] = [12, 15];
+  const options: FrequencyOptions = {
+    ...{ of: Array.from({ length: times }, (_, t) => t), times, length: times, step: times },
+    ...{ window: "none", detrend: "none", axis: 0, nodes, isPair: false },
+  };
+  /** cos(k x - omega t + 0.3), in modes of the axis and of time. */
+  const wave = (k: number, omega: number): Float64Array[] =>
+    Array.from({ length: times }, (_, t) =>
+      Float64Array.from({ length: nodes }, (_n, i) =>
+        Math.cos(2 * Math.PI * ((k * i) / nodes - (omega * t) / times) + 0.3),
+      ),
+    );
+
+  it.each([
+    { k: 2, omega: 3 },
+    { k: 2, omega: -3 },
+    { k: 5, omega: 1 },
+  ])("have the sign of their direction, and its velocity: %o", ({ k, omega }) => {
+    const { sums, weight } = frequenciesOf(options, wave(k, omega), null, [nodes, 1, 1]);
+    const [along, inTime] = modesIn(options);
+    const at = k * inTime + (omega < 0 ? times + omega : omega);
+    for (let bin = 0; bin < along * inTime; bin++)
+      expect((sums[bin] as number) / weight).toBeCloseTo(bin === at ? 0.5 : 0, 12);
+    const first = sums.length - 3 * along;
+    const step = -Math.atan2(sums[first + along + k] as number, sums[first + k] as number);
+    expect(step).toBeCloseTo((2 * Math.PI * omega) / times, 12);
+  });
+
+  it("sum to the mean square without a window, of segments too", () => {
+    const columns = wave(3, 2).map((one, t) => one.map((value, i) => value + Math.sin(i * t)));
+    const inTime: FrequencyOptions = { ...options, axis: null, nodes: 1, length: 5, step: 5 };
+    const { sums, weight, count } = frequenciesOf(inTime, columns, null, [nodes, 1, 1]);
+    const square = columns.flatMap((one) => [...one]).reduce((sum, one) => sum + one * one, 0) / (nodes * times);
+    expect(count).toBe(nodes);
+    expect(sums.reduce((sum, one) => sum + one, 0) / weight).toBeCloseTo(square, 12);
+  });
+});
+
+describe("parities", () => {
+  const names: Names = { viscosity: 1, units: null, fields: { velocity: 3, pressure: 1 }, refusesEarlier: true };
+  const mirror: Symmetry = { axis: 1, signs: [1, -1, 1], middle: [0, 0.7, 0], odd: [] };
+  const rotation: Symmetry = { ...mirror, signs: [-1, -1, 1] };
+
+  it.each([
+    ["u", [1, -1, 1], [-1, -1, 1]],
+    ["omega", [-1, 1, -1], [-1, -1, 1]],
+    ["helicity", [-1], [1]],
+    ["p*u.y", [-1], [-1]],
+    ["u.x*u.y", [-1], [1]],
+    ["d(u.x*u.y, y)", [1], [-1]],
+    ["lap(p*u.y) + d(p, y)", [-1], [-1]],
+    ["fluc(u.y)^2 + mean(p)", [1], [1]],
+    ["Q", [1], [1]],
+    ["R", [1], [1]],
+    ["eig1(S)", [1], [1]],
+    ["(y - 0.7)*p", [-1], [-1]],
+    ["norm(u) > 0.5 ? p : abs(u.y)", [1], [1]],
+    ["shift(p, z, 3)", [1], [1]],
+  ])("of %s", (text, byMirror, byRotation) => {
+    expect(paritiesOf(text, names, mirror)).toEqual(byMirror);
+    expect(paritiesOf(text, names, rotation)).toEqual(byRotation);
+  });
+
+  it("are those of named fields turned, and are not those of mixed quantities", () => {
+    expect(paritiesOf("p*u.x", names, { ...mirror, odd: ["pressure"] })).toEqual([-1]);
+    for (const text of ["u.x + u.y", "exp(u.y)", "y*p", "u.y > 0 ? p : u.x"])
+      expect(() => paritiesOf(text, names, mirror)).toThrow(/neither even nor odd/);
+    expect(() => paritiesOf("shift(p, y, 1)", names, mirror)).toThrow(/other nodes/);
+  });
+});
+
+describe("increments along paths", () => {
+  it("are means over particles, and over origins", () => {
+    const [particles, records] = [3, 5];
+    const u = Float32Array.from({ length: 3 * particles * records }, (_, i) => Math.fround(Math.sin(i * i)));
+    u.fill(Number.NaN, 3 * (2 * records + 3), 3 * 3 * records);
+    const part = { particles, records, width: 3, places: new Float32Array(u.length), velocities: u };
+    for (const isAll of [false, true]) {
+      const asked = { orders: [2, 3, 1.5], isAll, bins: { count: 4, range: [-1, 1] as const } };
+      const sums = dispersionSums(records, 1, [], asked);
+      addPaths(sums, part, 0, 2);
+      addPaths(sums, part, 2, 3);
+      // biome-ignore lint/suspicious/noExplicitAny: members of an answer.
+      const { increments, increment_histogram } = dispersionMeans(sums, true) as any;
+      for (let lag = 0; lag < records; lag++) {
+        const found: number[] = [];
+        for (let i = 0; i < particles; i++)
+          for (let o = 0; o + lag < records && (isAll || o === 0); o++) {
+            const d = (u[3 * (i * records + o + lag) + 1] as number) - (u[3 * (i * records + o) + 1] as number);
+            if (!Number.isNaN(d)) found.push(d);
+          }
+        const mean = (of: (d: number) => number) => found.reduce((sum, d) => sum + of(d), 0) / found.length;
+        expect(increments.count[lag]).toBe(found.length);
+        expect(increments.moments["2"].y[lag]).toBeCloseTo(
+          mean((d) => d * d),
+          12,
+        );
+        expect(increments.moments["3"].y[lag]).toBeCloseTo(
+          mean((d) => d ** 3),
+          12,
+        );
+        expect(increments.moments["1.5"].y[lag]).toBeCloseTo(
+          mean((d) => Math.abs(d) ** 1.5),
+          12,
+        );
+        const inside = found.filter((d) => d >= 0 && d < 0.5).length;
+        expect(increment_histogram.counts.y[lag][2]).toBe(inside);
+      }
+    }
+  });
+});
