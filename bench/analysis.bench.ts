@@ -19,8 +19,30 @@ const MIB = 2 ** 20;
 const PERIOD = 2 * Math.PI;
 const PEER = fileURLToPath(new URL("./peers/analysis.py", import.meta.url));
 
-/** Analyses that NumPy answers too: its case, the body, and what the ratio aims at. */
-const ANALYSES = [
+interface Analysis {
+  /** The case of NumPy. */
+  readonly name: string;
+  readonly call: string;
+  readonly body: object;
+  /** What the ratio aims at. */
+  readonly aim: number;
+  /** Absent: one frame. */
+  readonly dataset?: "series";
+  /** Whether CPU of all threads is compared, rather than time. */
+  readonly isCpu?: boolean;
+}
+
+const BINS = {
+  bins: [32, 32],
+  range: [
+    [-2, 2],
+    [-2, 2],
+  ],
+};
+const CPU = { aim: 1.5, isCpu: true } as const;
+
+/** Analyses that NumPy answers too. */
+const ANALYSES: readonly Analysis[] = [
   { name: "ux", call: "statistics", body: { what: "u.x" }, aim: 1 },
   { name: "strain", call: "statistics", body: { what: "ddot(S,S)" }, aim: 0.3 },
   { name: "spectrum", call: "spectrum", body: { what: "u" }, aim: 1.5 },
@@ -30,7 +52,20 @@ const ANALYSES = [
     body: { where: "norm(omega) > 2*rms(norm(omega))", connectivity: 6 },
     aim: 1,
   },
-] as const;
+  { ...CPU, name: "stress", call: "statistics", body: { what: "fluc(u.x)*fluc(u.y)", over: "x,z" } },
+  { ...CPU, name: "quantiles", call: "statistics", body: { reduce: [{ quantiles: "u.x", at: [0.05, 0.5, 0.95] }] } },
+  {
+    ...{ ...CPU, name: "two conditions", call: "statistics" },
+    body: { reduce: [{ conditional: "p", on: ["u.x", "u.y"], ...BINS }] },
+  },
+  { ...CPU, name: "correlation", call: "correlation", body: { what: "u.x", axis: "x", over: "x,z" } },
+  {
+    ...{ ...CPU, name: "welch", call: "spectrum", dataset: "series" },
+    body: { what: "u.x", kind: "frequency", frame: "all", segment: 32, over: "x,z", remove: "none" },
+  },
+];
+/** Frames and nodes of the series. */
+const SERIES = { frames: 128, nodes: 48 };
 
 /** Rows `analysis`: seconds of analyses, and their ratios to the anchors. */
 export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
@@ -39,6 +74,7 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
     const nodes = quick ? 128 : 256;
     await makeCube(folder, "cube", nodes, 64);
     await makeCube(folder, "small", 64, 32);
+    await makeCube(folder, "series", SERIES.nodes, 24, SERIES.frames);
     const rows = await withService(folder, 600, (service) => besidePeers(service, folder, nodes, quick ? 2 : 3));
     rows.push(...(await withService(folder, 600, (service) => againstCalls(service, quick ? 1 : 3))));
     await makeCube(folder, "bricks", nodes, 32);
@@ -51,11 +87,11 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-async function makeCube(folder: string, name: string, n: number, edge: number): Promise<void> {
+async function makeCube(folder: string, name: string, n: number, edge: number, steps = 1): Promise<void> {
   const shape = {
     kind: "smooth",
     nodes: [n, n, n],
-    steps: 1,
+    steps,
     chunk: [edge, edge, edge],
     filter: "none",
     seed: 1,
@@ -94,24 +130,25 @@ async function timed(service: RunningService, call: string, dataset: string, bod
 }
 
 async function besidePeers(service: RunningService, folder: string, nodes: number, rounds: number): Promise<Row[]> {
-  const peer = await startPeer(join(folder, "cube", "cube.h5"), nodes);
+  const peer = await startPeer(join(folder, "cube", "cube.h5"), join(folder, "series", "series.h5"), nodes);
   const rows: Row[] = [];
-  for (const { name, call, body, aim } of ANALYSES) {
+  for (const { name, call, body, aim, dataset = "cube", isCpu = false } of ANALYSES) {
     const why = peer === null ? "no python3 here has NumPy" : peer.missing[name];
     if (why) process.stderr.write(`analysis ${name}: NumPy is left out, ${why}\n`);
     const [ours, theirs]: [number[], number[]] = [[], []];
     // The first round warms both.
     for (let round = 0; round <= rounds; round++) {
-      const { seconds } = await timed(service, call, "cube", body);
-      const other = why || peer === null ? Number.NaN : await peer.ask(name);
+      const { seconds, cpu } = await timed(service, call, dataset, body);
+      const other = why || peer === null ? null : await peer.ask(name);
       if (round === 0) continue;
-      ours.push(seconds);
-      theirs.push(other);
+      ours.push(isCpu ? cpu : seconds);
+      theirs.push((isCpu ? other?.cpu : other?.seconds) ?? Number.NaN);
     }
-    const row = { bench: "analysis", case: name, params: { nodes, workers: 2 } } as const;
-    rows.push({ ...row, backend: "fieldprobe", unit: "s", ...summarise(ours) });
+    const params = { nodes: dataset === "cube" ? nodes : SERIES.nodes, workers: 2 };
+    const [row, unit] = [{ bench: "analysis", case: name, params } as const, isCpu ? "CPU s" : "s"];
+    rows.push({ ...row, backend: "fieldprobe", unit, ...summarise(ours) });
     if (why) continue;
-    rows.push({ ...row, backend: "numpy", unit: "s", ...summarise(theirs) });
+    rows.push({ ...row, backend: "numpy", unit, ...summarise(theirs) });
     rows.push(ratioRow({ ...row, unit: `of NumPy, aim ${aim}` }, ours, theirs));
   }
   peer?.process.kill();
@@ -121,19 +158,20 @@ async function besidePeers(service: RunningService, folder: string, nodes: numbe
 interface Peer {
   readonly process: ChildProcess;
   readonly missing: Readonly<Record<string, string | null>>;
-  ask(name: string): Promise<number>;
+  ask(name: string): Promise<{ readonly seconds: number; readonly cpu: number }>;
 }
 
-async function startPeer(file: string, nodes: number): Promise<Peer | null> {
+async function startPeer(file: string, series: string, nodes: number): Promise<Peer | null> {
   const python = await findPython("numpy, h5py");
   if (python === null) return null;
-  const child = spawn(python, [PEER, file, String(nodes)], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(python, [PEER, file, series, String(nodes)], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => (await lines.next()).value ?? "";
   const missing = JSON.parse(await next());
-  const answer = async (name: string): Promise<number> => {
+  const answer = async (name: string) => {
     child.stdin.write(`${name}\n`);
-    return Number((await next()).split(" ")[0]);
+    const [seconds, cpu] = (await next()).split(" ").map(Number);
+    return { seconds: Number(seconds), cpu: Number(cpu) };
   };
   return { process: child, missing, ask: answer };
 }

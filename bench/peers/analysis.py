@@ -1,7 +1,7 @@
 """Analyses by NumPy, SciPy and h5py as users write them, reads included.
 
-usage: analysis.py FILE NODES. Prints a line of JSON, case -> null or why it is not there; then answers lines "case" on standard
-input with its seconds and a number of the answer.
+usage: analysis.py FILE SERIES NODES. Prints a line of JSON, case -> null or why it is not there; then answers lines "case" on
+standard input with its seconds, its CPU seconds and a number of the answer.
 """
 
 import json
@@ -24,8 +24,10 @@ def moments(np, q):
     return variance, (square * d).mean() / variance**1.5, (square * square).mean() / variance**2, q.min(), q.max()
 
 
-def cases(np, ndimage, fft, velocity, nodes):
+def cases(np, scipy, file, series, nodes):
     h = 2 * np.pi / nodes
+    velocity, pressure = file["velocity"], file["pressure"]
+    ndimage, fft, signal = scipy
 
     def ux():
         # The whole frame: h5py takes twenty times as long for one component of interleaved ones.
@@ -64,8 +66,37 @@ def cases(np, ndimage, fft, velocity, nodes):
         merged = np.array([root(i) for i in range(count + 1)])
         return len(np.unique(merged[1:])), np.bincount(merged[labels].ravel())[1:].max()
 
-    scipy = {"structures": structures, "spectrum": spectrum} if ndimage else {"structures": None, "spectrum": None}
-    return {"ux": ux, "strain": strain, **scipy}
+    def stress():
+        u = velocity[0][..., :2].astype(np.float64)
+        d = u - u.mean((0, 2), keepdims=True)
+        return [moments(np, plane)[0] for plane in np.moveaxis(d[..., 0] * d[..., 1], 1, 0)][0]
+
+    def quantiles():
+        return np.quantile(velocity[0][..., 0].astype(np.float64), [0.05, 0.5, 0.95], method="inverted_cdf")[1]
+
+    def conditions():
+        u, p = velocity[0].astype(np.float64), pressure[0].astype(np.float64).ravel()
+        u = u.reshape(-1, 3)
+        edges = np.linspace(-2, 2, 33)
+        counts = np.histogram2d(u[:, 0], u[:, 1], [edges, edges])[0]
+        sums = np.histogram2d(u[:, 0], u[:, 1], [edges, edges], weights=p)[0]
+        squares = np.histogram2d(u[:, 0], u[:, 1], [edges, edges], weights=p * p)[0]
+        with np.errstate(all="ignore"):
+            return np.nanmax(squares / counts - (sums / counts) ** 2)
+
+    def correlation():
+        u = velocity[0][..., 0].astype(np.float64)
+        u -= u.mean((0, 2), keepdims=True)
+        modes = fft.rfft(u, axis=2)
+        return fft.irfft((np.abs(modes) ** 2).mean(0), axis=-1)[0, 0]
+
+    def welch():
+        u = series["velocity"][..., 0].astype(np.float64)
+        return signal.welch(u, nperseg=32, axis=0)[1].mean((1, 3))[1, 0]
+
+    known = {"ux": ux, "strain": strain, "stress": stress, "quantiles": quantiles, "two conditions": conditions}
+    more = {"structures": structures, "spectrum": spectrum, "correlation": correlation, "welch": welch}
+    return known | (more if ndimage else dict.fromkeys(more))
 
 
 def main():
@@ -73,20 +104,23 @@ def main():
         import h5py
         import numpy as np
     except ImportError as error:
-        print(json.dumps({name: str(error) for name in ("ux", "strain", "structures", "spectrum")}), flush=True)
+        names = ["ux", "strain", "structures", "spectrum", "stress", "quantiles", "two conditions", "correlation", "welch"]
+        print(json.dumps(dict.fromkeys(names, str(error))), flush=True)
         return
     try:
-        from scipy import fft, ndimage
+        from scipy import fft, ndimage, signal
+
+        scipy = (ndimage, fft, signal)
     except ImportError:
-        fft = ndimage = None
-    with h5py.File(sys.argv[1]) as file:
-        known = cases(np, ndimage, fft, file["velocity"], int(sys.argv[2]))
+        scipy = (None, None, None)
+    with h5py.File(sys.argv[1]) as file, h5py.File(sys.argv[2]) as series:
+        known = cases(np, scipy, file, series, int(sys.argv[3]))
         print(json.dumps({name: None if run else "no scipy" for name, run in known.items()}), flush=True)
         for line in sys.stdin:
-            since = time.perf_counter()
+            since, cpu = time.perf_counter(), time.process_time()
             value = known[line.strip()]()
             number = value[0] if isinstance(value, tuple) else value
-            print(time.perf_counter() - since, float(number), flush=True)
+            print(time.perf_counter() - since, time.process_time() - cpu, float(number), flush=True)
 
 
 main()
