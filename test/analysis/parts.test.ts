@@ -38,7 +38,7 @@ const SUMS: readonly AnyReduction[] = [
       [0, 0.9],
     ],
   },
-  { kind: "conditional", of: 1, on: 0, bins: 3, range: [0, 1] },
+  { kind: "conditional", of: 1, on: [0], bins: [3], range: [[0, 1]] },
   { kind: "extremes", of: 0, count: 3, apart: 0 },
 ];
 const INCREMENTS: readonly AnyReduction[] = [
