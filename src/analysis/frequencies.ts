@@ -8,9 +8,6 @@
 import { isKnown, type LeftOut } from "./moments.js";
 import { Transform } from "./transform.js";
 
-export const WINDOWS = ["hann", "none"] as const;
-export const DETRENDS = ["constant", "linear", "none"] as const;
-
 export interface FrequencyOptions {
   /** Columns: all times of the first series, then those of the next. */
   readonly of: readonly number[];
@@ -18,8 +15,8 @@ export interface FrequencyOptions {
   /** Times of a segment, and from the start of one to that of the next. */
   readonly length: number;
   readonly step: number;
-  readonly window: (typeof WINDOWS)[number];
-  readonly detrend: (typeof DETRENDS)[number];
+  readonly window: "hann" | "none";
+  readonly detrend: "constant" | "linear" | "none";
   /** The axis that is transformed too; null: none. */
   readonly axis: 0 | 1 | 2 | null;
   /** Its nodes; 1 without an axis. */
@@ -53,9 +50,6 @@ export function frequencySums(options: FrequencyOptions): number {
   return (series + (options.isPair ? 2 : 0)) * along * inTime + (options.axis === null ? 0 : 3 * along);
 }
 
-const windowOf = ({ window, length }: FrequencyOptions): Float64Array =>
-  Float64Array.from({ length }, (_, j) => (window === "hann" ? (1 - Math.cos((2 * Math.PI * j) / length)) / 2 : 1));
-
 /** Subtracts the mean of some numbers, or the line of least squares through them. */
 function detrend(values: Float64Array, by: FrequencyOptions["detrend"]): void {
   if (by === "none") return;
@@ -82,7 +76,8 @@ export function frequenciesOf(
   const [series, segments] = [columns.length / times, segmentsIn(options)];
   const [along, inTime] = modesIn(options);
   const bins = along * inTime;
-  const window = windowOf(options);
+  const hann = (j: number): number => (1 - Math.cos((2 * Math.PI * j) / length)) / 2;
+  const window = Float64Array.from({ length }, (_, j) => (options.window === "hann" ? hann(j) : 1));
   const square = window.reduce((sum, w) => sum + w * w, 0) / length;
   const stride = axis === null ? 1 : axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
   const leftOut = { missing: 0, infinite: 0 };
@@ -95,11 +90,6 @@ export function frequenciesOf(
     new Float64Array(nodes * length),
   ]);
   const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
-  const alongX = (values: readonly Float64Array[], from: number, every: number): void => {
-    for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][from + every * i], values[1][from + every * i]];
-    inX.forward(re, im);
-    for (let i = 0; i < nodes; i++) [values[0][from + every * i], values[1][from + every * i]] = [re[i], im[i]];
-  };
   const take = (start: number, w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
     for (let segment = 0; segment < segments; segment++) {
@@ -112,7 +102,11 @@ export function frequenciesOf(
           for (let j = 0; j < length; j++) own[j] *= window[j];
           inT.forward(own, values[1].subarray(i * length, (i + 1) * length));
         }
-        if (axis !== null) for (let j = 0; j < length; j++) alongX(values, j, length);
+        for (let j = 0; axis !== null && j < length; j++) {
+          for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][i * length + j], values[1][i * length + j]];
+          inX.forward(re, im);
+          for (let i = 0; i < nodes; i++) [values[0][i * length + j], values[1][i * length + j]] = [re[i], im[i]];
+        }
       }
       for (let k = 0; k < along; k++)
         for (let j = 0; j < inTime; j++) {
@@ -133,8 +127,7 @@ export function frequenciesOf(
   /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
   const takeSteps = (start: number, w: number): void => {
     const first = sums.length - 3 * along;
-    const before = [new Float64Array(nodes), new Float64Array(nodes)];
-    const now = [new Float64Array(nodes), new Float64Array(nodes)];
+    let [before, now] = [0, 1].map(() => [new Float64Array(nodes), new Float64Array(nodes)]);
     for (let s = 0; s < series; s++)
       for (let t = 0; t < times; t++) {
         for (let i = 0; i < nodes; i++) now[0][i] = columns[s * times + t][start + i * stride];
@@ -146,8 +139,7 @@ export function frequenciesOf(
           sums[first + along + k] += w * (a * d - b * c);
           sums[first + 2 * along + k] += w * (a * a + b * b);
         }
-        before[0].set(now[0]);
-        before[1].set(now[1]);
+        [before, now] = [now, before];
       }
   };
   const lines = (columns[0]?.length ?? 0) / nodes;

@@ -24,7 +24,6 @@ import {
   type ReductionState,
 } from "../../../analysis/reductions.js";
 import type { SpectrumSums } from "../../../analysis/spectrum.js";
-import { withErrors } from "../../../analysis/standard-errors.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/query.js";
 import { LimitError } from "../../../shared/errors.js";
@@ -45,6 +44,7 @@ import {
   widthsOf,
 } from "./analysis-request.js";
 import { type EvaluateAt, randomPoints } from "./point-columns.js";
+import { withErrors } from "./standard-errors.js";
 
 /** Runs the query of a plan at its places. */
 export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;

@@ -5,7 +5,7 @@
  * the first c_k <= 0, and se = sqrt(sum d_i^2 / (n - 1) / n_eff). Other results are jackknifed over blocks of at least
  * n / n_eff frames. Source: Bayley and Hammersley, J. Royal Stat. Soc. 8 (1946) 184; Kunsch, Annals of Stat. 17 (1989) 1217.
  */
-import type { GroupAnswer } from "./reductions.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
 
 /** Effective numbers below which an error says nothing. */
 const LEAST = 5;
