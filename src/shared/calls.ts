@@ -335,6 +335,14 @@ export const MEMBERS = {
     usual: "4; along stretched axes 0",
     example: "1,0,0",
   },
+  orient: {
+    type: "choice",
+    choices: ["strain", "omega"],
+    about:
+      "Turns offsets, vectors and tensors into the axes of the strain (of falling eigenvalues) or of the vorticity (z) at each event; values are interpolated by method.",
+    usual: "the axes of the grid",
+    example: "strain",
+  },
   cross: {
     type: "texts",
     about: "A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).",
@@ -665,6 +673,8 @@ export const CALLS = {
       ...AT_NODES,
       "where",
       "lag",
+      "orient",
+      "method",
       ...OF_MEANS,
       "weights",
       "level",

@@ -755,6 +755,8 @@ class Calls(Asking):
         filter: Optional[str] = None,
         where: Optional[str] = None,
         lag: Any = None,
+        orient: Optional[str] = None,
+        method: Optional[str] = None,
         over: Any = None,
         mean_time: Any = None,
         weights: Optional[str] = None,
@@ -790,6 +792,11 @@ class Calls(Asking):
                 in statistics, what does not hold is left out and counted. Needed.
             lag: Nodes on each side of an event: one number, or those along x, y and z. Default: 4; along
                 stretched axes 0.
+            orient: Turns offsets, vectors and tensors into the axes of the strain (of falling eigenvalues) or
+                of the vorticity (z) at each event; values are interpolated by method. Default: the axes of
+                the grid.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
+                Default: Lag8.
             over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
                 too. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
@@ -807,7 +814,7 @@ class Calls(Asking):
         return self._call(
             "around",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "lag": lag, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "where": where, "lag": lag, "orient": orient, "method": method, "over": over, "mean_time": mean_time, "weights": weights, "level": level, "units": units},
         )
 
     def structure_functions(

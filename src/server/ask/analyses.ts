@@ -318,6 +318,7 @@ export async function around({ dataset, life, service }: Context, asked: MemberV
   const [over, lag] = [eventsOver(asked, dataset), lagsOf(asked, dataset)];
   const understood = {
     ...{ what: whatTexts(what), ...text, ...nodeText(asked), where, lag },
+    ...(asked.orient === undefined ? {} : { orient: asked.orient, method: asked.method ?? "Lag8" }),
     ...(asked.over === undefined ? {} : { over }),
     ...(asked.mean_time === undefined ? {} : meanText({ mean_time: asked.mean_time })),
   };

@@ -10,6 +10,7 @@ import { aboutTexts, framesIn, type Means } from "../rest/analysis/statistics.js
 import { whereHolds } from "./conditions.js";
 import { wrong } from "./faults.js";
 import { type Direction, meansFor } from "./means.js";
+import { atOffsets, meansOriented, offsetsIn } from "./oriented.js";
 import type { MemberValues } from "./read-member.js";
 
 /** Columns of a pass: a part holds the nodes of each. */
@@ -17,10 +18,11 @@ const COLUMNS = 32;
 const LETTERS = ["x", "y", "z"] as const;
 
 /** Nodes on each side of an event along x, y and z. @throws RequestError */
-export function lagsOf({ lag = [4] }: MemberValues, { axes }: Dataset): readonly number[] {
+export function lagsOf({ lag = [4], orient }: MemberValues, { axes }: Dataset): readonly number[] {
   const [x = 4, y = x, z = x, ...more] = lag;
   if ((lag.length !== 1 && lag.length !== 3) || more.length > 0 || lag.some((n) => n < 0))
     throw wrong("lag", "expected one number of nodes, or three, of x, y and z");
+  if (orient !== undefined) return [x, y, z];
   // Distances of nodes of a stretched axis differ from place to place.
   const lags = axes.map(({ coordinates }, a) =>
     lag.length === 1 && coordinates !== null ? 0 : ([x, y, z][a] as number),
@@ -52,6 +54,19 @@ export async function meansAround(
   const { names } = known.places.base;
   if (compileExpression(where, names, "where").shape !== "scalar") throw wrong("where", "a condition is a scalar");
   const quantities = texts.flatMap((text) => [...componentsIn(text, compileExpression(text, names, "what").shape)]);
+  const about = {
+    ...{ ...known.about, weights: places.weights, frames: framesIn(places) },
+    ...aboutTexts(quantities, known.places),
+  };
+  if (asked.method !== undefined && asked.orient === undefined) throw wrong("method", "it is for orient");
+  if (asked.orient !== undefined) {
+    if (asked.over !== undefined) throw wrong("over", "turned axes have no places: leave over out");
+    const { offsets, coordinates } = offsetsIn(lags, dataset);
+    const events = await eventsOf(where, known.places, means);
+    const at = [asked.orient, texts, where, offsets, events] as const;
+    const { results, undirected } = await meansOriented(...at, asked, known.places, dataset, means);
+    return { where, events, undirected, ...about, results: atOffsets(results, coordinates) };
+  }
   const ranges = lags.map((n) => Array.from({ length: 2 * n + 1 }, (_, i) => i - n));
   const [xs, ys, zs] = ranges as [number[], number[], number[]];
   const offsets = zs.flatMap((k) => ys.flatMap((j) => xs.map((i) => [i, j, k] as const)));
@@ -103,13 +118,7 @@ export async function meansAround(
     };
   });
   return {
-    where,
-    events,
-    ...known.about,
-    weights: places.weights,
-    frames: framesIn(places),
-    ...aboutTexts(quantities, known.places),
-    results,
+    ...{ where, events, ...about, results },
   };
 }
 

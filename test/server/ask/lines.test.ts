@@ -130,6 +130,78 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
     60_000,
   );
 
+  it.each(["strain", "omega"] as const)("has means around events in the axes of %s", async (orient) => {
+    const members = { frame: 1, where: "norm(omega) > 1.5*rms(norm(omega))" };
+    const what = "p, u, S";
+    const answer = await question("periodic", "around", { ...members, what, orient, lag: [1, 0, 2], method: "Lag6" });
+    const axes = "eigvec1(S), eigvec2(S), omega";
+    const found = await question("periodic", "find", { ...members, what: `norm(omega), ${axes}`, limit: 1000 });
+    expect(answer.events).toBe(found.total);
+    expect(found.total).toBeGreaterThan(10);
+    const dot = (a: number[], b: number[]): number => a.reduce((sum, one, c) => sum + one * (b[c] as number), 0);
+    type Three = [number, number, number];
+    const cross = (one: number[], other: number[]): number[] => {
+      const [[a, b, c], [d, e, f]] = [one, other] as [Three, Three];
+      return [b * f - c * e, c * d - a * f, a * e - b * d];
+    };
+    const grid = made.get(KINDS[0] as GridKind) as MadeGrid;
+    const [h, time] = [Math.min(...grid.axes.map((one) => one[1] as number)), grid.times[1]];
+    const turns = found.rows.flatMap((row: number[]) => {
+      const at = row.slice(3, 6);
+      const [e1, e2, omega] = [7, 10, 13].map((c) => row.slice(c, c + 3)) as [number[], number[], number[]];
+      const along = (e: number[]) => e.map((one) => (dot(e, omega) < 0 ? -one : one));
+      const [a, b] = [along(e1), along(e2)];
+      if (orient === "strain") return [{ at, frame: [a, b, cross(a, b)] }];
+      const z = omega.map((one) => one / Math.hypot(...omega));
+      const rest = e1.map((one, c) => one - dot(e1, z) * (z[c] as number));
+      const x = rest.map((one) => one / Math.hypot(...rest));
+      const y = cross(z, x);
+      return [1, -1].map((sign) => ({ at, frame: [x.map((one) => sign * one), y.map((one) => sign * one), z] }));
+    }) as { at: number[]; frame: [number[], number[], number[]] }[];
+    for (const [k, i] of [
+      [2, 1],
+      [0, 2],
+      [4, 0],
+    ] as const) {
+      const r = [(i - 1) * h, 0, (k - 2) * h];
+      const points = turns.map(({ at, frame }) =>
+        at.map(
+          (x, c) =>
+            x +
+            dot(
+              r,
+              frame.map((e) => e[c] as number),
+            ),
+        ),
+      );
+      const values = await question("periodic", "values", {
+        what,
+        points,
+        method: "Lag6",
+        frame: undefined,
+        time: 0.1,
+      });
+      const sums = new Float64Array(13);
+      for (const [n, row] of (values.rows as number[][]).entries()) {
+        const [p, ...rest] = row.slice(-13);
+        const { frame } = turns[n] as (typeof turns)[number];
+        const rows = [3, 6, 9].map((c) => rest.slice(c, c + 3));
+        const tensor = frame.flatMap((e) =>
+          frame.map((g) =>
+            dot(
+              e,
+              rows.map((one) => dot(one, g)),
+            ),
+          ),
+        );
+        const all = [p as number, ...frame.map((e) => dot(e, rest.slice(0, 3))), ...tensor];
+        for (const [c, one] of all.entries()) sums[c] = (sums[c] as number) + one / turns.length;
+      }
+      for (const [c, { mean }] of answer.results.entries())
+        expect(mean[k][0][i], `${answer.results[c].of} at ${r}`).toBeCloseTo(sums[c] as number, 4);
+    }
+  });
+
   it("has quantiles, which are values, and moments to the eighth", async () => {
     const grid = made.get(KINDS[1] as GridKind) as MadeGrid;
     const at = [0, 0.05, 0.5, 0.9, 1];
