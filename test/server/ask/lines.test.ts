@@ -179,7 +179,7 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
         points,
         method: "Lag6",
         frame: undefined,
-        time: 0.1,
+        time,
       });
       const sums = new Float64Array(13);
       for (const [n, row] of (values.rows as number[][]).entries()) {
