@@ -20,13 +20,11 @@ const PERIOD = 2 * Math.PI;
 const PEER = fileURLToPath(new URL("./peers/analysis.py", import.meta.url));
 
 interface Analysis {
-  /** The case of NumPy. */
   readonly name: string;
   readonly call: string;
   readonly body: object;
   /** What the ratio aims at. */
   readonly aim: number;
-  /** Absent: one frame. */
   readonly dataset?: "series";
   /** Whether CPU of all threads is compared, rather than time. */
   readonly isCpu?: boolean;
@@ -41,7 +39,7 @@ const BINS = {
 };
 const CPU = { aim: 1.5, isCpu: true } as const;
 
-/** Analyses that NumPy answers too. */
+/** Analyses that NumPy answers too, by their names. */
 const ANALYSES: readonly Analysis[] = [
   { name: "ux", call: "statistics", body: { what: "u.x" }, aim: 1 },
   { name: "strain", call: "statistics", body: { what: "ddot(S,S)" }, aim: 0.3 },
