@@ -348,6 +348,12 @@ export const MEMBERS = {
     about: "A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).",
     example: "u.x,u.y",
   },
+  at: {
+    type: "condition",
+    about:
+      "The node of the first of a pair along an axis that is not in over: the other one goes through all places, <conj(A(y0)) B(y)>.",
+    example: "y:0.1",
+  },
   normalise: {
     type: "choice",
     choices: ["density", "premultiplied", "wavelength"],
@@ -623,6 +629,7 @@ export const CALLS = {
       "kind",
       "axis",
       "cross",
+      "at",
       "remove",
       "normalise",
       "segment",
@@ -651,6 +658,7 @@ export const CALLS = {
       "weights",
       "axis",
       "cross",
+      "at",
       "remove",
       "level",
       "units",

@@ -616,6 +616,7 @@ class Calls(Asking):
         kind: Optional[str] = None,
         axis: Any = None,
         cross: Any = None,
+        at: Optional[str] = None,
         remove: Optional[str] = None,
         normalise: Optional[str] = None,
         segment: Optional[int] = None,
@@ -655,6 +656,8 @@ class Calls(Asking):
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            at: The node of the first of a pair along an axis that is not in over: the other one goes through
+                all places, <conj(A(y0)) B(y)>.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
             normalise: Of lines, modes and frequencies: E/dk, k E/dk, or wavelengths beside wavenumbers.
@@ -677,7 +680,7 @@ class Calls(Asking):
         return self._call(
             "spectrum",
             what,
-            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "cross": cross, "remove": remove, "normalise": normalise, "segment": segment, "overlap": overlap, "window": window, "detrend": detrend, "level": level, "units": units},
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "terms": terms, "kind": kind, "axis": axis, "cross": cross, "at": at, "remove": remove, "normalise": normalise, "segment": segment, "overlap": overlap, "window": window, "detrend": detrend, "level": level, "units": units},
         )
 
     def correlation(
@@ -693,6 +696,7 @@ class Calls(Asking):
         weights: Optional[str] = None,
         axis: Any = None,
         cross: Any = None,
+        at: Optional[str] = None,
         remove: Optional[str] = None,
         level: Any = None,
         units: Optional[str] = None,
@@ -722,6 +726,8 @@ class Calls(Asking):
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            at: The node of the first of a pair along an axis that is not in over: the other one goes through
+                all places, <conj(A(y0)) B(y)>.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
                 nothing. Default: mean; of shells, planes and lines of periodic boxes none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -736,7 +742,7 @@ class Calls(Asking):
         return self._call(
             "correlation",
             what,
-            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "axis": axis, "cross": cross, "remove": remove, "level": level, "units": units},
+            {"time": time, "frame": frame, "derivatives": derivatives, "filter": filter, "over": over, "mean_time": mean_time, "weights": weights, "axis": axis, "cross": cross, "at": at, "remove": remove, "level": level, "units": units},
         )
 
     def around(

@@ -301,8 +301,9 @@ export async function correlation({ dataset, life, service }: Context, asked: Me
   const body = await correlate(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
   const over = linesOver(asked, dataset);
   const understood = {
-    ...(cross === undefined ? { what: texts } : { cross }),
+    ...(cross === undefined ? { what: [...new Set(texts)] } : { cross }),
     ...{ ...text, ...nodeText(asked), ...meanText(asked), over, axis, remove },
+    ...(asked.at === undefined ? {} : { at: asked.at }),
   };
   return { answer: { kind: "table", body: fromZero(body) }, understood };
 }
@@ -325,10 +326,13 @@ export async function around({ dataset, life, service }: Context, asked: MemberV
   return { answer: { kind: "table", body: fromZero(body) }, understood };
 }
 
-/** The only quantity of a question, or its pair. */
+const twice = (text: string): readonly string[] => [text, text];
+
+/** The only quantity of a question, or its pair: beside a place of the first one a quantity is a pair with itself. */
 function pairOf(asked: MemberValues, dataset: Dataset): readonly string[] {
   const { cross, what } = asked;
-  if (cross === undefined) return [onlyWhat(asked, dataset).text];
+  if (cross === undefined)
+    return asked.at === undefined ? [onlyWhat(asked, dataset).text] : twice(onlyWhat(asked, dataset).text);
   if (what !== undefined) throw wrong("what", "cross names its quantities; give one of both");
   if (cross.length !== 2) throw wrong("cross", "a pair has two quantities, such as u.x,u.y");
   return cross;
@@ -352,8 +356,9 @@ async function spectrumOfLines(
   const means = meansFor(life, service, dataset);
   const body = await lineSpectrum(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
   const understood = {
-    ...(cross === undefined ? { what: texts } : { cross }),
+    ...(cross === undefined ? { what: [...new Set(texts)] } : { cross }),
     ...{ ...text, ...nodeText(asked), ...meanText(asked), over: linesOver(asked, dataset), kind, axis, remove },
+    ...(asked.at === undefined ? {} : { at: asked.at }),
     ...(normalise === undefined ? {} : { normalise }),
   };
   return { answer: { kind: "table", body: fromZero(body) }, understood };
@@ -366,6 +371,7 @@ async function spectrumInTime({ dataset, life, service }: Context, asked: Member
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as 0].periodic);
   const axis = kind === "frequency" ? [] : (asked.axis ?? periodic.slice(0, 1));
   if (asked.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
+  if (asked.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
   if (kind === "frequency" && asked.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
   if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
   const texts = pairOf(asked, dataset);
@@ -374,7 +380,7 @@ async function spectrumInTime({ dataset, life, service }: Context, asked: Member
   const body = await frequencySpectrum(texts, along, asked, nodesOf(asked, dataset, frames), dataset, means);
   const { length: segment, step, window, detrend } = segmentsOf(asked, frames.length);
   const understood = {
-    ...(cross === undefined ? { what: texts } : { cross }),
+    ...(cross === undefined ? { what: [...new Set(texts)] } : { cross }),
     ...{ ...text, ...nodeText(asked), ...meanText(asked), over: frequenciesOver(asked, dataset), kind, remove },
     ...(axis.length === 0 ? {} : { axis }),
     ...{ segment, overlap: segment - step, window, detrend, ...(normalise === undefined ? {} : { normalise }) },
@@ -389,7 +395,7 @@ export async function spectrum(context: Context, asked: MemberValues): Promise<T
   const inTime = (["segment", "overlap", "window", "detrend"] as const).find((name) => asked[name] !== undefined);
   if (inTime !== undefined) throw wrong(inTime, "it is for kind=frequency and kind=wavenumber_frequency");
   const isOpen = dataset.axes.some(({ periodic }) => !periodic);
-  const ofLines = ["over", "cross", "remove", "normalise", "mean_time"].find(
+  const ofLines = ["over", "cross", "at", "remove", "normalise", "mean_time"].find(
     (name) => asked[name as "over"] !== undefined,
   );
   if (

@@ -1,5 +1,7 @@
 /** Spectra and correlations along periodic axes, at each place of the directions that are not averaged over. */
 import { compileExpression, componentsIn } from "../../analysis/expression.js";
+import type { Moments } from "../../analysis/moments.js";
+import { type InputKey, partsOfInput } from "../../analysis/names.js";
 import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import {
@@ -13,7 +15,7 @@ import {
 import { Transform } from "../../analysis/transform.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../shared/errors.js";
-import { type AnalysedNodes, checkTransforms, derivedOf } from "../rest/analysis/analysis-request.js";
+import { type AnalysedNodes, checkTransforms, derivedOf, reductionOf } from "../rest/analysis/analysis-request.js";
 import { aboutTexts, framesIn, type Means } from "../rest/analysis/statistics.js";
 import { wrong } from "./faults.js";
 import { type Direction, meansFor } from "./means.js";
@@ -54,12 +56,14 @@ async function sumModes(
   const isPlace = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
   const own = remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
   const removed = [...LETTERS.filter((_, a) => !isPlace[a]), ...(remove === "frame" ? [] : (["t"] as const))];
-  const { places: known, about } = await meansFor(own, places, asked, dataset, means, removed, "what");
-  const shapes = texts.map((text) => compileExpression(text, known.base.names, "what").shape);
+  const { places: all, about } = await meansFor(own, places, asked, dataset, means, removed, "what");
+  const shapes = texts.map((text) => compileExpression(text, all.base.names, "what").shape);
   if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");
   if (texts.length === 2 && shapes.some((shape) => shape !== "scalar"))
     throw wrong("cross", "a pair is of two scalars: name components");
-  const columns = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
+  const fixed = asked.at === undefined ? null : await fixedAt(asked.at, own, isPlace, all, dataset, means);
+  const { known, texts: each } = fixed ?? { known: all, texts: own };
+  const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const [nx, ny, nz, frames] = known.base.extent;
   const single = transformedAxes.length === 1;
   const plan: SpectrumPlan = {
@@ -86,6 +90,48 @@ async function sumModes(
     energies: columns.map((_, c) => energy.subarray(c * length, (c + 1) * length)),
     about: { ...about, weights: known.weights, frames: framesIn(known), ...aboutTexts(texts, places) },
   };
+}
+
+/** A pair whose first quantity is that of one place along an axis, whatever the place of the second. @throws RequestError */
+async function fixedAt(
+  at: string,
+  [first, second = first]: readonly string[],
+  isPlace: OfAxes<boolean>,
+  places: AnalysedNodes,
+  { axes }: Dataset,
+  { reduce, most }: Means,
+): Promise<{ readonly known: AnalysedNodes; readonly texts: readonly string[] }> {
+  const [, letter = "", value = ""] = /^([xyz]):([-+.\deE]+)$/.exec(at) ?? [];
+  const a = LETTERS.indexOf(letter as "x");
+  if (a < 0 || !Number.isFinite(Number(value))) throw wrong("at", "expected an axis and a place, such as y:0.1");
+  if (!isPlace[a]) throw wrong("at", `${letter} has no places: leave it out of over`);
+  const { base } = places;
+  const along = base.coordinates[a];
+  const off = along.map((one) => Math.abs(one - Number(value)));
+  const node = off.indexOf(Math.min(...off));
+  if (!(off[node] <= 1e-6 * axes[a].spacing))
+    throw wrong("at", `no node is at ${value}; node ${node} is at ${along[node]}`, `${letter}:${along[node]}`);
+  const one = <T>(list: readonly T[], value: T) => list.map((own, b) => (b === a ? value : own));
+  const extent = one(base.extent, 1) as unknown as typeof base.extent;
+  const numbers = extent.reduce((product, n) => product * n, 1);
+  if (numbers > most)
+    throw new LimitError("analysis.numbers", `The plane has ${numbers} numbers; at most ${most} fit.`);
+  const plane = {
+    ...{ ...base, extent, kept: [true, true, true, true] as const },
+    ...{ coordinates: one(base.coordinates, along.subarray(node, node + 1)), weights: one(base.weights, null) },
+  } as unknown as typeof base;
+  const there = { ...places, base: plane, first: one(places.first, node) as unknown as typeof places.first };
+  const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
+  const merged = await reduce(reductionOf(there, { columns: [first], reductions }), there);
+  const values = Float64Array.from(merged.states(0) as readonly Moments[], ({ count, mean }) =>
+    count === 0 ? Number.NaN : mean,
+  );
+  // A mean that has a number for each node of the plane: the sum makes its text another one than that of the mean itself.
+  const text = `mean(0 + ${first})`;
+  const read = compileExpression(text, base.names).reads.find((key) => key.startsWith("mean:=(0 + ")) as InputKey;
+  const table = { extent, frames: places.frames, values: [values] };
+  const known = { ...base.names.means, [partsOfInput(read)?.expression as string]: table };
+  return { known: { ...places, base: { ...base, names: { ...base.names, means: known } } }, texts: [text, second] };
 }
 
 /** Coordinates of places, the slowest first. */
@@ -200,7 +246,7 @@ export async function correlate(
   means: Means,
 ): Promise<GroupAnswer> {
   const [a, b = a] = texts as [string, string?];
-  const isAuto = a === b;
+  const isAuto = a === b && asked.at === undefined;
   const summed = await sumModes([a, b], along, asked, places, dataset, means);
   const { plan, energies, co, quad } = summed;
   const modes = modesOf(plan);

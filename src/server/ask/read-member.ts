@@ -430,6 +430,7 @@ export interface MemberValues {
   readonly labels?: boolean;
   readonly remove?: "mean" | "frame" | "none";
   readonly lag?: readonly number[];
+  readonly at?: string;
   readonly orient?: "strain" | "omega";
   readonly cross?: readonly string[];
   readonly normalise?: "density" | "premultiplied" | "wavelength";

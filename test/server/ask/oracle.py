@@ -144,6 +144,10 @@ class Grid:
             index = tuple(place[a] if a in self.kept else slice(None) for a in range(4))
             yield [one[index].ravel() for one in columns], weight[index].ravel()
 
+    def plane(self, f, axis, node):
+        """The values at a node of an axis, at all of its nodes."""
+        return f.take([node], "tzyx".index(axis)) + np.zeros(self.p.shape)
+
     def folded(self, kind, signs, *columns):
         """The groups of the lower half along y, each with the values of its mirror image times their signs."""
         n, groups = self.p.shape[2], list(self.groups(columns))

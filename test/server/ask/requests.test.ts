@@ -149,13 +149,21 @@ function drawNodes(grid: MadeGrid, kind: GridKind, [text, python]: Scalar): Draw
   };
 }
 
-function drawLines({ periods }: MadeGrid, axis: string, a: Scalar, b: Scalar): Drawn {
+function drawLines({ periods, axes }: MadeGrid, axis: string, a: Scalar, b: Scalar): Drawn {
   const open = DIRECTIONS.filter((_, n) => n < 3 && periods[n] === null);
   const over = DIRECTIONS.filter((one) => one === axis || !open.includes(one));
   const others = over.filter((one) => one !== axis).join("");
   const asked = { over: over.join("") };
   const [f, g] = [a, b].map(([, python]) => `fluc(${python})`);
   const cross = [a[0], b[0]];
+  const [letter = "y"] = open;
+  const a0 = DIRECTIONS.indexOf(letter);
+  const node = random(axes[a0]?.length ?? 1);
+  const fixed: Drawn = {
+    ...{ call: "correlation", members: { cross, axis, over, at: `${letter}:${axes[a0]?.[node]}` }, asked },
+    python: `correlation(g.plane(${f}, '${letter}', ${node}), ${g}, '${axis}', '${others}')`,
+    read: ({ results }) => results[0].R,
+  };
   return pick<Drawn>([
     {
       ...{ call: "spectrum", members: { what: a[0], kind: "line", axis, over, remove: "mean" }, asked },
@@ -172,6 +180,7 @@ function drawLines({ periods }: MadeGrid, axis: string, a: Scalar, b: Scalar): D
       python: `correlation(${f}, ${g}, '${axis}', '${others}')`,
       read: ({ results }) => results[0].R,
     },
+    ...(open.length === 0 ? [] : [fixed]),
   ]);
 }
 
