@@ -40,8 +40,9 @@ export function isOfExpression(key: InputKey): boolean {
 export interface MeanTable {
   /** Nodes along x, y and z and frames; 1 along those averaged over. */
   readonly extent: readonly [number, number, number, number];
-  /** Numbers of the frames, if each has its own. */
   readonly frames: readonly number[];
+  /** Whether it is that of these frames only, each of which has its own. */
+  readonly isOfFrames: boolean;
   /** A list for each component, x fastest. */
   readonly values: readonly Float64Array[];
 }

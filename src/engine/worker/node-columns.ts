@@ -314,7 +314,7 @@ function slopeWeight(frames: readonly number[], one: number, frame: number, time
 
 /** The mean at nodes of a frame. @throws RequestError for a frame that has none */
 function meanAt(table: MeanTable | undefined, frame: number, { expression }: InputParts): MeanOfFrame {
-  const f = table === undefined || table.extent[3] === 1 ? 0 : table.frames.indexOf(frame);
+  const f = table?.isOfFrames ? table.frames.indexOf(frame) : 0;
   if (table === undefined || f < 0) {
     const text = `The mean of ${expression} is not known at frame ${frame}: average it over t too.`;
     throw new RequestError("Unsupported", text, { member: "over" });

@@ -129,7 +129,7 @@ async function fixedAt(
   // A mean that has a number for each node of the plane: the sum makes its text another one than that of the mean itself.
   const text = `mean(0 + ${first})`;
   const read = compileExpression(text, base.names).reads.find((key) => key.startsWith("mean:=(0 + ")) as InputKey;
-  const table = { extent, frames: places.frames, values: [values] };
+  const table = { extent, frames: places.frames, isOfFrames: true, values: [values] };
   const known = { ...base.names.means, [partsOfInput(read)?.expression as string]: table };
   return { known: { ...places, base: { ...base, names: { ...base.names, means: known } } }, texts: [text, second] };
 }

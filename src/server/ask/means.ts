@@ -77,7 +77,8 @@ export async function meansFor(
       );
       if (numbers === 1 && Number.isNaN(values[0]?.[0]))
         throw wrong(member, `${nameOf(text).name} is of nothing: the region has no value`);
-      const table = { extent, frames: base.frames, values };
+      const isOfFrames = asked.mean_time === undefined && !over.includes("t");
+      const table = { extent, frames: base.frames, isOfFrames, values };
       const isFolded = symmetry !== null && extent[symmetry.axis] > 1;
       found.set(text, isFolded ? foldTable(table, symmetry.axis, signsOf(text, names, symmetry)) : table);
     }

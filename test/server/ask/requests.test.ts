@@ -82,6 +82,13 @@ function region({ axes }: MadeGrid, { periodic }: GridKind, isWhole: boolean) {
   return { box, text: isWhole ? {} : text };
 }
 
+/** Directions of means; a slope in time of what has means needs one mean for all times. */
+function directions(text: string): readonly (typeof DIRECTIONS)[number][] {
+  const some = DIRECTIONS.filter(() => random(4) > 0);
+  const isOverTime = some.length === 0 || (/ddt/.test(text) && /mean|rms|fluc/.test(text));
+  return isOverTime && !some.includes("t") ? [...some, "t"] : some;
+}
+
 const flat = (value: unknown, depth: number): unknown[] => {
   let level: unknown[] = [value];
   for (let n = 0; n < depth; n++) level = level.flatMap((one) => one as unknown[]);
@@ -121,7 +128,7 @@ function reduction(scalars: () => Scalar) {
 function drawStatistics(grid: MadeGrid, kind: GridKind, scalars: () => Scalar): Drawn {
   const { reduce, python } = reduction(scalars);
   const { box, text } = region(grid, kind, random(2) === 0);
-  const over = DIRECTIONS.filter(() => random(4) > 0);
+  const over = directions(JSON.stringify(reduce));
   const frame = random(2) === 0 ? [0, 1, 3] : [random(4)];
   const kept = DIRECTIONS.filter((one) => !over.includes(one) && (one !== "t" || frame.length > 1)).toReversed();
   return {
@@ -138,7 +145,7 @@ function drawStatistics(grid: MadeGrid, kind: GridKind, scalars: () => Scalar): 
 
 function drawNodes(grid: MadeGrid, kind: GridKind, [text, python]: Scalar): Drawn {
   const { box, text: places } = region(grid, kind, random(2) === 0);
-  const over = DIRECTIONS.filter(() => random(4) > 0);
+  const over = directions(text);
   const frame = random(4);
   return {
     call: "nodes",
