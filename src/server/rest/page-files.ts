@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { type Config, pathOfBase } from "../../shared/config.js";
-import type { Plugin } from "../http/service.js";
+import type { Plugin, Service } from "../http/service.js";
+import { previewOf } from "./link-preview.js";
 
 /** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
 const POLICY = {
@@ -59,11 +60,17 @@ export function cachingOf(path: string, folder: string = FOLDER): string {
 }
 
 /** Sends the page at the address of each link, `/view/NAME`, with its files one folder above. */
-async function addViews(app: FastifyInstance, policy: PolicyRules): Promise<void> {
+async function addViews(app: FastifyInstance, service: Service, policy: PolicyRules): Promise<void> {
   const page = readFileSync(join(FOLDER, "index.html"), "utf8").replaceAll('="./', '="../');
   const headers = { ...headersOf(policy), "cache-control": FRESH };
   for (const path of ["/view/", "/view/:name"])
-    app.get(path, (_request, reply) => reply.headers(headers).type("text/html; charset=utf-8").send(page));
+    app.get<{ Params: { name?: string } }>(path, ({ params: { name = "" }, url }, reply) => {
+      const preview = previewOf(service, name, url.split("?", 2)[1] ?? "");
+      return reply
+        .headers(headers)
+        .type("text/html; charset=utf-8")
+        .send(page.replace("<title>", () => `${preview}<title>`));
+    });
 }
 
 /** Sends the files of a folder from below a path. */
@@ -82,14 +89,15 @@ async function addFolder(app: FastifyInstance, root: string, policy: PolicyRules
 }
 
 /** Adds the page to the service, and the documents if they are built. */
-export const pagePlugin: Plugin = async (app, { config }) => {
+export const pagePlugin: Plugin = async (app, service) => {
+  const { config } = service;
   if (!existsSync(FOLDER)) {
     app.log.warn("the page is not built: npm run build makes it");
     return;
   }
   // The build leaves a compressed copy next to each large file.
   await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
-  await addViews(app, POLICY);
+  await addViews(app, service, POLICY);
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));
 };
 
