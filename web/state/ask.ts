@@ -115,6 +115,12 @@ interface Kept {
   bytes: number;
 }
 
+/** A question behind what is shown, as Share prints it. */
+export interface Shared {
+  readonly title: string;
+  readonly question: Question;
+}
+
 /** Something that the page wants to know. */
 export interface Wanted<T = unknown> {
   readonly key: string;
@@ -123,6 +129,8 @@ export interface Wanted<T = unknown> {
   readonly priority: number;
   /** Goes on once it was begun, even if nothing wants it any more. */
   readonly lasting?: boolean;
+  /** The questions that it asks, if Share offers them. */
+  readonly shared?: readonly Shared[];
   /** Bytes of the answer in memory. */
   sizeOf?(answer: T): number;
 }

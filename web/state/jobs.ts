@@ -1,0 +1,82 @@
+/** Jobs of the service: questions that are answered later, their progress and their results. */
+import { signal } from "@preact/signals-core";
+import { type Question, Refusal, rootOf, send } from "./ask.js";
+
+export interface Job {
+  readonly id: string;
+  readonly state: "queued" | "running" | "done" | "failed" | "cancelled";
+  /** Method and address of its call. */
+  readonly call: string;
+  readonly progress: number;
+  readonly secondsLeft: number | null;
+  readonly created: string;
+  readonly problem: string | null;
+  readonly result: { readonly name: string; readonly bytes: number; readonly sha256: string } | null;
+}
+
+/** The jobs of this caller, latest first. */
+export const jobs = signal<readonly Job[]>([]);
+
+const POLL_MS = 700;
+const never = new AbortController().signal;
+export const isOpen = ({ state }: Job): boolean => state === "queued" || state === "running";
+/** The address of the result of a job. */
+export const resultOf = ({ id }: Job): string => `${rootOf()}api/jobs/${encodeURIComponent(id)}/result`;
+
+let timer = 0;
+/** Reads the list, and goes on while a job is open. @throws Refusal */
+export async function readJobs(): Promise<void> {
+  clearTimeout(timer);
+  const { jobs: list } = (await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] };
+  jobs.value = list;
+  clearTimeout(timer);
+  if (list.some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
+}
+
+/** Asks a question as a job, in a form of its call. @throws Refusal */
+export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
+  const body = JSON.stringify({ ...members, format, job: true });
+  const headers = { "content-type": "application/json" };
+  const path = `api/datasets/${encodeURIComponent(dataset)}/${call}`;
+  const job = (await (await send(path, { method: "POST", body, headers }, never)).json()) as Job;
+  jobs.value = [job, ...jobs.peek().filter(({ id }) => id !== job.id)];
+  void readJobs().catch(() => {});
+  return job;
+}
+
+/** Cancels a job, or removes one that has ended. @throws Refusal */
+export async function endJob({ id }: Job): Promise<void> {
+  await send(`api/jobs/${encodeURIComponent(id)}`, { method: "DELETE" }, never);
+  await readJobs();
+}
+
+/** Waits for a change of the list. */
+function changed(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isFirst = true;
+    const dispose = jobs.subscribe(() => {
+      if (!isFirst) queueMicrotask(end);
+      isFirst = false;
+    });
+    const end = () => {
+      dispose();
+      resolve();
+    };
+    signal.addEventListener("abort", () => {
+      dispose();
+      reject(signal.reason);
+    });
+  });
+}
+
+/** Asks a question as a job and waits for its answer. @throws Refusal */
+export async function answerOfJob<T>(question: Question, signal: AbortSignal): Promise<T> {
+  const { id } = await startJob(question, "json");
+  for (;;) {
+    const now = jobs.peek().find((one) => one.id === id);
+    if (now === undefined) throw new Refusal(0, "Job", "The job was removed.");
+    if (now.state === "done") return (await (await send(`api/jobs/${id}/result`, {}, signal)).json()) as T;
+    if (!isOpen(now)) throw new Refusal(0, "Job", now.problem ?? `The job was ${now.state}.`);
+    await changed(signal);
+  }
+}
