@@ -1,0 +1,48 @@
+/** A question as a command of curl, as Python and as a command line: each gives the number that the page shows. */
+import type { Question } from "../state/ask.js";
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** Quoted only where a shell would read it otherwise. */
+const plainOrQuoted = (text: string): string => (/^[\w.,:/+-]+$/.test(text) ? text : quoted(text));
+
+/** A question as a command of curl: the very body that the page sends. */
+export function curlOf(question: Question, base: string): string {
+  return `curl -s --json ${quoted(JSON.stringify(question))} ${plainOrQuoted(`${base}/api/ask`)}`;
+}
+
+/** A literal of Python. */
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (value === null) return "None";
+  if (typeof value === "object") {
+    const members = Object.entries(value as object).map(([name, one]) => `${JSON.stringify(name)}: ${literal(one)}`);
+    return `{${members.join(", ")}}`;
+  }
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+/** A question in Python, by the package of this project. */
+export function pythonOf({ dataset, call, ...members }: Question, base: string): string {
+  const given = Object.entries(members).map(([name, value]) => `${name}=${literal(value)}`);
+  const set = `ds = fieldprobe.connect(${JSON.stringify(base)})[${JSON.stringify(dataset)}]`;
+  return `import fieldprobe\n\n${set}\nanswer = ds.${call}(${given.join(", ")})`;
+}
+
+/** A member as text: lists with commas, points with semicolons, objects as JSON. */
+function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (value.every((one) => typeof one !== "object")) return value.join(",");
+  const areRows = value.every((one) => Array.isArray(one) && one.every((n) => typeof n === "number"));
+  return areRows ? value.map((one) => (one as number[]).join(",")).join(";") : JSON.stringify(value);
+}
+
+/** A question as a command line. */
+export function commandOf({ dataset, call, what, ...members }: Question, base: string): string {
+  const flags = Object.entries(members).map(
+    ([name, value]) => `--${name.replaceAll("_", "-")} ${plainOrQuoted(textOf(value))}`,
+  );
+  const first = what === undefined ? [] : [plainOrQuoted(textOf(what))];
+  return ["fieldprobe", call.replaceAll("_", "-"), plainOrQuoted(dataset), ...first, ...flags, "--url", base].join(" ");
+}
