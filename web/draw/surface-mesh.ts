@@ -1,0 +1,110 @@
+/** The isosurface of equally spaced samples as a mesh, by surface nets (Gibson 1998): a vertex a cell, a quad an edge. */
+import type { Fine } from "../state/volumes.js";
+
+export interface Mesh {
+  /** x, y, z of each vertex. */
+  readonly positions: Float32Array;
+  /** Outward unit normals. */
+  readonly normals: Float32Array;
+  /** Three vertices a triangle, counterclockwise seen from outside. */
+  readonly triangles: Uint32Array;
+}
+
+/** Corners of a cell as bits x, y, z, and its edges between corners. */
+const EDGES = Array.from({ length: 8 }, (_, a) =>
+  [1, 2, 4].flatMap((bit) => (a & bit ? [] : [[a, a | bit] as const])),
+).flat();
+
+/**
+ * The surface where samples pass a level. Cells with a missing corner have none. Seams are left open: the mesh ends at
+ * the faces of the box of samples, or where `wrap` goes on to the first samples, one cell later.
+ *
+ * @param side 1 if what is above the level is inside, -1 if what is below
+ */
+export function surfaceMesh(
+  { dims, first, spacing, data }: Fine,
+  level: number,
+  side: 1 | -1,
+  wrap: readonly boolean[],
+): Mesh {
+  const [nx, ny, nz] = dims;
+  const cells = dims.map((n, a) => (n === 1 ? 0 : wrap[a] ? n : n - 1)) as [number, number, number];
+  const [cx, cy, cz] = cells;
+  const vertexOf = new Int32Array(cx * cy * cz).fill(-1);
+  const positions: number[] = [];
+  const normals: number[] = [];
+  const values = new Float64Array(8);
+  const valueAt = (i: number, j: number, k: number) =>
+    side * (data[(i % nx) + nx * ((j % ny) + ny * (k % nz))] - level);
+  for (let k = 0; k < cz; k++)
+    for (let j = 0; j < cy; j++)
+      for (let i = 0; i < cx; i++) {
+        let inside = 0;
+        for (let c = 0; c < 8; c++) {
+          values[c] = valueAt(i + (c & 1), j + ((c >> 1) & 1), k + (c >> 2));
+          if (values[c] > 0) inside++;
+        }
+        if (inside === 0 || inside === 8 || values.some(Number.isNaN)) continue;
+        const sum = [0, 0, 0];
+        let crossings = 0;
+        for (const [a, b] of EDGES) {
+          if (values[a] > 0 === values[b] > 0) continue;
+          const part = values[a] / (values[a] - values[b]);
+          crossings++;
+          for (let axis = 0; axis < 3; axis++) {
+            const [p, q] = [(a >> axis) & 1, (b >> axis) & 1];
+            sum[axis] += p + part * (q - p);
+          }
+        }
+        vertexOf[i + cx * (j + cy * k)] = positions.length / 3;
+        const slope = [0, 0, 0];
+        for (const [a, b] of EDGES) slope[Math.log2(a ^ b)] += values[b] - values[a];
+        for (let axis = 0; axis < 3; axis++) slope[axis] /= -4 * spacing[axis];
+        const size = Math.hypot(...slope) || 1;
+        for (let axis = 0; axis < 3; axis++) {
+          positions.push(first[axis] + spacing[axis] * ([i, j, k][axis] + sum[axis] / crossings));
+          normals.push(slope[axis] / size);
+        }
+      }
+  const triangles: number[] = [];
+  const vertexAt = (place: readonly number[]): number => {
+    let at = 0;
+    for (let axis = 2; axis >= 0; axis--) {
+      const n = cells[axis];
+      const own = place[axis];
+      // Across a seam the vertices of the other end lie a period away: such quads are left out.
+      if (own < 0 || own >= n) return -1;
+      at = at * n + own;
+    }
+    return vertexOf[at];
+  };
+  for (let axis = 0; axis < 3; axis++) {
+    const [b, c] = [(axis + 1) % 3, (axis + 2) % 3];
+    const place = [0, 0, 0];
+    for (place[2] = 0; place[2] < cz + 1; place[2]++)
+      for (place[1] = 0; place[1] < cy + 1; place[1]++)
+        for (place[0] = 0; place[0] < cx + 1; place[0]++) {
+          if (place[axis] >= cells[axis] || place[b] === 0 || place[c] === 0) continue;
+          if (place[b] >= cells[b] || place[c] >= cells[c]) continue;
+          const [i, j, k] = place;
+          const here = valueAt(i, j, k) > 0;
+          const step = [0, 0, 0];
+          step[axis] = 1;
+          if (here === valueAt(i + step[0], j + step[1], k + step[2]) > 0) continue;
+          const quad = [0, 1, 3, 2].map((corner) => {
+            const cell = [...place];
+            cell[b] -= corner & 1;
+            cell[c] -= corner >> 1;
+            return vertexAt(cell);
+          });
+          if (quad.some((one) => one < 0)) continue;
+          const [p, q, r, s] = here ? quad : quad.toReversed();
+          triangles.push(p, q, r, p, r, s);
+        }
+  }
+  return {
+    positions: Float32Array.from(positions),
+    normals: Float32Array.from(normals),
+    triangles: Uint32Array.from(triangles),
+  };
+}

@@ -1,0 +1,109 @@
+/** Meshes as files: GLB for anything that draws, VTP for ParaView. */
+import type { Mesh } from "../draw/surface-mesh.js";
+
+/** A mesh with a colour and a value at each vertex. */
+export interface ColouredMesh extends Mesh {
+  /** Red, green, blue and 255 of each vertex. */
+  readonly colours: Uint8Array;
+  readonly values: Float32Array;
+  /** Name of the values. */
+  readonly name: string;
+}
+
+const FLOAT = 5126;
+const UNSIGNED_BYTE = 5121;
+const UNSIGNED_INT = 5125;
+
+/** Least and greatest of each coordinate. */
+function extremes(positions: Float32Array): { readonly min: number[]; readonly max: number[] } {
+  const [min, max] = [[1, 1, 1].map(() => Number.POSITIVE_INFINITY), [1, 1, 1].map(() => Number.NEGATIVE_INFINITY)];
+  for (let i = 0; i < positions.length; i++) {
+    min[i % 3] = Math.min(min[i % 3], positions[i]);
+    max[i % 3] = Math.max(max[i % 3], positions[i]);
+  }
+  return { min, max };
+}
+
+/** A length that is a multiple of four. */
+const padded = (length: number) => (length + 3) & ~3;
+
+/** Binary glTF 2.0; colours are linear, as it has them. */
+export function glbOf(mesh: ColouredMesh, extras: object): Uint8Array<ArrayBuffer> {
+  const linear = mesh.colours.map((byte, i) => (i % 4 === 3 ? byte : Math.round(255 * (byte / 255) ** 2.2)));
+  const parts = [mesh.positions, mesh.normals, linear, mesh.triangles];
+  const offsets: number[] = [];
+  let bytes = 0;
+  for (const { byteLength } of parts) {
+    offsets.push(bytes);
+    bytes += padded(byteLength);
+  }
+  const count = mesh.positions.length / 3;
+  const scene = {
+    asset: { version: "2.0", generator: "fieldprobe", extras },
+    scene: 0,
+    scenes: [{ nodes: [0] }],
+    nodes: [{ mesh: 0 }],
+    materials: [{ pbrMetallicRoughness: { metallicFactor: 0, roughnessFactor: 0.6 }, doubleSided: true }],
+    meshes: [{ primitives: [{ attributes: { POSITION: 0, NORMAL: 1, COLOR_0: 2 }, indices: 3, material: 0 }] }],
+    buffers: [{ byteLength: bytes }],
+    bufferViews: parts.map(({ byteLength }, i) => ({
+      ...{ buffer: 0, byteOffset: offsets[i], byteLength },
+      target: i === 3 ? 34963 : 34962,
+    })),
+    accessors: [
+      { bufferView: 0, componentType: FLOAT, count, type: "VEC3", ...extremes(mesh.positions) },
+      { bufferView: 1, componentType: FLOAT, count, type: "VEC3" },
+      { bufferView: 2, componentType: UNSIGNED_BYTE, normalized: true, count, type: "VEC4" },
+      { bufferView: 3, componentType: UNSIGNED_INT, count: mesh.triangles.length, type: "SCALAR" },
+    ],
+  };
+  const text = new TextEncoder().encode(JSON.stringify(scene));
+  const head = padded(text.length);
+  const file = new Uint8Array(12 + 8 + head + 8 + bytes);
+  const view = new DataView(file.buffer);
+  const words = [0x46546c67, 2, file.length, head, 0x4e4f534a];
+  for (const [i, word] of words.entries()) view.setUint32(4 * i, word, true);
+  file.fill(0x20, 20, 20 + head);
+  file.set(text, 20);
+  view.setUint32(20 + head, bytes, true);
+  view.setUint32(24 + head, 0x004e4942, true);
+  for (const [i, part] of parts.entries())
+    file.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), 28 + head + offsets[i]);
+  return file;
+}
+
+/** VTK polygons with appended raw data. */
+export function vtpOf({ positions, normals, triangles, values, name }: ColouredMesh): Uint8Array<ArrayBuffer> {
+  const ends = Uint32Array.from({ length: triangles.length / 3 }, (_, i) => 3 * (i + 1));
+  const arrays = [
+    ["Points", "Float32", 3, positions],
+    ["Normals", "Float32", 3, normals],
+    [name, "Float32", 1, values],
+    ["connectivity", "UInt32", 1, triangles],
+    ["offsets", "UInt32", 1, ends],
+  ] as const;
+  let offset = 0;
+  const texts = arrays.map(([title, type, components, { byteLength }]) => {
+    const safe = title.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+    const text = `<DataArray type="${type}" Name="${safe}" NumberOfComponents="${components}" format="appended" offset="${offset}"/>`;
+    offset += 4 + byteLength;
+    return text;
+  });
+  const [points, normal, value, connectivity, ending] = texts;
+  const head = `<?xml version="1.0"?>
+<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt32"><PolyData>
+<Piece NumberOfPoints="${values.length}" NumberOfPolys="${ends.length}"><Points>${points}</Points>
+<PointData>${normal}${value}</PointData><Polys>${connectivity}${ending}</Polys></Piece></PolyData>
+<AppendedData encoding="raw">_`;
+  const parts: Uint8Array[] = [new TextEncoder().encode(head)];
+  for (const [, , , { buffer, byteOffset, byteLength }] of arrays)
+    parts.push(new Uint8Array(Uint32Array.of(byteLength).buffer), new Uint8Array(buffer, byteOffset, byteLength));
+  parts.push(new TextEncoder().encode("</AppendedData></VTKFile>"));
+  const file = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    file.set(part, at);
+    at += part.length;
+  }
+  return file;
+}

@@ -1,0 +1,110 @@
+/** Meshes of known surfaces: a sphere is closed and as large as it is, a slab ends at the seam, files have what they say. */
+import { describe, expect, it } from "vitest";
+import { surfaceMesh } from "../draw/surface-mesh.js";
+import { glbOf, vtpOf } from "../export/mesh.js";
+import type { Fine } from "../state/volumes.js";
+
+const N = 40;
+const RADIUS = 0.7;
+const SPACING = 2 / (N - 1);
+
+/** The signed distance to a sphere about the origin, positive inside. */
+function sphere(): Fine {
+  const data = new Float32Array(N ** 3);
+  const place = (i: number) => -1 + i * SPACING;
+  for (let k = 0, at = 0; k < N; k++)
+    for (let j = 0; j < N; j++)
+      for (let i = 0; i < N; i++, at++) data[at] = RADIUS - Math.hypot(place(i), place(j), place(k));
+  const spacing = [SPACING, SPACING, SPACING] as const;
+  return { dims: [N, N, N], first: [-1, -1, -1], spacing, data, isMasked: false };
+}
+
+/** Six times the volume that a mesh encloses, by the divergence theorem. */
+function volumeOf({ positions, triangles }: { positions: Float32Array; triangles: Uint32Array }): number {
+  let sum = 0;
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [a, b, c] = [0, 1, 2].map((i) => positions.subarray(3 * (triangles[t + i] as number)));
+    const p = a as Float32Array;
+    const [q, r] = [b as Float32Array, c as Float32Array];
+    sum +=
+      (p[0] as number) * ((q[1] as number) * (r[2] as number) - (q[2] as number) * (r[1] as number)) +
+      (p[1] as number) * ((q[2] as number) * (r[0] as number) - (q[0] as number) * (r[2] as number)) +
+      (p[2] as number) * ((q[0] as number) * (r[1] as number) - (q[1] as number) * (r[0] as number));
+  }
+  return sum / 6;
+}
+
+describe("the mesh of a sphere", () => {
+  const mesh = surfaceMesh(sphere(), 0, 1, [false, false, false]);
+
+  it("is closed: every edge has two triangles that pass it in opposite directions", () => {
+    const edges = new Map<string, number>();
+    for (let t = 0; t < mesh.triangles.length; t += 3)
+      for (let i = 0; i < 3; i++) {
+        const [a, b] = [mesh.triangles[t + i] as number, mesh.triangles[t + ((i + 1) % 3)] as number];
+        edges.set(`${a}>${b}`, (edges.get(`${a}>${b}`) ?? 0) + 1);
+      }
+    for (const [edge, count] of edges) {
+      const [a, b] = edge.split(">");
+      expect(count).toBe(1);
+      expect(edges.get(`${b}>${a}`)).toBe(1);
+    }
+    expect(edges.size).toBeGreaterThan(1000);
+  });
+
+  it("has its radius, its volume and normals that point out", () => {
+    for (let v = 0; v < mesh.positions.length; v += 3) {
+      const p = [...mesh.positions.subarray(v, v + 3)];
+      const n = [...mesh.normals.subarray(v, v + 3)];
+      expect(Math.abs(Math.hypot(...p) - RADIUS)).toBeLessThan(0.2 * SPACING);
+      expect(p.reduce((sum, one, a) => sum + one * (n[a] as number), 0) / RADIUS).toBeGreaterThan(0.99);
+    }
+    // Facets lie inside of the sphere by some of (SPACING / RADIUS)^2.
+    const part = volumeOf(mesh) / ((4 / 3) * Math.PI * RADIUS ** 3);
+    expect(Math.abs(part - 1)).toBeLessThan(2 * (SPACING / RADIUS) ** 2);
+  });
+
+  it("is turned inside out by the other side, and has a hole where samples are missing", () => {
+    expect(volumeOf(surfaceMesh(sphere(), 0, -1, [false, false, false]))).toBeLessThan(0);
+    const holed = sphere();
+    for (let i = 0; i < holed.data.length; i++) if (i % N > (3 * N) / 4) holed.data[i] = Number.NaN;
+    const open = surfaceMesh(holed, 0, 1, [false, false, false]);
+    expect(open.triangles.length).toBeLessThan(mesh.triangles.length);
+    expect(Math.max(...open.positions.filter((_, i) => i % 3 === 0))).toBeLessThan(
+      -1 + (3 * N * SPACING) / 4 + SPACING,
+    );
+  });
+
+  it("goes on over a seam by the cell that closes the period", () => {
+    const data = Float32Array.from({ length: 8 * 8 * 8 }, (_, i) => (i % 8 === 0 ? 1 : -1));
+    const slab = { dims: [8, 8, 8], first: [0, 0, 0], spacing: [1, 1, 1], data, isMasked: false } as const;
+    const x = [...surfaceMesh(slab, 0, 1, [true, true, true]).positions].filter((_, i) => i % 3 === 0);
+    expect([...new Set(x)].sort()).toEqual([0.5, 7.5]);
+  });
+
+  it("becomes files that hold it", () => {
+    const count = mesh.positions.length / 3;
+    const coloured = {
+      ...mesh,
+      colours: new Uint8Array(4 * count).fill(255),
+      values: new Float32Array(count),
+      name: "u",
+    };
+    const glb = glbOf(coloured, { dataset: "ball" });
+    const view = new DataView(glb.buffer);
+    expect([view.getUint32(0, true), view.getUint32(8, true)]).toEqual([0x46546c67, glb.length]);
+    const scene = JSON.parse(new TextDecoder().decode(glb.subarray(20, 20 + view.getUint32(12, true))));
+    expect(scene.accessors.map((one: { count: number }) => one.count)).toEqual([
+      count,
+      count,
+      count,
+      mesh.triangles.length,
+    ]);
+    const [{ byteOffset }] = scene.bufferViews;
+    const at = 28 + view.getUint32(12, true) + byteOffset;
+    expect(view.getFloat32(at, true)).toBe(mesh.positions[0]);
+    const vtp = new TextDecoder("latin1").decode(vtpOf(coloured));
+    expect(vtp).toContain(`NumberOfPoints="${count}" NumberOfPolys="${mesh.triangles.length / 3}"`);
+    expect(vtp.length).toBeGreaterThan(24 * count);
+  });
+});
