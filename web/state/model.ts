@@ -21,6 +21,7 @@ import {
   type Vec3,
   wrapped,
 } from "./dataset.js";
+import { asFlowMap, durationOf } from "./flow-map.js";
 import { exactNumber } from "./format.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
@@ -170,7 +171,7 @@ function withUsual(next: View, set: Dataset): View {
 async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
   const address = `api/datasets/${encodeURIComponent(name)}`;
   const found = datasetOf(await (await send(address, {}, signal)).json());
-  if (stridesOf(found).at(-1) === 1) return found;
+  if (stridesOf(found, "").at(-1) === 1) return found;
   const { levels } = (await (await send(`${address}/levels`, {}, signal)).json()) as { levels: readonly unknown[] };
   return { ...found, levels: levels.length };
 }
@@ -200,7 +201,7 @@ export function shownOf(now: View, second = false): Shown | null {
 
 /** The finest volume of a quantity that is there; null if there is none yet. */
 export function volumeOf(set: Dataset, what: string, frame: number): Volume | null {
-  for (const stride of stridesOf(set).toReversed()) {
+  for (const stride of stridesOf(set, what).toReversed()) {
     const { answer } = store.entry<Volume>(volumeKey(set, what, frame, stride));
     if (answer !== null) return answer;
   }
@@ -209,7 +210,7 @@ export function volumeOf(set: Dataset, what: string, frame: number): Volume | nu
 
 /** The first refusal among the volumes of a quantity. */
 export function failureOf(set: Dataset, what: string, frame: number): { key: string; error: Refusal } | null {
-  for (const stride of stridesOf(set)) {
+  for (const stride of stridesOf(set, what)) {
     const key = volumeKey(set, what, frame, stride);
     const { error } = store.entry<Volume>(key);
     if (error !== null) return { key, error };
@@ -231,6 +232,8 @@ export interface PicturePlan {
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
 const MOST_PICTURE = 384;
+/** Of flow maps, each sample of which is the path of a particle. */
+const MOST_PATHS = 160;
 
 /** The part of the box that a pane shows, by its middle and the length of a pixel. */
 export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
@@ -244,7 +247,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   for (const [side, a] of PLANE_AXES[plane].entries()) {
     const axis = set.axes[a];
     const seen = size[side] * scale;
-    const pixels = Math.min(MOST_PICTURE, size[side]);
+    const pixels = Math.min(durationOf(what) === null ? MOST_PICTURE : MOST_PATHS, size[side]);
     let [low, high] = [middle[a] - seen / 2, middle[a] + seen / 2];
     if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
     const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;
@@ -267,7 +270,8 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   }
   members[AXES[normal]] = Number(at[normal].toPrecision(9));
   const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
-  const question = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
+  const asked = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
+  const question = asFlowMap({ dataset: set.name, times: set.times }, asked);
   const [a, b] = PLANE_AXES[plane].map((axis) => AXES[axis]);
   return {
     question,
@@ -314,17 +318,22 @@ interface Rows {
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
+/** The question of the value at a point. */
+export function valueQuestion({ dataset: set, what, time, method }: Shown, at: Vec3): Question {
+  const points = [at.map((one) => Number(one.toPrecision(9)))];
+  const question = { dataset: set.name, call: "values", what: [what], points, time, method };
+  return asFlowMap({ dataset: set.name, times: set.times }, question);
+}
+
 /** The value at a point by the service. */
 export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<number> {
-  const { dataset: set, what, time, method } = shown;
-  const points = [at.map((one) => Number(one.toPrecision(9)))];
-  const question: Question = { dataset: set.name, call: "values", what: [what], points, time, method };
+  const question = valueQuestion(shown, at);
   return {
-    key: JSON.stringify(["value", set.digest, question]),
+    key: JSON.stringify(["value", shown.dataset.digest, question]),
     priority,
     load: async (signal) => {
-      const { rows } = await askJson<Rows>(question, signal);
-      return rows[0]?.[3] ?? Number.NaN;
+      const { rows, data } = await askJson<Partial<Rows> & { data?: { ftle: number | null } }>(question, signal);
+      return (data === undefined ? rows?.[0]?.[3] : data.ftle) ?? Number.NaN;
     },
   };
 }
@@ -437,7 +446,7 @@ effect(() => {
   const frame = frameOf(now.time, set);
   const wants: Wanted[] = [];
   const box = (of: Dataset, what: string, at: number, priority: number) => {
-    for (const [i, stride] of stridesOf(of).entries())
+    for (const [i, stride] of stridesOf(of, what).entries())
       wants.push(wantedVolume(of, what, at, stride, priority + 10 * i));
   };
   const planes = planesOf(now);

@@ -1,5 +1,7 @@
 /** Quantities that menus and Find offer: an expression of the service, its symbol and its words. */
 import { type Dataset, hasVelocity } from "./dataset.js";
+import { durationOf, hasFlowMaps } from "./flow-map.js";
+import { plainNumber } from "./format.js";
 
 export interface Quantity {
   /** The expression, as `what` has it. */
@@ -109,11 +111,30 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
             })),
           ],
     );
-  return [...able, ...own];
+  return [...able, ...own, ...flowMapsOf(dataset)];
 }
+
+/** Stretching over a quarter of the stored times, forwards and backwards. */
+function flowMapsOf(dataset: Dataset): Quantity[] {
+  if (!hasFlowMaps(dataset)) return [];
+  const { times } = dataset;
+  const quarter = Number((((times.at(-1) as number) - times[0]) / 4).toPrecision(2));
+  return [quarter, -quarter].map((duration) => flowMapOf(`ftle(${duration})`, duration));
+}
+
+const flowMapOf = (what: string, duration: number): Quantity => ({
+  ...{
+    what,
+    symbol: "FTLE",
+    title: `${duration < 0 ? "Backward" : "Forward"} stretching, T = ${plainNumber(duration)}`,
+  },
+  ...{ words: "finite-time Lyapunov exponent flow map stretching LCS ridges", needs: "velocity", group: "Paths" },
+});
 
 /** A quantity by its expression; an expression of one's own is its own name. */
 export function quantityOf(what: string): Quantity {
+  const duration = durationOf(what);
+  if (duration !== null) return flowMapOf(what, duration);
   return QUANTITIES.find((one) => one.what === what) ?? { what, symbol: what, title: what, group: "Expressions" };
 }
 

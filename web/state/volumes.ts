@@ -1,6 +1,7 @@
 /** Whole boxes of a quantity at a stored time, as the page draws them, and what is read off them. */
 import { askNumbers, type Wanted } from "./ask.js";
 import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
+import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
 
 /** Samples of a box at nodes, x fastest; missing ones are NaN. */
 export interface Volume {
@@ -42,9 +43,10 @@ export function strideFor({ axes }: Dataset, most: number): number {
 }
 
 /** Strides from coarse to fine in which a box is loaded. */
-export function stridesOf(dataset: Dataset): number[] {
-  const fine = strideFor(dataset, MOST_SAMPLES);
-  const coarse = strideFor(dataset, COARSE_SAMPLES);
+export function stridesOf(dataset: Dataset, what: string): number[] {
+  const [few, many] = durationOf(what) === null ? [COARSE_SAMPLES, MOST_SAMPLES] : PATH_SAMPLES;
+  const fine = strideFor(dataset, many);
+  const coarse = strideFor(dataset, few);
   return coarse > fine ? [coarse, fine] : [fine];
 }
 
@@ -77,7 +79,11 @@ export function wantedVolume(
   const [nx, ny, nz] = dims;
   const members = { dataset: dataset.name, what };
   // Samples of levels lie at the nodes of the stride; stretched axes have no equal steps for them.
-  const isMean = stride > 1 && dataset.levels > 0 && dataset.axes.every((axis) => axis.coordinates === undefined);
+  const isMean =
+    stride > 1 &&
+    durationOf(what) === null &&
+    dataset.levels > 0 &&
+    dataset.axes.every((axis) => axis.coordinates === undefined);
   const cube = isMean ? 2 ** Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 1;
   const spans = dataset.axes.map(
     ({ first, spacing }) =>
@@ -86,7 +92,11 @@ export function wantedVolume(
   );
   const load = async (signal: AbortSignal): Promise<Volume> => {
     const data = new Float32Array(nx * ny * nz);
-    if (isStaggered(dataset)) {
+    if (durationOf(what) !== null) {
+      const { name, times } = dataset;
+      const asked = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
+      data.set(await askNumbers(asFlowMap({ dataset: name, times }, asked), signal));
+    } else if (isStaggered(dataset)) {
       const question = { ...members, call: "grid", frame, samples: dims, method: "Lag4" };
       data.set(await askNumbers(question, signal));
     } else {

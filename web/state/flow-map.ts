@@ -1,0 +1,45 @@
+/** Flow maps as a quantity: `ftle(T)`, the stretching of particles over a time T, backwards if it is negative. */
+import type { Question } from "./ask.js";
+import type { Dataset } from "./dataset.js";
+
+/** The duration of a quantity that is a flow map; null of every other one. */
+export function durationOf(what: string): number | null {
+  const [, text] = /^ftle\((-?[\d.]+(?:e[-+]?\d+)?)\)$/.exec(what) ?? [];
+  return text === undefined ? null : Number(text);
+}
+
+/** Steps of a flow map over a stored interval. */
+const STEPS = 4;
+
+/** Samples along the longest axis of boxes of flow maps, coarse and fine: each is the path of a particle. */
+export const PATH_SAMPLES = [16, 32] as const;
+
+/** Whether boxes of flow maps have their samples at nodes: on axes that repeat and have equal steps. */
+export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
+  const most = Math.max(...axes.map(({ nodes }) => nodes));
+  const isRegular = axes.every(
+    ({ periodic, coordinates, nodes }) =>
+      periodic && coordinates === undefined && PATH_SAMPLES.every((n) => nodes % Math.ceil(most / n) === 0),
+  );
+  return isRegular && times.length > 1 && fields.some(({ name }) => name === "velocity");
+}
+
+/** The same question of a flow map: its time becomes an interval within the stored times. */
+export function asFlowMap(
+  { dataset, times }: { dataset: string; times: readonly number[] },
+  asked: Question,
+): Question {
+  const duration = durationOf(String(Array.isArray(asked.what) ? asked.what[0] : asked.what));
+  if (duration === null) return asked;
+  const { time, points, samples, method, x, y, z } = asked;
+  const [first, last] = [times[0], times.at(-1) as number];
+  const end = Math.min(last, Math.max(first, Number(time) + duration));
+  const step = Number(((last - first) / (times.length - 1) / STEPS).toPrecision(6));
+  const at = Array.isArray(points) ? (points[0] as readonly number[]) : null;
+  const places = at === null ? { x, y, z } : { x: at[0], y: at[1], z: at[2] };
+  const given = Object.entries({ ...places, samples }).filter(([, value]) => value !== undefined);
+  return {
+    ...{ dataset, call: "flow_map", what: "ftle", ...Object.fromEntries(given) },
+    ...{ time: `${Number(time)}:${Number(end.toPrecision(9))}`, step, method },
+  };
+}

@@ -1,0 +1,33 @@
+/** Questions about `ftle(T)` become flow maps over an interval that is stored. */
+import { expect, it } from "vitest";
+import { asFlowMap, durationOf } from "../state/flow-map.js";
+
+const SET = { dataset: "a", times: [0, 0.5, 1, 1.5, 2] };
+
+it("reads durations", () => {
+  expect(["ftle(0.5)", "ftle(-1e-1)", "ftle", "ftle(x)", "norm(u)"].map(durationOf)).toEqual([
+    0.5,
+    -0.1,
+    null,
+    null,
+    null,
+  ]);
+});
+
+it("asks an interval from the time shown, which ends where times end", () => {
+  const plane = { dataset: "a", call: "grid", what: "ftle(0.5)", z: 3, time: 1, method: "Lag6", samples: [64, 64] };
+  expect(asFlowMap(SET, plane)).toEqual({
+    ...{ dataset: "a", call: "flow_map", what: "ftle", z: 3, time: "1:1.5", method: "Lag6", samples: [64, 64] },
+    step: 0.125,
+  });
+  expect(asFlowMap(SET, { ...plane, what: "ftle(3)" }).time).toBe("1:2");
+  expect(asFlowMap(SET, { ...plane, what: "ftle(-3)" }).time).toBe("1:0");
+});
+
+it("asks a point as a flow map without samples, and leaves other questions alone", () => {
+  const value = { dataset: "a", call: "values", what: ["ftle(1)"], points: [[1, 2, 3]], time: 0, method: "Lag8" };
+  expect(asFlowMap(SET, value)).toEqual({
+    ...{ dataset: "a", call: "flow_map", what: "ftle", x: 1, y: 2, z: 3, time: "0:1", step: 0.125, method: "Lag8" },
+  });
+  expect(asFlowMap(SET, { ...value, what: ["Q"] })).toEqual({ ...value, what: ["Q"] });
+});
