@@ -1,10 +1,16 @@
 /** Statistics as cards: what each asks, and the chart that it makes of the answer. */
-import { signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import type { Chart, Curve } from "./chart.js";
-import { copy } from "./notify.js";
-import { addressOf, askJson, type Question, rootOf, type Wanted } from "./state/ask.js";
+import { around } from "./cards/around.js";
+import { budget } from "./cards/budget.js";
+import { type CardKind, type Facts, type Json, resultsOf } from "./cards/card.js";
+import { correlation } from "./cards/correlation.js";
+import { line, series } from "./cards/series.js";
+import type { Curve } from "./chart.js";
+import { openShare } from "./export/share.js";
+import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
+import { addressOf, type Question, rootOf, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { change, frameOf, furtherWants, rested, store, view } from "./state/model.js";
@@ -18,10 +24,14 @@ const KINDS = {
   profile: "Profile",
   qr: "Q–R",
 } as const;
-type Kind = keyof typeof KINDS;
-type Json = Readonly<Record<string, unknown>>;
+/** Kinds with a file of their own: those of Statistics, and those of Point, at the crosshair. */
+const MORE: Readonly<Record<string, CardKind>> = { correlation, around, budget };
+const AT_POINT: Readonly<Record<string, CardKind>> = { series, line };
+const moreOf = (one: Kind): CardKind | undefined => MORE[one] ?? AT_POINT[one];
+type Kind = string;
 
 const kind = signal<Kind>("pdf");
+const pointKind = signal<Kind>("series");
 /** The quantity of statistics; null is the one shown. */
 const own = signal<string | null>(null);
 const isLog = signal(true);
@@ -29,12 +39,18 @@ const isNormal = signal(false);
 const isCompensated = signal(false);
 /** Other times with a curve of their own. */
 const moreTimes = signal<readonly number[]>([]);
-/** Whether the card fills the stage. */
-export const isBig = signal(false);
+/** The card that fills the stage. */
+const big = signal<Kind | null>(null);
+export const isBig = computed(() => big.value !== null);
 const library = signal<typeof import("./chart.js") | null>(null);
 
-/** Whether the tab is shown, or a card fills the stage. */
-let isShown = false;
+/** Shows a kind of card in its tab. */
+export function chooseCard(name: string): void {
+  const found = [...Object.entries(KINDS), ...Object.entries(MORE).map(([key, one]) => [key, one.name] as const)];
+  kind.value = found.find(([, own]) => own === name)?.[0] ?? kind.peek();
+}
+/** Names of the cards of Statistics. */
+export const cardNames = (set: Dataset): string[] => kindsOf(set).map(nameOfKind);
 
 const BINS = 160;
 
@@ -45,8 +61,15 @@ function whatOf(): string {
 /** The axis along which profiles go: across walls, else y. */
 const profileAxis = ({ axes }: Dataset) => axes.find(({ periodic }) => !periodic) ?? axes[1];
 
+const isAtPoint = (of: Kind) => Object.hasOwn(AT_POINT, of);
+const nameOfKind = (of: Kind): string => moreOf(of)?.name ?? KINDS[of as keyof typeof KINDS];
+/** The quantity of a card: those of Point are of the quantity shown. */
+const quantityFor = (of: Kind): string => (isAtPoint(of) ? (rested.value.what ?? "") : whatOf());
+
 /** The question of a card at a time. */
 function questionOf(set: Dataset, of: Kind, time: number): Question {
+  const more = moreOf(of);
+  if (more !== undefined) return more.question(set, quantityFor(of), time);
   const what = whatOf();
   const common = { dataset: set.name, time };
   switch (of) {
@@ -79,22 +102,20 @@ function questionOf(set: Dataset, of: Kind, time: number): Question {
   }
 }
 
-const wantedCard = (set: Dataset, question: Question): Wanted<Json> => ({
-  key: JSON.stringify(["card", set.digest, question]),
-  priority: 12,
-  load: (signal) => askJson<Json>(question, signal),
-});
+const titleOf = (of: Kind, time: number) => `${nameOfKind(of)}, t = ${plainNumber(time)}`;
 
-function timesOf(set: Dataset): number[] {
+/** Times of the curves of a card: the one shown first. */
+function timesOf(set: Dataset, of: Kind): number[] {
   const time = set.times[frameOf(rested.value.time, set)];
-  return [time, ...moreTimes.value.filter((one) => one !== time)];
+  return [time, ...(moreOf(of)?.hasTimes === false ? [] : moreTimes.value.filter((one) => one !== time))];
 }
 
-/** States what cards want. */
-export function wantCards(set: Dataset | null, shown: boolean): void {
-  isShown = shown || isBig.value;
+/** States what the cards want that a tab, or the stage, shows. */
+export function wantCards(set: Dataset | null, tab: string): void {
   const before = furtherWants.peek();
-  if (set === null || !isShown) {
+  const shown = [...(tab === "Statistics" ? [kind.value] : tab === "Point" ? [pointKind.value] : []), big.value];
+  const kinds = [...new Set(shown.filter((one) => one !== null))].filter((one) => set !== null && hasKind(set, one));
+  if (set === null || view.value.what === null || kinds.length === 0) {
     if (before.has("cards")) furtherWants.value = new Map([...before].filter(([name]) => name !== "cards"));
     return;
   }
@@ -102,16 +123,15 @@ export function wantCards(set: Dataset | null, shown: boolean): void {
     void import("./chart.js").then((loaded) => {
       library.value = loaded;
     });
-  const wants = timesOf(set).map((time) => wantedCard(set, questionOf(set, kind.value, time)));
+  const wants = kinds.flatMap((of) =>
+    timesOf(set, of).flatMap((time): Wanted<Json>[] => {
+      const question = questionOf(set, of, time);
+      return estimateOf(set, question).waits ? [] : [wantedAnswer<Json>(set, titleOf(of, time), question, 12)];
+    }),
+  );
   const key = wants.map((one) => one.key).join();
   if ((before.get("cards") ?? []).map((one) => one.key).join() !== key)
     furtherWants.value = new Map(before).set("cards", wants);
-}
-
-interface Facts {
-  readonly chart: Chart;
-  readonly rows: readonly (readonly [string, string])[];
-  readonly title: string;
 }
 
 interface Histogram {
@@ -125,8 +145,6 @@ interface Moments {
   readonly skewness: number;
   readonly flatness: number;
 }
-const resultsOf = (answer: Json) => answer.results as readonly unknown[];
-
 function pdfOf(answers: readonly (readonly [number, Json])[]): Facts {
   const what = whatOf();
   const { symbol } = quantityOf(what);
@@ -389,8 +407,10 @@ function jointOf([time, answer]: readonly [number, Json]): Facts {
   };
 }
 
-function factsOf(set: Dataset, answers: readonly (readonly [number, Json])[]): Facts {
-  switch (kind.value) {
+function factsOf(set: Dataset, of: Kind, answers: readonly (readonly [number, Json])[]): Facts {
+  const more = moreOf(of);
+  if (more !== undefined) return more.facts(set, quantityFor(of), answers);
+  switch (of) {
     case "pdf":
       return pdfOf(answers);
     case "spectrum":
@@ -406,17 +426,31 @@ function factsOf(set: Dataset, answers: readonly (readonly [number, Json])[]): F
 
 const DRAWN = new WeakMap<Element, string>();
 
-function cardView(set: Dataset, width: number, height: number): TemplateResult {
-  const asked = timesOf(set).map((time) => [time, wantedCard(set, questionOf(set, kind.value, time)).key] as const);
-  const entries = asked.map(([time, key]) => [time, key, store.entry<Json>(key)] as const);
+/** A question too large to be asked at once, with what it would take. */
+function waitingView(set: Dataset, question: Question): TemplateResult {
+  const { seconds } = estimateOf(set, question);
+  const about = seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
+  return html`<p class="quiet">${question.call} over ${question.time === "all" ? `${set.times.length} frames` : "one frame"} of ${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes</p>
+    <button class="primary" @click=${() => confirm(keyOf(set, question))}>Compute (about ${about})</button>`;
+}
+
+function cardView(set: Dataset, of: Kind, width: number, height: number): TemplateResult {
+  const asked = timesOf(set, of).map((time) => [time, questionOf(set, of, time)] as const);
+  const waiting = asked.find(([, question]) => estimateOf(set, question).waits);
+  if (waiting !== undefined) return waitingView(set, waiting[1]);
+  const entries = asked.map(([time, question]) => {
+    const key = keyOf(set, question);
+    return [time, key, store.entry<Json>(key)] as const;
+  });
   const failed = entries.find(([, , { error }]) => error !== null);
   const there = entries.flatMap(([time, , { answer }]) => (answer === null ? [] : [[time, answer] as const]));
   if (failed !== undefined)
     return html`<p class="error">${failed[2].error?.message} <button class="plain" @click=${() => store.retry(failed[1])}>Retry</button></p>`;
   const loaded = library.value;
-  if (there.length === 0 || loaded === null) return html`<p class="quiet" role="status">Computing</p>`;
-  const facts = factsOf(set, there);
-  const canBrush = kind.value === "pdf" && !isNormal.value;
+  // Curves of other times are labelled against that of the time shown, which comes first.
+  if (entries[0][2].answer === null || loaded === null) return html`<p class="quiet" role="status">Computing</p>`;
+  const facts = factsOf(set, of, there);
+  const canBrush = of === "pdf" && !isNormal.value;
   const draw = (element: Element | undefined) => {
     if (!(element instanceof HTMLElement)) return;
     const key = JSON.stringify([facts.chart, width, height]);
@@ -444,24 +478,50 @@ const toggle = (label: string, on: { value: boolean }) =>
   }}>${label}</button>`;
 
 /** Choices of a card. */
-function options(set: Dataset): TemplateResult {
-  const now = kind.value;
+function options(set: Dataset, now: Kind): TemplateResult {
   const isWall = now === "profile" && profileAxis(set).faces?.[0] === "wall";
   return html`<div class="chips">
     ${now === "pdf" ? html`${toggle("Log", isLog)}${toggle("By rms", isNormal)}` : nothing}
     ${now === "spectrum" ? toggle("Compensated", isCompensated) : nothing}
     ${isWall ? toggle("Wall units", isNormal) : nothing}
+    ${moreOf(now)?.options?.(set) ?? nothing}
     ${view.value.brush !== null && now === "pdf" ? html`<button @click=${() => change({ brush: null })}>No brush</button>` : nothing}
     <button @click=${() => {
-      isBig.value = !isBig.value;
-    }}>${isBig.value ? "Close" : "Fill the stage"}</button></div>`;
+      big.value = big.peek() === now ? null : now;
+    }}>${big.value === now ? "Close" : "Fill the stage"}</button></div>`;
+}
+
+/** Whether a dataset has what a kind of card needs. */
+function hasKind(set: Dataset, of: Kind): boolean {
+  return moreOf(of)?.has(set) ?? (hasVelocity(set) || of === "pdf" || of === "profile");
+}
+const kindsOf = (set: Dataset): Kind[] =>
+  [...Object.keys(KINDS), ...Object.keys(MORE)].filter((of) => hasKind(set, of));
+
+/** Buttons that choose a kind. */
+const kindChips = (label: string, kinds: readonly Kind[], chosen: { value: Kind }) =>
+  html`<div class="chips" role="group" aria-label=${label}>${kinds.map(
+    (one) =>
+      html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${() => {
+        chosen.value = one;
+      }}>${nameOfKind(one)}</button>`,
+  )}</div>`;
+
+/** The card at the crosshair: a series, or values along a line. */
+export function pointCard(set: Dataset): TemplateResult {
+  const kinds = Object.keys(AT_POINT).filter((of) => hasKind(set, of));
+  const now = kinds.includes(pointKind.value) ? pointKind.value : (kinds[0] as Kind);
+  return html`<section>${kindChips("Through the crosshair", kinds, pointKind)}</section>
+    <section>${big.value === now ? html`<p class="quiet">In the stage</p>` : cardView(set, now, 308, 200)}</section>
+    ${options(set, now)}`;
 }
 
 export function statisticsPanel(set: Dataset): TemplateResult {
   const offered = quantitiesOf(set);
-  const kinds = (Object.keys(KINDS) as Kind[]).filter((one) => hasVelocity(set) || one === "pdf" || one === "profile");
-  const question = questionOf(set, kind.value, timesOf(set)[0]);
-  const hasQuantity = kind.value === "pdf" || kind.value === "profile";
+  const now = kind.value;
+  const question = questionOf(set, now, timesOf(set, now)[0]);
+  const hasQuantity = moreOf(now)?.hasQuantity ?? (now === "pdf" || now === "profile");
+  const hasTimes = moreOf(now)?.hasTimes ?? true;
   return html`
     ${
       hasQuantity
@@ -473,48 +533,47 @@ export function statisticsPanel(set: Dataset): TemplateResult {
           }} /><datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
         : nothing
     }
-    <div class="chips" role="group" aria-label="Statistics">${kinds.map(
-      (one) =>
-        html`<button aria-pressed=${kind.value === one ? "true" : "false"} @click=${() => {
-          kind.value = one;
-        }}>${KINDS[one]}</button>`,
-    )}</div>
-    <section>${isBig.value ? html`<p class="quiet">In the stage</p>` : cardView(set, 308, 240)}</section>
-    ${options(set)}
-    <section><h2>Curves of other times</h2><div class="chips" role="group" aria-label="Times">${set.times
-      .filter((_, i) => i % Math.ceil(set.times.length / 9) === 0)
-      .map((time) => {
-        const isOn = moreTimes.value.includes(time);
-        return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
-          moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
-        }}>${plainNumber(time)}</button>`;
-      })}</div></section>
+    ${kindChips("Statistics", kindsOf(set), kind)}
+    <section>${big.value === now ? html`<p class="quiet">In the stage</p>` : cardView(set, now, 308, 240)}</section>
+    ${options(set, now)}
+    ${hasTimes ? timesView(set) : nothing}
     <section><h2>Reproduce</h2><div class="chips">
-      <button @click=${() => void copy(curlOf(question), "curl")}>curl</button>
+      <button @click=${() => openShare(titleOf(now, timesOf(set, now)[0]))}>Code</button>
       <a href=${rootOf() + addressOf(question)} target="_blank" rel="noreferrer">JSON</a>
       <a href=${rootOf() + addressOf({ ...question, format: "csv" })} download>CSV</a></div></section>`;
 }
 
-/** A question as a command of curl. */
-export function curlOf(question: Question): string {
-  const { dataset, call, ...members } = question;
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const text = (value: unknown) =>
-    typeof value === "object" && !(Array.isArray(value) && value.every((one) => typeof one !== "object"))
-      ? JSON.stringify(value)
-      : String(value);
-  const parts = Object.entries(members).map(
-    ([name, value]) => `  --data-urlencode ${quoted(`${name}=${text(value)}`)}`,
-  );
-  return [`curl -sG ${quoted(`${rootOf()}api/datasets/${encodeURIComponent(dataset)}/${call}`)}`, ...parts].join(
-    " \\\n",
-  );
+const timesView = (set: Dataset) =>
+  html`<section><h2>Curves of other times</h2><div class="chips" role="group" aria-label="Times">${set.times
+    .filter((_, i) => i % Math.ceil(set.times.length / 9) === 0)
+    .map((time) => {
+      const isOn = moreTimes.value.includes(time);
+      return html`<button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
+        moreTimes.value = isOn ? moreTimes.peek().filter((one) => one !== time) : [...moreTimes.peek(), time];
+      }}>${plainNumber(time)}</button>`;
+    })}</div></section>`;
+
+/** What the card that fills the stage shows, and what draws it; null if none does, or it is not there yet. */
+export function chartInStage(
+  set: Dataset,
+): { readonly title: string; draw(width: number, height: number): Element } | null {
+  const of = big.value;
+  const loaded = library.value;
+  if (of === null || loaded === null) return null;
+  const answers = timesOf(set, of).flatMap((time) => {
+    const { answer } = store.entry<Json>(keyOf(set, questionOf(set, of, time)));
+    return answer === null ? [] : [[time, answer] as const];
+  });
+  if (answers.length === 0) return null;
+  const { chart, title } = factsOf(set, of, answers);
+  return { title, draw: (width, height) => loaded.drawChart(chart, width, height) };
 }
 
 /** A card that fills the stage. */
 export function cardInStage(set: Dataset | null, width: number, height: number): TemplateResult | typeof nothing {
-  if (!isBig.value || set === null || view.value.what === null) return nothing;
-  return html`<div class="card-full">${cardView(set, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${() => {
-    isBig.value = false;
+  const of = big.value;
+  if (of === null || set === null || view.value.what === null || !hasKind(set, of)) return nothing;
+  return html`<div class="card-full">${cardView(set, of, width - 48, height - 180)}<div class="chips"><button class="plain" @click=${() => {
+    big.value = null;
   }}>Close</button></div></div>`;
 }

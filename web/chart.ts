@@ -29,18 +29,44 @@ export interface Chart {
     readonly values: readonly number[];
   };
   readonly brush?: readonly [number, number];
+  /** A place of x that is marked by a line. */
+  readonly mark?: number;
   readonly zero?: boolean;
 }
 
 const COLOURS = ["#e8963a", "#4f8ff7", "#3fb68b", "#d65f8c", "#a07be0", "#98a4b3"];
 export const colourOf = (i: number): string => COLOURS[i % COLOURS.length];
 
-/** Thins labels so that none lies on another. */
-function labelled(curves: readonly Curve[], { y }: Chart): { x: number; y: number; label: string; colour: string }[] {
+/** The point of a curve that is furthest from the other curves, where its label can be told apart. */
+function clearest(curve: Curve, others: readonly Curve[], { y }: Chart): number {
+  const height = (value: number) => (y.isLog ? Math.log(Math.max(value, 1e-300)) : value);
+  const all = [curve, ...others].flatMap(({ points }) => points.map((point) => height(point[1])));
+  const span = Math.max(...all) - Math.min(...all) || 1;
+  const n = curve.points.length;
+  let [best, most] = [0, -1];
+  // Labels begin at their point: the last fifth has no room for them.
+  for (let i = 0; i < 0.8 * n; i++) {
+    const own = height(curve.points[i][1]);
+    const near = others.map(({ points }) => {
+      const at = points[Math.round((i * (points.length - 1)) / Math.max(1, n - 1))];
+      return at === undefined ? span : Math.abs(height(at[1]) - own);
+    });
+    const far = Math.min(span, ...near) / span;
+    if (far > most) [best, most] = [i, far];
+  }
+  return best;
+}
+
+/** A label at each curve: of a few at set places, of many where each is by itself. */
+function labelled(curves: readonly Curve[], chart: Chart): { x: number; y: number; label: string; colour: string }[] {
   const ends: { x: number; y: number; label: string; colour: string }[] = [];
-  for (const [i, { points, label, isDashed = false }] of curves.entries()) {
-    const at = points[Math.floor((points.length - 1) * (isDashed ? 0.3 : 0.62 + 0.08 * (i % 3)))];
-    if (at === undefined || (y.isLog && !(at[1] > 0))) continue;
+  const isCrowded = curves.filter(({ isDashed = false }) => !isDashed).length > 3;
+  for (const [i, curve] of curves.entries()) {
+    const { points, label, isDashed = false } = curve;
+    const usual = Math.floor((points.length - 1) * (isDashed ? 0.3 : 0.62 + 0.08 * (i % 3)));
+    const others = curves.filter((other) => other !== curve);
+    const at = points[isCrowded ? clearest(curve, others, chart) : usual];
+    if (at === undefined || (chart.y.isLog && !(at[1] > 0))) continue;
     ends.push({ x: at[0], y: at[1], label, colour: isDashed ? "currentColor" : colourOf(i) });
   }
   return ends;
@@ -53,7 +79,7 @@ export function drawChart(
   height: number,
   onBrush: ((range: readonly [number, number] | null) => void) | null = null,
 ): Element {
-  const { x, y, curves, joint, brush, zero = false } = chart;
+  const { x, y, curves, joint, brush, mark, zero = false } = chart;
   const finite = ([px, py]: readonly [number, number]) =>
     Number.isFinite(px) && Number.isFinite(py) && (!x.isLog || px > 0) && (!y.isLog || py > 0);
   const ys = curves.flatMap(({ points }) => points.map(([, one]) => one)).filter((one) => one > 0);
@@ -77,6 +103,7 @@ export function drawChart(
           }),
         ]),
     ...(zero ? [ruleY([0], { stroke: "currentColor", strokeOpacity: 0.25 })] : []),
+    ...(mark === undefined ? [] : [ruleX([mark], { stroke: "currentColor", strokeOpacity: 0.45 })]),
     ...(brush === undefined
       ? []
       : [

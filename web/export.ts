@@ -1,25 +1,57 @@
 /** Export: data, figure, movie and code of what is shown. */
+
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { curlOf } from "./cards.js";
+import { chartInStage } from "./cards.js";
+import { partOf } from "./draw/bar.js";
+import type { Pane } from "./draw/layout.js";
+import { surfaceTable } from "./draw/maps.js";
+import { surfaceMesh } from "./draw/surface-mesh.js";
+import { dataPart } from "./export/data.js";
+import { chartFigure, type FigurePane, figureSvg, pngOf, SIZES, type SizeName, svgFile } from "./export/figure.js";
+import { opened } from "./export/jobs-list.js";
+import { glbOf, vtpOf } from "./export/mesh.js";
+import { codeViews } from "./export/share.js";
 import { copy, say } from "./notify.js";
-import { addressOf, type Question, rootOf } from "./state/ask.js";
+import { panes, planeLayer, surfaceLayer, titles } from "./stage.js";
+import type { Question } from "./state/ask.js";
+import type { Vec3 } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
-import { change, cross, dataset, PLANE_AXES, pixel, planesOf, plannedPicture, shownOf, view } from "./state/model.js";
+import {
+  change,
+  cross,
+  dataset,
+  hasSpace,
+  PLANE_AXES,
+  pixel,
+  planesOf,
+  plannedPicture,
+  shownOf,
+  view,
+} from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
+import { sampleAt } from "./state/volumes.js";
 
 const SUBJECTS = ["data", "figure", "movie", "code"] as const;
 type Subject = (typeof SUBJECTS)[number];
 const NAMES: Readonly<Record<Subject, string>> = { data: "Data", figure: "Figure", movie: "Movie", code: "Code" };
 
 const subject = signal<Subject | null>(null);
-const size = signal<"86 mm" | "178 mm" | "1080p">("178 mm");
+const size = signal<SizeName>("178 mm");
+/** The figure of the preview, and what it was made of. */
+const figure = signal<SVGSVGElement | null>(null);
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
 
+function choose(name: Subject): void {
+  subject.value = name;
+  if (name === "figure" && figure.peek() === null) void makeFigure();
+}
+
 export function openExport(name: string): void {
-  subject.value = SUBJECTS.find((one) => one === name) ?? "figure";
+  figure.value = null;
+  choose(SUBJECTS.find((one) => one === name) ?? "figure");
 }
 
 /** The plane or point that is shown as a question. */
@@ -30,29 +62,6 @@ function questionShown(): Question | null {
   const [plane = "z"] = planesOf(view.value);
   return plannedPicture(shown, plane, cross.value, centre, pixel.value || 0.01).question;
 }
-
-/** A literal of Python. */
-function python(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
-}
-
-/** A question in Python, by the package of this project. */
-export function pythonOf({ dataset: name, call, what, ...members }: Question, base: string): string {
-  const rest = Object.entries(members).map(([key, value]) => `, ${key}=${python(value)}`);
-  return `import fieldprobe\n\nds = fieldprobe.connect(${JSON.stringify(base)})[${JSON.stringify(name)}]\nanswer = ds.${call}(${python(what)}${rest.join("")})`;
-}
-
-/** A question as a command line. */
-export function commandOf({ dataset: name, call, what, ...members }: Question, base: string): string {
-  const quoted = (text: string) => (/^[\w.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  const flags = Object.entries(members).map(
-    ([key, value]) => ` --${key.replaceAll("_", "-")} ${quoted(String(value))}`,
-  );
-  return `fieldprobe ${call} ${quoted(name)} ${quoted(String(what))}${flags.join("")} --url ${base}`;
-}
-
-const baseOf = () => rootOf().replace(/\/$/, "");
 
 /** The picture of the stage with what lies over it, as it is on the screen. */
 function pictureOf(scale = 1): HTMLCanvasElement | null {
@@ -76,16 +85,75 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Pixels of a figure: 300 a inch on paper. */
-const WIDTHS = { "86 mm": 1016, "178 mm": 2102, "1080p": 1920 } as const;
+/** The panes as they are, each with what colours it. */
+function figurePanes(): FigurePane[] {
+  const now = view.peek();
+  return panes.peek().flatMap((pane, index): FigurePane[] => {
+    const title = titles.peek()[index]?.title ?? "";
+    if (pane.kind === "space") {
+      const found = surfaceLayer(now);
+      if (found === null) return [];
+      const { range, map, colour } = found.layer;
+      return [
+        { pane, title, picture: cutOf(pane), bar: { range, map, label: quantityOf(colour.what).symbol, isLit: true } },
+      ];
+    }
+    const found = planeLayer(pane, now, pane.second);
+    if (found?.layer.picture == null) return [];
+    const { range, map, volume, picture } = found.layer;
+    return [{ pane, title, picture, bar: { range, map, label: quantityOf(volume.what).symbol, isLit: false } }];
+  });
+}
 
-function saveFigure(): void {
-  const now = pictureOf();
-  if (now === null) return;
-  const canvas = pictureOf(WIDTHS[size.peek()] / now.width);
-  canvas?.toBlob((blob) => {
-    if (blob !== null) save(blob, `${view.peek().dataset}.png`);
-  }, "image/png");
+/** The part of the stage that a pane has, as the address of a PNG. */
+function cutOf({ rect }: Pane): string {
+  const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
+  const scale = below.width / below.clientWidth;
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(rect.width * scale);
+  canvas.height = Math.round(rect.height * scale);
+  const c = canvas.getContext("2d");
+  const from = [rect.x, rect.y, rect.width, rect.height].map((one) => one * scale) as [number, number, number, number];
+  c?.drawImage(below, ...from, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png");
+}
+
+/** Makes the figure on a light stage: what is printed is on white. */
+async function makeFigure(): Promise<void> {
+  const before = view.peek();
+  const set = dataset.peek();
+  if (set === null) return;
+  const chart = chartInStage(set);
+  if (chart !== null) {
+    figure.value = chartFigure(chart.draw, size.peek());
+    return;
+  }
+  const { settled } = (globalThis as unknown as { stage: { settled(): Promise<void> } }).stage;
+  if (hasSpace(before) && before.stage !== "light") change({ stage: "light" }, "drag");
+  await settled();
+  const shown = figurePanes();
+  const now = view.peek();
+  if (now.stage !== before.stage) change({ stage: before.stage }, "replace");
+  if (shown.length === 0 || now.centre === null) return;
+  const made = { dataset: set, centre: now.centre, pixel: pixel.peek(), panes: shown };
+  figure.value = figureSvg(made, size.peek());
+}
+
+const FIGURES = ["SVG", "PDF", "PNG"] as const;
+
+async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
+  const svg = figure.peek();
+  if (svg === null) return;
+  const name = `${view.peek().dataset}.${kind.toLowerCase()}`;
+  try {
+    if (kind === "SVG") save(new Blob([await svgFile(svg)], { type: "image/svg+xml" }), name);
+    // 1080p has its pixels; everything else 300 an inch.
+    else if (kind === "PNG") save(await pngOf(svg, size.peek() === "1080p" ? 4 / 3 : 300 / 72), name);
+    else save(await (await import("./export/pdf.js")).pdfOf(svg, captionOf()), name);
+    say(`${name} saved`);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** The text that belongs below the figure. */
@@ -93,6 +161,8 @@ export function captionOf(): string {
   const shown = shownOf(view.value);
   const set = dataset.value;
   if (shown === null || set === null) return "";
+  const card = chartInStage(set);
+  if (card !== null) return `${card.title}. ${set.title}; manifest ${set.digest.slice(0, 12)}.`;
   const { surface, colour, show } = view.value;
   const at = cross.value.map((one, a) => `${"xyz"[a]} = ${plainNumber(one)}`).join(", ");
   const planes = planesOf(view.value).length > 0 ? `${quantityOf(shown.what).title} in planes through ${at}` : "";
@@ -147,33 +217,64 @@ async function record(): Promise<void> {
   say("Movie saved");
 }
 
-function dataPart(question: Question): TemplateResult {
-  const link = (name: string, form: string, of: Question) =>
-    html`<a href=${rootOf() + addressOf({ ...of, format: form })} download>${name}</a>`;
-  const { dataset: name, what, time } = question;
-  const nodes: Question = { dataset: name, call: "nodes", what, time };
-  return html`<section><h2>Plane shown</h2><div class="chips">${link("CSV", "csv", question)}${link("NumPy", "npy", question)}${link("NetCDF", "nc", question)}${link("HDF5", "h5", question)}${link("Zarr", "zarr", question)}${link("JSON", "json", question)}</div></section>
-    <section><h2>All nodes at this time</h2><div class="chips">${link("HDF5", "h5", nodes)}${link("NetCDF", "nc", nodes)}${link("NumPy", "npy", nodes)}${link("Zarr", "zarr", nodes)}</div></section>`;
+/** Saves the surface as it is drawn, coloured, with its values at each vertex. */
+function saveMesh(kind: "GLB" | "VTP"): void {
+  const found = surfaceLayer(view.peek());
+  const set = dataset.peek();
+  if (found === null || set === null) return;
+  const { fine, level, side, colour, range, map } = found.layer;
+  const mesh = surfaceMesh(
+    fine,
+    level,
+    side,
+    set.axes.map(({ periodic }) => periodic),
+  );
+  const table = surfaceTable(map);
+  const count = mesh.positions.length / 3;
+  const values = Float32Array.from({ length: count }, (_, i) =>
+    sampleAt(colour, set, mesh.positions.subarray(3 * i, 3 * i + 3) as unknown as Vec3),
+  );
+  const colours = new Uint8Array(4 * count);
+  for (const [i, value] of values.entries()) {
+    const at = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value) || 0)));
+    colours.set(table.subarray(at, at + 4), 4 * i);
+  }
+  const { surface, time } = view.peek();
+  const about = { dataset: set.name, manifest: set.digest, time, surface, samples: fine.dims };
+  const made = { ...mesh, colours, values, name: colour.what };
+  const [bytes, type] =
+    kind === "GLB" ? [glbOf(made, about), "model/gltf-binary"] : [vtpOf(made), "application/octet-stream"];
+  save(new Blob([bytes], { type }), `${set.name}-surface.${kind.toLowerCase()}`);
+}
+
+function meshPart(): TemplateResult | typeof nothing {
+  const now = view.value;
+  const found = hasSpace(now) ? surfaceLayer(now) : null;
+  if (found === null) return nothing;
+  const { what, value } = now.surface;
+  return html`<section><h3>Surface ${quantityOf(what).symbol} = ${plainNumber(value ?? 0, 3)}, of ${found.layer.fine.dims.join(" × ")} samples</h3>
+    <div class="chips">${(["GLB", "VTP"] as const).map((kind) => html`<button @click=${() => saveMesh(kind)}>${kind}</button>`)}</div></section>`;
 }
 
 function figurePart(): TemplateResult {
+  const svg = figure.value;
   const draw = (element: Element | undefined) => {
-    if (!(element instanceof HTMLElement) || element.childElementCount > 0) return;
-    const picture = pictureOf();
-    if (picture !== null) element.append(picture);
+    if (element instanceof HTMLElement && svg !== null && element.firstElementChild !== svg)
+      element.replaceChildren(svg);
   };
   const caption = captionOf();
-  return html`<div class="two"><div class="panel"><section><h2>Width</h2><div class="chips" role="group" aria-label="Width">${(
-    Object.keys(WIDTHS) as (keyof typeof WIDTHS)[]
+  return html`<div class="two"><div class="panel"><section><h2>Size</h2><div class="chips" role="group" aria-label="Size">${(
+    Object.keys(SIZES) as SizeName[]
   ).map(
     (name) =>
       html`<button aria-pressed=${size.value === name ? "true" : "false"} @click=${() => {
         size.value = name;
+        void makeFigure();
       }}>${name}</button>`,
   )}</div></section>
     <section><h2>Caption</h2><p>${caption}</p><button class="plain" @click=${() => void copy(caption, "Caption")}>Copy caption</button></section>
-    <div class="chips"><button class="primary" @click=${saveFigure}>Save PNG</button></div></div>
-    <div class="preview" ${ref(draw)}></div></div>`;
+    <div class="chips">${FIGURES.map((kind) => html`<button class="primary" ?disabled=${svg === null} @click=${() => void saveFigure(kind)}>${kind}</button>`)}</div></div>
+    <div class="preview" role="img" aria-label="The figure" ${ref(draw)}>${svg === null ? html`<p class="quiet" role="status">Drawing</p>` : nothing}</div></div>`;
 }
 
 function moviePart(): TemplateResult {
@@ -200,19 +301,11 @@ function moviePart(): TemplateResult {
 function codePart(question: Question): TemplateResult {
   const [a, b] = PLANE_AXES[planesOf(view.value)[0] ?? "z"].map((axis) => "xyz"[axis]);
   const plot = `\n\nimport matplotlib.pyplot as plt\nanswer.plot()\nplt.xlabel(${JSON.stringify(a)})\nplt.ylabel(${JSON.stringify(b)})\nplt.savefig("figure.pdf")`;
-  const texts = [
-    ["curl", curlOf(question)],
-    ["Python", pythonOf(question, baseOf()) + plot],
-    ["Command line", commandOf(question, baseOf())],
-  ] as const;
-  return html`${texts.map(
-    ([name, text]) =>
-      html`<section><div class="card-head"><h2>${name}</h2><button class="plain" @click=${() => void copy(text, name)}>Copy</button></div><pre>${text}</pre></section>`,
-  )}`;
+  return codeViews(question, plot);
 }
 
 function bodyOf(now: Subject, question: Question): TemplateResult {
-  if (now === "data") return dataPart(question);
+  if (now === "data") return html`${dataPart(question)}${meshPart()}`;
   if (now === "figure") return figurePart();
   return now === "movie" ? moviePart() : codePart(question);
 }
@@ -222,17 +315,11 @@ export function exportDialog(): TemplateResult | typeof nothing {
   const now = subject.value;
   const question = questionShown();
   if (now === null || question === null) return nothing;
-  const open = (element: Element | undefined) => {
-    if (element instanceof HTMLDialogElement && !element.open)
-      queueMicrotask(() => element.isConnected && !element.open && element.showModal());
-  };
-  return html`<dialog class="sheet" aria-label="Export" ${ref(open)} @close=${() => {
+  return html`<dialog class="sheet" aria-label="Export" ${ref(opened)} @close=${() => {
     subject.value = null;
   }}><header><h2>Export</h2><div class="chips" role="group" aria-label="What to export">${SUBJECTS.map(
     (name) =>
-      html`<button aria-pressed=${name === now ? "true" : "false"} @click=${() => {
-        subject.value = name;
-      }}>${NAMES[name]}</button>`,
+      html`<button aria-pressed=${name === now ? "true" : "false"} @click=${() => choose(name)}>${NAMES[name]}</button>`,
   )}</div><button aria-label="Close" @click=${() => {
     subject.value = null;
   }}>×</button></header><div class="body">${bodyOf(now, question)}</div></dialog>`;

@@ -3,9 +3,11 @@ import { effect } from "@preact/signals-core";
 import { render } from "lit-html";
 import "./style.css";
 import { wantCards } from "./cards.js";
+import { readWaiting } from "./drafts.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { wantPoint } from "./point.js";
+import { toggleRuler } from "./ruler.js";
 import {
   AROUND,
   openFind,
@@ -17,7 +19,8 @@ import {
   wantSeries,
   welcome,
 } from "./shell.js";
-import { centreHere, fit, listen, Stage, step } from "./stage.js";
+import { centreHere, fit, listen, picked, Stage, step, stroke, tool } from "./stage.js";
+import { jobAbove } from "./state/answers.js";
 import { readLink } from "./state/link.js";
 import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/model.js";
 
@@ -86,7 +89,7 @@ rendering(() => {
 });
 effect(() => wantSeries(dataset.value));
 effect(() => wantPoint(tab.value === "Point" ? dataset.value : null));
-effect(() => wantCards(dataset.value, tab.value === "Statistics"));
+effect(() => wantCards(dataset.value, tab.value));
 effect(() => {
   app.dataset.stage = view.value.stage;
 });
@@ -139,6 +142,12 @@ addEventListener("keydown", (event) => {
     f: fit,
     c: centreHere,
     p: () => change({ pins: [...view.peek().pins, view.peek().cross ?? [0, 0, 0]] }),
+    m: toggleRuler,
+    Escape: () => {
+      tool.value = "cross";
+      stroke.value = null;
+      picked.value = null;
+    },
     "/": openQuantities,
     "?": openFind,
   };
@@ -154,7 +163,7 @@ addEventListener("popstate", () => {
 });
 
 if (new URLSearchParams(location.search).size === 0) welcome();
-void openAddress();
+void openAddress().then(readWaiting);
 
 /** What tests and benches ask of the page. */
 const probe = {
@@ -171,5 +180,6 @@ const probe = {
     return stage.waitsFor;
   },
   view,
+  jobAbove,
 };
 Object.assign(globalThis, { stage: probe });

@@ -1,10 +1,11 @@
 /** Particles: paths by the service, drawn as trails in space. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
-import { curlOf } from "./cards.js";
 import { boxAbout } from "./draw/layout.js";
 import { colourTable } from "./draw/maps.js";
-import { copy } from "./notify.js";
+import { dyePart } from "./dye.js";
+import { openShare } from "./export/share.js";
+import { ridePart } from "./ride.js";
 import { trails } from "./stage.js";
 import { addressOf, askJson, type Question, rootOf, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
@@ -61,6 +62,7 @@ const wanted = (question: Question, set: Dataset): Wanted<Rows> => ({
   key: JSON.stringify(["paths", set.digest, question]),
   priority: 8,
   load: (signal) => askJson<Rows>(question, signal),
+  shared: [{ title: "Paths", question }],
 });
 
 effect(() => {
@@ -169,8 +171,9 @@ export function particlesPanel(set: Dataset): TemplateResult {
         : html`<section><h2>Paths</h2>${summary(rows, question)}
       <div class="chips"><a href=${rootOf() + addressOf({ ...asText(question), format: "csv" })} download="paths.csv">CSV</a>
       <a href=${rootOf() + addressOf({ ...asText(question), format: "nc" })} download="paths.nc">NetCDF</a>
-      <button @click=${() => void copy(curlOf(asText(question)), "curl")}>curl</button></div></section>`
-    }`;
+      <button @click=${() => openShare("Paths")}>Code</button></div></section>`
+    }
+    ${dyePart(set)}${ridePart(set)}`;
 }
 
 /** A question whose points are text, as addresses have them. */

@@ -1,11 +1,15 @@
 /** Point: values of quantities and of methods at the crosshair, by the service. */
 import { html, nothing, type TemplateResult } from "lit-html";
+import { pointCard } from "./cards.js";
 import { copy } from "./notify.js";
+import { toggleRuler } from "./ruler.js";
+import { tool } from "./stage.js";
 import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";
 import { change, cross, furtherWants, rested, store, view } from "./state/model.js";
 import { hasDerivatives, quantityOf } from "./state/quantities.js";
+import { structurePart } from "./structure.js";
 
 interface Rows {
   readonly columns: readonly { readonly name: string; readonly unit?: string }[];
@@ -35,6 +39,10 @@ function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readon
     key: JSON.stringify(["point", set.digest, questions]),
     priority: 18,
     load: (signal) => askJson<readonly Answer[]>(questions, signal),
+    shared: questions.map((question, i) => ({
+      title: i === 0 ? "Values at the crosshair" : `By ${String(question.method)}`,
+      question,
+    })),
   };
 }
 
@@ -92,7 +100,10 @@ export function pointPanel(set: Dataset): TemplateResult {
     (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
   )}</table>
     ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>
+  ${structurePart(set)}
+  ${pointCard(set)}
   <div class="chips">
+    <button aria-pressed=${tool.value === "ruler" ? "true" : "false"} aria-keyshortcuts="m" @click=${toggleRuler}>Ruler</button>
     <button @click=${() => void copy(at.map(exactNumber).join(", "), "Place")}>Copy place</button>
     <button @click=${() => table !== null && void copy(table.columns.map(({ name }, i) => `${name} = ${table.rows[0][i]}`).join("\n"), "Values")}>Copy values</button>
     <button @click=${() => change({ pins: [...view.peek().pins, at] })}>Pin</button>

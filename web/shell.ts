@@ -2,13 +2,19 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { cardInStage, isBig } from "./cards.js";
+import { cardInStage, cardNames, chooseCard, isBig } from "./cards.js";
+import { confirmable, draftsDialog, openDrafts } from "./drafts.js";
+import { dyeView } from "./dye.js";
+import { jobsDialog, openJobs } from "./export/jobs-list.js";
+import { openShare, shareDialog } from "./export/share.js";
 import { exportDialog, openExport } from "./export.js";
 import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
-import { copy, message, say } from "./notify.js";
-import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles } from "./stage.js";
-import { addressOf, askJson, reachable, rootOf, type Wanted } from "./state/ask.js";
+import { message, say } from "./notify.js";
+import { rulerView, toggleRuler } from "./ruler.js";
+import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles, tool } from "./stage.js";
+import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
+import { addressOf, type Question, reachable, rootOf } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
@@ -79,7 +85,22 @@ export function chooseFrom(title: string, items: readonly Item[], typed?: (text:
   openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
 }
 
-const datasetItems = (): Item[] =>
+/** Data that wait to be confirmed, for who may do that. */
+const addData = (): Item[] =>
+  confirmable() === 0
+    ? []
+    : [
+        {
+          name: "Add data",
+          about: `${confirmable()} ${confirmable() === 1 ? "file waits" : "files wait"} to be confirmed`,
+          kind: "Dataset",
+          words: "draft upload inspect",
+          run: openDrafts,
+        },
+      ];
+
+const datasetItems = (): Item[] => [...addData(), ...servedItems()];
+const servedItems = (): Item[] =>
   datasets.peek().map(({ name, title }) => ({
     name,
     about: title,
@@ -116,7 +137,7 @@ async function goStrongest(): Promise<void> {
   change({ cross: null, centre: null });
 }
 
-const commands = (): Item[] => [
+const commands = (set: Dataset): Item[] => [
   ...(["four", "slice:z", "3d", "compare"] as const).map((show, i) => ({
     name: ["Four views", "Slice", "3-D", "Compare"][i],
     about: "Show",
@@ -156,14 +177,40 @@ const commands = (): Item[] => [
     words: "api request",
     run: () => openExport("code"),
   },
-  { name: "Copy link", about: "Share what is shown", kind: "Command", run: share },
+  {
+    name: "Share",
+    about: "Link, curl, Python and command line of what is shown",
+    kind: "Command",
+    run: () => openShare(),
+  },
+  { name: "Jobs", about: "Progress and results of jobs", kind: "Command", words: "queue batch", run: openJobs },
   ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
-  ...["PDF", "Spectrum", "Structure functions", "Profile", "Q–R"].map((card) => ({
+  ...cardNames(set).map((card) => ({
     name: card,
     about: "Statistics",
     kind: "Statistics",
-    run: () => showTab("Statistics"),
+    run: () => {
+      chooseCard(card);
+      showTab("Statistics");
+    },
   })),
+  {
+    name: "Ruler",
+    about: "Measure a distance in a plane",
+    kind: "Command",
+    words: "length distance",
+    run: toggleRuler,
+  },
+  {
+    name: "Dye",
+    about: "Draw in a plane, and see where it flows",
+    kind: "Command",
+    words: "tracers",
+    run: () => {
+      tool.value = "dye";
+      showTab("Particles");
+    },
+  },
   {
     name: "Streaks",
     about: "Moving streaks of the flow, on or off",
@@ -200,7 +247,7 @@ export function openFind(): void {
   if (set === null) return;
   const items = [
     ...quantitiesOf(set).map(quantityItem),
-    ...commands(),
+    ...commands(set),
     ...datasetItems(),
     ...timeItems(set),
     ...methodItems(set),
@@ -215,11 +262,6 @@ export function openFind(): void {
 export function openQuantities(): void {
   const set = dataset.peek();
   if (set !== null) chooseFrom("Quantity or expression", quantitiesOf(set).map(quantityItem), expressionItem);
-}
-
-export function share(): void {
-  saveLink("replace");
-  void copy(location.href, "Link");
 }
 
 // Play
@@ -326,7 +368,7 @@ function bar(set: Dataset | null): TemplateResult {
     </div>
     <button class="find" aria-haspopup="dialog" aria-keyshortcuts="Control+K" @click=${openFind}>Find <kbd>Ctrl K</kbd></button>
     <button class="export" aria-haspopup="dialog" @click=${() => openExport("figure")}>Export</button>
-    <button class="share" @click=${share}>Share</button>
+    <button class="share" aria-haspopup="dialog" @click=${() => openShare()}>Share</button>
   </header>`;
 }
 
@@ -497,30 +539,42 @@ function meanOf(set: Dataset): { readonly what: string; readonly name: string } 
   return { what: "dot(omega,omega)/2", name: "enstrophy" };
 }
 
-/** The curve of the time line. */
-function wantedSeries(set: Dataset): Wanted<readonly number[]> | null {
-  const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
-  if (nodes * set.times.length > UNASKED || set.times.length < 2) return null;
-  const what = meanOf(set).what;
-  const question = { dataset: set.name, call: "statistics", what: [what], time: "all", over: ["x", "y", "z"] };
-  return {
-    key: JSON.stringify(["series", set.digest, question]),
-    priority: 50,
-    lasting: true,
-    load: async (signal) => {
-      const answer = await askJson<{ results: readonly { mean: readonly number[] }[] }>(question, signal);
-      return answer.results[0]?.mean ?? [];
-    },
-  };
+interface Series {
+  readonly results: readonly { readonly mean: readonly number[] }[];
 }
+
+/** The question of the curve of the time line; null of a single time. */
+function seriesQuestion(set: Dataset): Question | null {
+  if (set.times.length < 2) return null;
+  return { dataset: set.name, call: "statistics", what: [meanOf(set).what], time: "all", over: ["x", "y", "z"] };
+}
+const isUnasked = (set: Dataset, question: Question) =>
+  costOf(set, question) > UNASKED && !isConfirmed(keyOf(set, question));
 
 /** Wants the curve of the time line once everything else is there. */
 export function wantSeries(set: Dataset | null): void {
-  const wanted = set === null ? null : wantedSeries(set);
+  const question = set === null ? null : seriesQuestion(set);
+  const wanted =
+    set === null || question === null || isUnasked(set, question)
+      ? null
+      : { ...wantedAnswer<Series>(set, "Curve of the time line", question, 50), lasting: true };
   const before = furtherWants.peek();
   if (before.get("series")?.[0]?.key === wanted?.key) return;
   const rest = new Map([...before].filter(([name]) => name !== "series"));
   furtherWants.value = wanted === null ? rest : rest.set("series", [wanted]);
+}
+
+/** The curve of the time line, or the button that computes it. */
+function seriesOf(set: Dataset | null): { readonly curve: readonly number[] | null; readonly button: unknown } {
+  const question = set === null ? null : seriesQuestion(set);
+  if (set === null || question === null) return { curve: null, button: nothing };
+  const { answer, isPending } = store.entry<Series>(keyOf(set, question));
+  if (answer !== null) return { curve: answer.results[0]?.mean ?? [], button: nothing };
+  if (!isUnasked(set, question))
+    return { curve: null, button: isPending ? html`<span class="quiet" role="status">Computing</span>` : nothing };
+  const minutes = Math.max(1, Math.round(estimateOf(set, question).seconds / 60));
+  const button = html`<button @click=${() => confirm(keyOf(set, question))}>Compute (about ${minutes} min)</button>`;
+  return { curve: null, button };
 }
 
 function timeLine(set: Dataset | null): TemplateResult {
@@ -530,8 +584,7 @@ function timeLine(set: Dataset | null): TemplateResult {
   const place = (time: number) => (last > first ? ((time - first) / (last - first)) * 1000 : 500);
   const time = now.time ?? first;
   const ticks = ticksOf(first, last, 6);
-  const wanted = set === null ? null : wantedSeries(set);
-  const curve = wanted === null ? null : store.entry<readonly number[]>(wanted.key).answer;
+  const { curve, button } = seriesOf(set);
   const stored = set === null || isStored(time, set);
   let path = "";
   if (curve !== null && curve.length === times.length) {
@@ -573,7 +626,7 @@ function timeLine(set: Dataset | null): TemplateResult {
           stepTime(step);
         }} />
     </div>
-    <div class="more chips">${curve === null ? nothing : html`<span class="quiet">${set === null ? "" : meanOf(set).name}</span>`}
+    <div class="more chips">${button}${curve === null ? nothing : html`<span class="quiet">${set === null ? "" : meanOf(set).name}</span>`}
       <button aria-label=${`${speed.value}/s, speed of play`} @click=${() => {
         speed.value = speed.value >= 16 ? 2 : speed.value * 2;
       }}>${speed.value}/s</button></div>
@@ -591,7 +644,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${plainPicture()}${paneViews()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
+  return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }
@@ -601,5 +654,5 @@ export const AROUND: Readonly<Record<string, () => TemplateResult | typeof nothi
   bar: () => bar(dataset.value),
   inspector: () => inspector(dataset.value),
   time: () => timeLine(dataset.value),
-  dialogs: exportDialog,
+  dialogs: () => html`${exportDialog()}${shareDialog()}${jobsDialog()}${draftsDialog()}`,
 };

@@ -17,7 +17,7 @@ import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overl
 import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { fastest, type PaneFlow, Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
-import { type Dataset, nearestImage, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, nearestImage, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import type { Plane, Range, View } from "./state/link.js";
 import {
@@ -44,7 +44,7 @@ import {
   volumeOf,
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
-import { type Picture, sampleAt, type Volume } from "./state/volumes.js";
+import { type Fine, type Picture, sampleAt, type Volume } from "./state/volumes.js";
 
 /** The place under the pointer; what the picture shows there is read when it is written, never kept. */
 export interface Hover {
@@ -68,6 +68,25 @@ export const titles = signal<readonly PaneTitle[]>([]);
 export const swipe = signal(0.5);
 /** Segments that panels add to space: trails of particles. */
 export const trails = signal<Float32Array>(new Float32Array(0));
+/** Segments of dye, which glow. */
+export const dyeTrails = signal<Float32Array>(new Float32Array(0));
+/** The place of the surface that was clicked. */
+export const picked = signal<Vec3 | null>(null);
+/** The structure that is shown alone: its label among those of all nodes, x fastest. */
+export const isolated = signal<{ readonly key: string; readonly label: number; readonly labels: Int32Array } | null>(
+  null,
+);
+/** What a drag in a plane does. */
+export type Tool = "cross" | "ruler" | "dye";
+export const tool = signal<Tool>("cross");
+/** A stroke that was drawn in a plane by a tool; its places are not wrapped. */
+export interface Stroke {
+  readonly tool: Tool;
+  readonly plane: Plane;
+  readonly places: readonly Vec3[];
+  readonly isDone: boolean;
+}
+export const stroke = signal<Stroke | null>(null);
 export const noGraphics = signal<string | null>(null);
 
 export const panes = computed<readonly Pane[]>(() => {
@@ -207,7 +226,7 @@ function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
   return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
 }
 
-const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The flow in a plane, for streaks; null if it is not shown. */
 function flowOf(pane: PlanePane, now: View): PaneFlow | null {
@@ -280,6 +299,45 @@ function further(): number {
   return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
 }
 
+const ALONE = new WeakMap<Fine, { readonly key: string; readonly fine: Fine }>();
+
+/** Samples in which one structure is inside: those away from its nodes are put outside. */
+function aloneIn(fine: Fine, set: Dataset, level: number, side: number): Fine {
+  const one = isolated.value;
+  if (one === null || one.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1)) return fine;
+  const known = ALONE.get(fine);
+  if (known?.key === one.key) return known.fine;
+  const [nx, ny, nz] = set.axes.map(({ nodes }) => nodes);
+  // What lies within a node of the structure belongs to it, so that its surface is the same as before.
+  const near = new Uint8Array(one.labels.length);
+  for (let k = 0, at = 0; k < nz; k++)
+    for (let j = 0; j < ny; j++)
+      for (let i = 0; i < nx; i++, at++) {
+        if (one.labels[at] !== one.label) continue;
+        for (let c = -1; c <= 1; c++)
+          for (let b = -1; b <= 1; b++)
+            for (let a = -1; a <= 1; a++)
+              near[((i + a + nx) % nx) + nx * (((j + b + ny) % ny) + ny * ((k + c + nz) % nz))] = 1;
+      }
+  const data = fine.data.slice();
+  const nodes = set.axes.map((axis, a) =>
+    Int32Array.from({ length: fine.dims[a] }, (_, i) => {
+      const node = Math.round(nodeOf(axis, fine.first[a] + i * fine.spacing[a]));
+      return axis.periodic ? node % axis.nodes : Math.min(axis.nodes - 1, node);
+    }),
+  );
+  for (let k = 0, at = 0; k < fine.dims[2]; k++)
+    for (let j = 0; j < fine.dims[1]; j++) {
+      const row = nx * (nodes[1][j] + ny * nodes[2][k]);
+      for (let i = 0; i < fine.dims[0]; i++, at++)
+        if (near[row + nodes[0][i]] === 0 && side * (data[at] - level) > 0)
+          data[at] = level - side * Math.abs(data[at] - level);
+    }
+  const made = { ...fine, data };
+  ALONE.set(fine, { key: one.key, fine: made });
+  return made;
+}
+
 /** What the pane of space shows; null while nothing is there. */
 export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean } | null {
   const set = dataset.value;
@@ -292,9 +350,11 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const range = rangeOf(now, colour.what, colour, set);
   const { low, high } = boxAbout(set, now.centre);
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
+  const side = isBelow(surface.what) ? -1 : 1;
+  const fine = aloneIn(fineOf(surface, set), set, now.surface.value, side);
   const layer: SurfaceLayer = {
-    ...{ dataset: set, fine: fineOf(surface, set), level: now.surface.value, colour, range },
-    ...{ side: isBelow(surface.what) ? -1 : 1, map: surfaceMap(range), low, high, faint: null },
+    ...{ dataset: set, fine, level: now.surface.value, colour, range },
+    ...{ side, map: surfaceMap(range), low, high, faint: null },
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * further()], middle, sizeOf(set)),
   };
   const brush = brushOf(now, set);
@@ -698,16 +758,28 @@ export class Stage {
       fine.dims,
       range,
       now.time,
+      isolated.value?.key,
     ]);
     const lines = linesOf(layer, cross.value, now.stage === "light");
     const trail = trails.value;
+    const dyed = dyeTrails.value;
     const show = () => {
       const isLate = renderer.surface(rect, layer, key, grounds);
       renderer.segments(rect, layer.camera, lines, 1.2);
       renderer.segments(rect, layer.camera, trail, 2.2);
+      renderer.segments(rect, layer.camera, dyed, 1.6);
       return isLate;
     };
-    const same = JSON.stringify([key, rect, cross.value, trail.length, now.stage, isDragging.value, isPlaying.value]);
+    const same = JSON.stringify([
+      key,
+      rect,
+      cross.value,
+      trail.length,
+      dyed.length,
+      now.stage,
+      isDragging.value,
+      isPlaying.value,
+    ]);
     if (same === this.#space) return false;
     this.#isChanged = true;
     clearTimeout(this.#timer);
@@ -808,7 +880,7 @@ export function pick(pane: SpacePane, x: number, y: number): Vec3 | null {
 
 interface Drag {
   readonly pane: Pane;
-  readonly how: "cross" | "pan" | "turn" | "swipe";
+  readonly how: "cross" | "pan" | "turn" | "swipe" | "stroke";
   readonly from: readonly [number, number];
   readonly view: View;
   moved: boolean;
@@ -850,10 +922,12 @@ export function listen(root: HTMLElement): void {
     const isSwipe =
       now.show === "compare" && now.compare === "swipe" && Math.abs(x - swipe.peek() * pane.rect.width) < 16;
     const pans = event.button === 1 || event.button === 2 || event.shiftKey;
-    const how = isSwipe ? "swipe" : pane.kind === "space" ? "turn" : pans ? "pan" : "cross";
+    const draws = tool.peek() !== "cross" || event.altKey;
+    const how = isSwipe ? "swipe" : pane.kind === "space" ? "turn" : pans ? "pan" : draws ? "stroke" : "cross";
     drag = { pane, how, from: [x, y], view: now, moved: false };
     isDragging.value = true;
     if (how === "cross") moveCross(pane as PlanePane, x, y);
+    if (how === "stroke") drawStroke(pane as PlanePane, x, y, true);
   });
   root.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
@@ -873,6 +947,7 @@ export function listen(root: HTMLElement): void {
     const [dx, dy] = [x - drag.from[0], y - drag.from[1]];
     if (Math.hypot(dx, dy) > 3) drag.moved = true;
     if (drag.how === "cross") moveCross(drag.pane as PlanePane, x, y);
+    else if (drag.how === "stroke") drawStroke(drag.pane as PlanePane, x, y, false);
     else if (drag.how === "swipe") swipe.value = Math.min(0.98, Math.max(0.02, x / drag.pane.rect.width));
     else if (drag.how === "pan") pan(drag.pane as PlanePane, drag.view, dx, dy);
     else if (drag.moved) {
@@ -891,9 +966,11 @@ export function listen(root: HTMLElement): void {
     if (how === "turn" && !moved) {
       const [x, y] = at(event);
       const place = pick(pane as SpacePane, x, y);
+      picked.value = place;
       if (place !== null) change({ cross: place }, "push");
       return;
     }
+    if (how === "stroke" && stroke.peek() !== null) stroke.value = { ...(stroke.peek() as Stroke), isDone: true };
     saveLink("replace");
   };
   root.addEventListener("pointerup", end);
@@ -923,6 +1000,25 @@ export function listen(root: HTMLElement): void {
     },
     { passive: false },
   );
+}
+
+/** Longest stroke in places. */
+const MOST_PLACES = 400;
+
+/** Begins a stroke, or goes on with it: a ruler has two ends, dye has what the pointer passed. */
+function drawStroke(pane: PlanePane, x: number, y: number, isFirst: boolean): void {
+  const { centre } = view.peek();
+  if (centre === null) return;
+  const place = positionAt(pane, x, y, centre, cross.peek(), pixel.peek());
+  const before = stroke.peek();
+  if (isFirst || before === null) {
+    const now = tool.peek() === "cross" ? "ruler" : tool.peek();
+    stroke.value = { tool: now, plane: pane.plane, places: [place, place], isDone: false };
+    return;
+  }
+  const { places } = before;
+  const next = before.tool === "ruler" ? [places[0], place] : [...places.slice(-MOST_PLACES), place];
+  stroke.value = { ...before, places: next };
 }
 
 function moveCross(pane: PlanePane, x: number, y: number): void {

@@ -7,6 +7,9 @@ import { defineConfig, type Plugin } from "vite";
 
 const BUILT = fileURLToPath(new URL("../dist/web", import.meta.url));
 
+/** A module of nothing. */
+const EMPTY = "data:text/javascript,export default null";
+
 /** Files below this size are sent as they are. */
 const GZIP_BYTES = 1024;
 
@@ -26,6 +29,8 @@ const compressed: Plugin = {
 export default defineConfig({
   base: "./",
   plugins: [compressed],
+  // What jsPDF loads for pictures of HTML, which figures are not.
+  resolve: { alias: { canvg: EMPTY, html2canvas: EMPTY, dompurify: EMPTY } },
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,

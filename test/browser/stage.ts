@@ -36,11 +36,14 @@ export async function launch(webgl = true): Promise<Browser> {
   return chromium.launch({ executablePath, args: webgl ? WITH_WEBGL : WITHOUT_WEBGL });
 }
 
-/** The service and a browser for the tests of one group, from its first test to its last. */
-export function useStage(): { readonly service: RunningService; readonly browser: Browser } {
+/** The service and a browser for the tests of one group, from its first test to its last; with STATE it has jobs. */
+export function useStage(settings: Readonly<Record<string, string>> = {}): {
+  readonly service: RunningService;
+  readonly browser: Browser;
+} {
   const stage = {} as { service: RunningService; browser: Browser };
   beforeAll(async () => {
-    stage.service = await serveTestData(await writeDatasets());
+    stage.service = await serveTestData(await writeDatasets(), settings, settings.STATE === undefined);
     stage.browser = await launch();
   });
   afterAll(async () => {

@@ -13,10 +13,12 @@ export const SHIPPED_DATA = fileURLToPath(new URL("../../data/isotropic32", impo
  *
  * @param data     data folders beside the shipped one
  * @param settings further settings by variable name without prefix
+ * @param fieldsOnly whether it has neither jobs nor events
  */
 export function serveTestData(
   data: readonly string[] = [],
   settings: Readonly<Record<string, string>> = {},
+  fieldsOnly = true,
 ): Promise<RunningService> {
   const base = {
     PORT: "0",
@@ -24,5 +26,5 @@ export function serveTestData(
     CACHE_BYTES: `${256 * 1024 * 1024}`,
     DATA: [SHIPPED_DATA, ...data].join(delimiter),
   };
-  return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }), true);
+  return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }), fieldsOnly);
 }

@@ -4,6 +4,7 @@ import { inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
 import type { Volume } from "../state/volumes.js";
+import { barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type PlanePane, pixelsAt } from "./layout.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
@@ -123,27 +124,6 @@ export function drawPlane(
   c.restore();
 }
 
-/** Parts of the bar's colours; symlog and log have their ticks where they belong. */
-function placeOf({ low, high, scale }: Range, value: number): number {
-  if (scale === "linear") return (value - low) / (high - low);
-  if (scale === "log") return Math.log(value / low) / Math.log(high / low);
-  const part = Number(scale.split(":")[1]);
-  const top = Math.max(Math.abs(low), Math.abs(high));
-  return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
-}
-
-/** Values that a bar names. */
-export function barTicks(range: Range): number[] {
-  const { low, high, scale } = range;
-  if (scale === "linear") return ticksOf(low, high, 4);
-  const ticks = [low, high];
-  const least = scale === "log" ? low : Number(scale.split(":")[1]) * 2;
-  for (let power = Math.ceil(Math.log10(least)); 10 ** power < 0.7 * high; power++)
-    ticks.push(10 ** power, -(10 ** power));
-  if (low < 0) ticks.push(0);
-  return ticks.filter((value) => value >= low && value <= high && (scale !== "log" || value > 0)).sort((a, b) => a - b);
-}
-
 const HISTOGRAMS = new WeakMap<Volume, { readonly key: string; readonly counts: Float64Array }>();
 const BAR_BINS = 48;
 
@@ -154,7 +134,7 @@ function histogramOf(volume: Volume, range: Range): Float64Array {
   if (known?.key === key) return known.counts;
   const counts = new Float64Array(BAR_BINS);
   for (let i = 0; i < volume.data.length; i += 5) {
-    const at = Math.floor(placeOf(range, volume.data[i]) * BAR_BINS);
+    const at = Math.floor(partOf(range, volume.data[i]) * BAR_BINS);
     if (at >= 0 && at < BAR_BINS) counts[at]++;
   }
   HISTOGRAMS.set(volume, { key, counts });
@@ -204,7 +184,7 @@ export function drawBar(
   }
   let last = Number.POSITIVE_INFINITY;
   for (const tick of barTicks(range)) {
-    const p = y + height * (1 - placeOf(range, tick));
+    const p = y + height * (1 - partOf(range, tick));
     if (last - p < 13) continue;
     last = p;
     write(c, ink, plainNumber(tick, 3), x + width + 5, p, { baseline: "middle" });

@@ -1,0 +1,155 @@
+/** Cards, Share and jobs: every number that they show is that of the question which they print. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { scratchFolder } from "../support/scratch.js";
+import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PYTHON = fileURLToPath(new URL("../../python/src", import.meta.url));
+
+const numberIn = (text: string | null) => Number((text ?? "").replace("−", "-"));
+const readOut = async (page: Page) => numberIn(await page.textContent("[data-served]"));
+/** The number of a row below a card. */
+const rowOf = async (page: Page, name: string) =>
+  numberIn(await page.locator(`.panel .rows span:text-matches("^${name}") + span`).textContent());
+/** Whether a number with four digits is another one. */
+const close = (shown: number, right: number) =>
+  expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
+
+describe.skipIf(reason !== "")(`cards${reason}`, () => {
+  const stage = useStage({ STATE: scratchFolder(), EVENTS: "off" });
+  const at = "x=2.6&y=3.6&z=3.125&time=1&view.show=slice:z&view.flow=off";
+
+  async function ask<T>(question: object): Promise<T> {
+    const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
+    return (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as T;
+  }
+  const openAt = (set: string, more = "") => openPage(stage.browser, `${stage.service.url}/view/${set}?${at}${more}`);
+
+  it("draws the series at the crosshair and the values along a line through it", { timeout: 240_000 }, async () => {
+    const watched = await openAt("isotropic32", "&what=omega.z");
+    const { page } = watched;
+    await page.click("#tab-Point");
+    await page.waitForSelector(".card svg");
+    await settled(page);
+    expect(await page.textContent(".panel .card-head h2 >> nth=0")).toContain("ωz at 2.6, 3.6, 3.125");
+    const { rows } = await ask<{ rows: number[][] }>({
+      ...{ dataset: "isotropic32", call: "values", what: ["omega.z"], points: [[2.6, 3.6, 3.125]], time: "all" },
+      method: "Lag8",
+    });
+    const now = rows.find((row) => Math.abs((row[3] as number) - 1) < 1e-9) as number[];
+    close(await rowOf(page, "At t = 1"), now[4] as number);
+    expect(await rowOf(page, "At t = 1")).toBe(await readOut(page));
+    close(
+      await rowOf(page, "Mean of stored times"),
+      rows.reduce((sum, row) => sum + (row[4] as number), 0) / rows.length,
+    );
+    await page.click('.chips button:text-is("Line")');
+    await page.waitForSelector('[role=img][aria-label*="along x at y = 3.6, z = 3.125"] svg');
+    expect(await findingsOf(page)).toEqual([]);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows correlations, means around events and budgets by the service", { timeout: 240_000 }, async () => {
+    const watched = await openAt("isotropic32", "&what=u.x");
+    const { page } = watched;
+    await page.click("#tab-Statistics");
+    await page.click('.chips button:text-is("Correlation")');
+    await page.waitForSelector(".card svg");
+    const { integral_length } = await ask<{ integral_length: number }>({
+      ...{ dataset: "isotropic32", call: "correlation", what: "u.x", axis: "x", time: 1 },
+    });
+    close(await rowOf(page, "Integral length"), integral_length);
+    await page.click('.chips button:text-is("Around")');
+    await page.waitForSelector('.card[aria-label^="Mean of ux around Q > 4*rms(Q)"] svg');
+    const { events, results } = await ask<{ events: number; results: { mean: number[][][] }[] }>({
+      ...{ dataset: "isotropic32", call: "around", what: "u.x", where: "Q > 4*rms(Q)", lag: [0, 0, 0], time: 1 },
+    });
+    expect(await rowOf(page, "Events")).toBe(events);
+    close(await rowOf(page, "At the event"), results[0]?.mean[0]?.[0]?.[0] as number);
+    expectClean(watched);
+    await page.context().close();
+    // The mean 1.5 (1 - y^2) has the slope 3 at both walls: u_tau is the root of 3 nu.
+    const channel = await openPage(stage.browser, `${stage.service.url}/view/walls?view.show=slice:z&view.flow=off`);
+    await channel.page.click("#tab-Statistics");
+    await channel.page.click('.chips button:text-is("Budget")');
+    await channel.page.waitForSelector(".card svg");
+    const first = channel.page.locator(".panel .rows span >> nth=1");
+    close(numberIn(await first.textContent()), Math.sqrt(3 * 0.01));
+    expectClean(channel);
+    await channel.page.context().close();
+  });
+
+  it("prints questions that curl, the command line and Python answer alike", { timeout: 240_000 }, async () => {
+    const watched = await openAt("isotropic32", "&what=Q");
+    const { page } = watched;
+    await page.click(".bar .share");
+    expect(await page.inputValue(".sheet input")).toBe(page.url());
+    await page.click('button:text-is("Copy link")');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+    expect(await findingsOf(page)).toEqual([]);
+    const shown = await readOut(page);
+    const text = async (name: string) => (await page.textContent(`.code pre[aria-label="${name}"]`)) as string;
+    const shell = async (line: string) => (await run("bash", ["-c", line], { cwd: ROOT })).stdout;
+    const curl = JSON.parse(await shell(await text("curl"))) as { rows: number[][] };
+    close(shown, curl.rows[0]?.[3] as number);
+    const csv = await shell((await text("Command line")).replace(/^fieldprobe/, "node bin/fieldprobe.js"));
+    expect(numberIn(csv.trim().split("\n")[1]?.split(",").at(-1) as string)).toBe(curl.rows[0]?.[3]);
+    const env = { ...process.env, PYTHONPATH: PYTHON };
+    const hasNumpy = await run("python3", ["-c", "import numpy"]).then(
+      () => true,
+      () => false,
+    );
+    if (hasNumpy) {
+      const lines = `${await text("Python")}\nprint(float(answer["Q"][0]))`;
+      expect(Number((await run("python3", ["-c", lines], { env })).stdout)).toBeCloseTo(curl.rows[0]?.[3] as number, 5);
+    }
+    // The plane is a question of its own, and its samples are those of the picture.
+    await page.click('.chips button:text-is("Plane xy")');
+    const plane = JSON.parse(await shell(await text("curl"))) as { data: Record<string, number[][]> };
+    expect(plane.data.Q?.length).toBeGreaterThan(16);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("runs questions as jobs, lists them, and shows the result of a large card", { timeout: 240_000 }, async () => {
+    const watched = await openAt("isotropic32", "&what=Q");
+    const { page } = watched;
+    await page.click(".bar .share");
+    await page.click('button:text-is("Run as a job")');
+    const link = page.locator(".jobs li >> nth=0 >> a");
+    await link.waitFor();
+    const result = (await (await fetch((await link.getAttribute("href")) as string)).json()) as { rows: number[][] };
+    close(await readOut(page), result.rows[0]?.[3] as number);
+    expect(await findingsOf(page)).toEqual([]);
+    await page.click('.jobs button:text-is("Remove")');
+    await page.waitForFunction(() => document.querySelectorAll(".jobs li").length === 0);
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => {
+      (globalThis as unknown as { stage: { jobAbove: { value: number } } }).stage.jobAbove.value = 1000;
+    });
+    await page.click("#tab-Statistics");
+    await page.click('button:text-matches("^Compute")');
+    await page.waitForSelector(".card svg");
+    const { results } = await ask<{ results: [unknown, { variance: number }] }>({
+      ...{
+        dataset: "isotropic32",
+        call: "statistics",
+        reduce: [{ histogram: "Q", bins: 160, range: "auto" }, { moments: "Q" }],
+      },
+      time: 1,
+    });
+    close(await rowOf(page, "Standard deviation"), Math.sqrt(results[1].variance));
+    await page.keyboard.press("Control+k");
+    await page.fill(".finder input", "Jobs");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('.jobs li:has-text("statistics of isotropic32"):has-text("Done")');
+    expectClean(watched);
+    await page.context().close();
+  });
+});

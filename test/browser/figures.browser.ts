@@ -1,0 +1,113 @@
+/** Figures, meshes and data as files: vectors around one picture a pane, fonts embedded, samples of the service. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { inflateSync } from "node:zlib";
+import { DOMParser } from "@xmldom/xmldom";
+import type { Page } from "playwright-core";
+import { PNG } from "pngjs";
+import { describe, expect, it } from "vitest";
+import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
+
+const run = promisify(execFile);
+
+async function saved(page: Page, button: string): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+  return download.path();
+}
+
+describe.skipIf(reason !== "")(`figures${reason}`, () => {
+  const stage = useStage();
+  const at = "x=2.6&y=3.6&z=3.125&time=1&view.flow=off";
+
+  it("are vectors with one picture a pane, in SVG, PNG and PDF", { timeout: 240_000 }, async () => {
+    const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
+    const { page } = watched;
+    await page.click(".bar .export");
+    await page.waitForSelector(".preview svg");
+    expect(await findingsOf(page)).toEqual([]);
+    const svg = readFileSync(await saved(page, '.primary:text-is("SVG")'), "utf8");
+    const document = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const texts = [...Array.from(document.getElementsByTagName("text"))].map((one) => one.textContent);
+    // Four panes and two bars; what is written stays text.
+    expect(document.getElementsByTagName("image").length).toBe(6);
+    for (const text of ["π", "x", "y", "z", "Q"]) expect(texts).toContain(text);
+    expect(texts.filter((text) => /^xy +z = 3.125/.test(text ?? ""))).toHaveLength(1);
+    expect(svg).toContain("@font-face");
+    const png = PNG.sync.read(readFileSync(await saved(page, '.primary:text-is("PNG")')));
+    expect(png.width).toBe(Math.round((178 / 25.4) * 300));
+    expect([...png.data.subarray(0, 4)]).toEqual([255, 255, 255, 255]);
+    const pdf = await saved(page, '.primary:text-is("PDF")');
+    const bytes = readFileSync(pdf);
+    expect(bytes.subarray(0, 5).toString("latin1")).toBe("%PDF-");
+    const fonts = await run("pdffonts", [pdf]).catch(() => null);
+    if (fonts !== null) expect(fonts.stdout).toMatch(/Inter.*yes/);
+    // Text is drawn as text: the pages have operators that show it, and the file holds a font program.
+    const streams = [...bytes.toString("latin1").matchAll(/FlateDecode[^>]*>>\s*stream\r?\n([\s\S]*?)endstream/g)];
+    const opened = streams.map(([, stream]) => {
+      try {
+        return inflateSync(Buffer.from(stream as string, "latin1")).toString("latin1");
+      } catch {
+        return "";
+      }
+    });
+    expect(opened.some((text) => / Tj/.test(text) && / re\b| l\b/.test(text))).toBe(true);
+    expect(bytes.toString("latin1")).toContain("/FontFile2");
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("have the colours of the service's samples", { timeout: 240_000 }, async () => {
+    // Pressure is linear in y here: equal steps of colour from the bottom to the top of the frame.
+    const link = `${stage.service.url}/view/walls?what=u.x&view.show=slice:z&view.flow=off&view.range=u.x:0:1.5&view.map=cividis`;
+    const watched = await openPage(stage.browser, link);
+    const { page } = watched;
+    await page.click(".bar .export");
+    await page.waitForSelector(".preview svg image");
+    const column = await page.evaluate(async () => {
+      const image = document.querySelector(".preview image") as SVGImageElement;
+      const bitmap = new Image();
+      bitmap.src = image.getAttribute("href") as string;
+      await bitmap.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+      const c = canvas.getContext("2d") as CanvasRenderingContext2D;
+      c.drawImage(bitmap, 0, 0);
+      const rows = [0.25, 0.5, 0.75].map((part) => Math.round(part * bitmap.height));
+      return rows.map((row) => [...c.getImageData(bitmap.width >> 1, row, 1, 1).data]);
+    });
+    // 1.5 (1 - y^2) is 1.5 in the middle, the last colour of cividis, and 1.125 half way to both walls.
+    expect(column[1]?.slice(0, 3)).toEqual([253, 234, 69]);
+    for (let c = 0; c < 3; c++)
+      expect(Math.abs((column[0]?.[c] as number) - (column[2]?.[c] as number))).toBeLessThan(3);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("saves the surface as a mesh, and a box of nodes as the service has it", { timeout: 240_000 }, async () => {
+    const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?what=Q&${at}`);
+    const { page } = watched;
+    await page.click(".bar .export");
+    await page.click('.sheet .chips button:text-is("Data")');
+    const glb = readFileSync(await saved(page, 'button:text-is("GLB")'));
+    expect(glb.readUInt32LE(8)).toBe(glb.length);
+    const scene = JSON.parse(glb.toString("utf8", 20, 20 + glb.readUInt32LE(12)));
+    expect(scene.accessors[3].count).toBeGreaterThan(1000);
+    expect(scene.asset.extras).toMatchObject({ dataset: "isotropic32", time: 1 });
+    await page.fill('[aria-label="Nodes along x"]', "4:8");
+    await page.fill('[aria-label="Nodes along y"]', "0:2");
+    await page.fill('[aria-label="Nodes along z"]', "7");
+    await page.press('[aria-label="Nodes along z"]', "Enter");
+    await page.waitForSelector("text=4 × 2 × 1 nodes");
+    const link = page.locator('section:has(h3:text-is("Box of stored nodes")) a:text-is("CSV")');
+    const csv = await (await fetch((await link.getAttribute("href")) as string)).text();
+    const rows = csv.trim().split(/\r?\n/);
+    expect(rows).toHaveLength(9);
+    const query = "what=Q&i=4&j=0&k=7&time=1";
+    const { data } = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/nodes?${query}`)).json();
+    expect(Number(rows[1]?.split(",").at(-1))).toBe(data.Q);
+    await settled(page);
+    expectClean(watched);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,146 @@
+/** Ruler, flow maps, structures, dye and rides: what they show is what the service answers to the question printed. */
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
+
+const numberIn = (text: string | null) => Number((text ?? "").replace("−", "-"));
+const close = (shown: number, right: number) =>
+  expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
+
+describe.skipIf(reason !== "")(`tools${reason}`, () => {
+  const stage = useStage();
+  const at = "x=2.6&y=3.6&z=3.125&time=1&view.flow=off";
+  const open = (query: string, set = "isotropic32") =>
+    openPage(stage.browser, `${stage.service.url}/view/${set}?${query}`);
+
+  async function ask<T>(question: object): Promise<T> {
+    const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
+    return (await (await fetch(`${stage.service.url}/api/ask`, init)).json()) as T;
+  }
+  /** The question that Share prints under a title. */
+  async function shared(page: Page, title: string): Promise<Record<string, unknown>> {
+    await page.click(".bar .share");
+    await page.click(`.sheet .chips button:text-is("${title}")`);
+    const text = (await page.textContent('.code pre[aria-label="curl"]')) as string;
+    await page.click('.sheet header button[aria-label="Close"]');
+    return JSON.parse(/--json '(.*)' /.exec(text)?.[1] as string) as Record<string, unknown>;
+  }
+
+  it("measures a distance in lengths, nodes and scales of the flow", { timeout: 240_000 }, async () => {
+    const watched = await open(`what=p&${at}&view.show=slice:z&view.window=6`);
+    const { page } = watched;
+    const { scales } = await ask<{ scales: Record<string, number> }>({
+      dataset: "isotropic32",
+      call: "spectrum",
+      time: 1,
+    });
+    const height = await page.evaluate(() => (document.querySelector(".stage") as HTMLElement).clientHeight);
+    const top = await page.evaluate(
+      () => (document.querySelector(".stage") as HTMLElement).getBoundingClientRect().top,
+    );
+    await page.keyboard.press("m");
+    await page.mouse.move(200, top + 100);
+    await page.mouse.down();
+    await page.mouse.move(350, top + 200, { steps: 4 });
+    await page.mouse.up();
+    await settled(page);
+    await page.waitForFunction(() => document.querySelector(".ruler text")?.textContent?.includes("η"));
+    const label = (await page.textContent(".ruler text")) as string;
+    const [length, nodes, eta] = label.split(" · ").map((one) => Number.parseFloat(one));
+    const right = (Math.hypot(150, 100) * 6) / height;
+    close(length as number, right);
+    expect(Math.abs((nodes as number) - (right * 32) / (2 * Math.PI))).toBeLessThan(0.1);
+    expect(Math.abs((eta as number) / (right / (scales.kolmogorov as number)) - 1)).toBeLessThan(0.006);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.querySelector(".ruler") === null);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows FTLE in the planes, with the number of the service", { timeout: 240_000 }, async () => {
+    const watched = await open(
+      `what=${encodeURIComponent("ftle(0.4)")}&x=2.6&y=3.6&z=3.125&time=0.8&view.show=slice:z&view.flow=off`,
+    );
+    const { page } = watched;
+    const question = await shared(page, "FTLE at the crosshair");
+    expect(question).toMatchObject({ call: "flow_map", what: "ftle", x: 2.6, time: "0.8:1.2" });
+    const { data } = await ask<{ data: { ftle: number } }>(question);
+    close(numberIn(await page.textContent("[data-served]")), data.ftle);
+    expect(await shared(page, "Plane xy")).toMatchObject({ call: "flow_map", z: 3.125 });
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows the structure under a click alone, with its measures", { timeout: 240_000 }, async () => {
+    const watched = await open(`what=Q&${at}&view.show=3d`);
+    const { page } = watched;
+    const box = (await page.locator(".stage").boundingBox()) as { x: number; y: number; width: number; height: number };
+    await page.click("#tab-Point");
+    // The first of some places where the surface is met.
+    for (let i = 0; i < 60 && !(await page.locator("h2:has-text('Structure')").count()); i++) {
+      const [u, v] = [0.3 + 0.4 * ((i * 0.618) % 1), 0.3 + 0.4 * ((i * 0.755) % 1)];
+      await page.mouse.click(box.x + u * box.width, box.y + v * box.height);
+    }
+    await page.waitForSelector("h2:has-text(', by volume')");
+    await settled(page);
+    const { structures } = await ask<{ structures: { volume: number; properties: { Q: { max: number } } }[] }>(
+      await shared(page, "Structures"),
+    );
+    const label = Number(
+      /Structure (\d+) of/.exec((await page.textContent("h2:has-text(', by volume')")) as string)?.[1],
+    );
+    const own = structures[label - 1] as (typeof structures)[number];
+    const row = async (name: string) =>
+      numberIn((await page.textContent(`.rows span:text-is("${name}") + span`))?.split(",")[0] ?? "");
+    close(await row("Volume"), own.volume);
+    close(await row("Peak of Q"), own.properties.Q.max);
+    expect(await findingsOf(page)).toEqual([]);
+    await page.click('button:text-is("Show all")');
+    await page.waitForFunction(() => !document.body.textContent?.includes(", by volume"));
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("pours dye along a stroke and rides a particle through time", { timeout: 240_000 }, async () => {
+    const watched = await open(`what=p&${at}&view.show=slice:z`);
+    const { page } = watched;
+    await page.click("#tab-Particles");
+    await page.click('button:text-is("Draw with dye")');
+    await page.mouse.move(200, 200);
+    await page.mouse.down();
+    await page.mouse.move(400, 300, { steps: 6 });
+    await page.mouse.up();
+    await page.waitForSelector("canvas.dye");
+    await settled(page);
+    const question = await shared(page, "Dye forwards");
+    expect((question.points as number[][]).length).toBe(2000);
+    expect((question.points as number[][]).every(([, , z]) => Math.abs((z as number) - 3.125) < 0.2)).toBe(true);
+    const inked = await page.evaluate(() => {
+      const canvas = document.querySelector("canvas.dye") as HTMLCanvasElement;
+      const { data } = (canvas.getContext("2d") as CanvasRenderingContext2D).getImageData(
+        0,
+        0,
+        canvas.width,
+        canvas.height,
+      );
+      return data.filter((_, i) => i % 4 === 3).reduce((sum, one) => sum + Number(one > 0), 0);
+    });
+    expect(inked).toBeGreaterThan(2000);
+    await page.click('button:text-is("Wash away")');
+    await page.click('button:text-is("Ride the particle at the crosshair")');
+    await page.waitForSelector('.card[aria-label="p along the path of the particle"] svg');
+    await page.click(".stage", { position: { x: 5, y: 5 }, trial: true });
+    const path = await shared(page, "Particle that is ridden");
+    await page.locator(".track input").focus();
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+    const link = new URL(page.url()).searchParams;
+    const place = ["x", "y", "z"].map((name) => Number(link.get(name)));
+    const time = Number(link.get("time"));
+    const { rows } = await ask<{ rows: number[][] }>(path);
+    const row = rows.find((one) => Math.abs((one[1] as number) - time) < 1e-6) as number[];
+    for (let a = 0; a < 3; a++) close(place[a] as number, (row[a + 2] as number) % (2 * Math.PI));
+    expectClean(watched);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,75 @@
+/** Mean of a quantity about events, the nodes where a condition holds: a picture of the plane through them. */
+import { signal } from "@preact/signals-core";
+import { html } from "lit-html";
+import { type Dataset, hasVelocity } from "../state/dataset.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { view } from "../state/model.js";
+import { hasDerivatives, quantityOf } from "../state/quantities.js";
+import { type CardKind, resultsOf } from "./card.js";
+
+interface Result {
+  readonly coordinates: Readonly<Record<string, readonly number[]>>;
+  readonly mean: readonly (readonly (readonly (number | null)[])[])[];
+}
+
+/** Nodes on each side of an event. */
+const LAG = 6;
+const typed = signal<string | null>(null);
+
+/** The condition: the brush, what was typed, or the strongest vortices. */
+export function eventsOf(set: Dataset, what: string): string {
+  if (typed.value !== null) return typed.value;
+  if (view.value.brush !== null) return view.value.brush;
+  return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
+}
+
+/** The two axes of the picture: those with equal steps, at most two of them. */
+const planeOf = ({ axes }: Dataset) => axes.filter(({ coordinates, nodes }) => coordinates === undefined && nodes > 1);
+const isDrawn = (set: Dataset) =>
+  planeOf(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined);
+
+export const around: CardKind = {
+  name: "Around",
+  has: isDrawn,
+  hasQuantity: true,
+  hasTimes: false,
+  question(set, what, time) {
+    const [a, b] = planeOf(set);
+    const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(LAG, Math.floor(axis.nodes / 2) - 1) : 0));
+    return { dataset: set.name, call: "around", what: [what], where: eventsOf(set, what), lag, time };
+  },
+  facts(set, what, [[time, answer]]) {
+    const [a, b] = planeOf(set);
+    const [{ coordinates, mean }] = resultsOf<Result>(answer);
+    const flat = (mean as unknown[]).flat(3) as (number | null)[];
+    const steps = (name: string, spacing: number) => {
+      const at = coordinates[`r_${name}`] ?? [];
+      return [...at.map((one) => one - spacing / 2), (at.at(-1) ?? 0) + spacing / 2];
+    };
+    const [x, y] = [steps(a.name, a.spacing), steps(b.name, b.spacing)];
+    const values = flat.map((one) => one ?? Number.NaN);
+    const seen = values.filter(Number.isFinite);
+    const { symbol } = quantityOf(what);
+    const events = Number(answer.events);
+    return {
+      title: `Mean of ${symbol} around ${String(answer.where)}, t = ${plainNumber(time)}`,
+      chart: {
+        x: { label: `r along ${a.name}`, domain: [x[0], x.at(-1) as number] },
+        y: { label: `r along ${b.name}`, domain: [y[0], y.at(-1) as number] },
+        curves: [],
+        joint: { nx: x.length - 1, ny: y.length - 1, x, y, values },
+      },
+      rows: [
+        ["Events", String(events)],
+        ["At the event", shortNumber(values[Math.floor(values.length / 2)] ?? Number.NaN)],
+        ["Least, greatest", `${shortNumber(Math.min(...seen))}, ${shortNumber(Math.max(...seen))}`],
+      ],
+    };
+  },
+  options: (set) =>
+    html`<input class="wide" type="text" spellcheck="false" aria-label="Condition of events" .value=${eventsOf(set, view.value.what ?? "")}
+      @change=${(event: Event) => {
+        const text = (event.target as HTMLInputElement).value.trim();
+        typed.value = text === "" ? null : text;
+      }} />`,
+};

@@ -1,0 +1,87 @@
+/** Budgets of the turbulent energy and of Reynolds stresses across a channel, in wall units. */
+import { signal } from "@preact/signals-core";
+import { html } from "lit-html";
+import type { Curve } from "../chart.js";
+import { type Dataset, hasVelocity } from "../state/dataset.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { type CardKind, resultsOf } from "./card.js";
+
+interface WallUnits {
+  readonly u_tau: number;
+  readonly y_plus: readonly number[];
+}
+
+const BUDGETS = ["k", "uu", "vv", "ww", "uv"] as const;
+const chosen = signal<(typeof BUDGETS)[number]>("k");
+/** The terms of Moser, Kim and Mansour in words. */
+const TERMS: readonly (readonly [string, string])[] = [
+  ["produc", "Production"],
+  ["dissip", "Dissipation"],
+  ["t-diff", "Turbulent diffusion"],
+  ["v-diff", "Viscous diffusion"],
+  ["p-diff", "Pressure diffusion"],
+  ["p-strain", "Pressure strain"],
+];
+const NAMES: Readonly<Record<string, string>> = {
+  k: "turbulent energy",
+  uu: "⟨uu⟩",
+  vv: "⟨vv⟩",
+  ww: "⟨ww⟩",
+  uv: "⟨uv⟩",
+};
+
+const wallsOf = ({ axes }: Dataset) => axes.find(({ faces }) => faces?.[0] === "wall" && faces[1] === "wall");
+
+export const budget: CardKind = {
+  name: "Budget",
+  has: (set) =>
+    wallsOf(set)?.name === "y" &&
+    hasVelocity(set) &&
+    set.viscosity !== null &&
+    set.fields.some(({ name }) => name === "pressure"),
+  hasQuantity: false,
+  hasTimes: false,
+  question: (set) => ({
+    ...{ dataset: set.name, call: "statistics", reduce: [{ budget: chosen.value }] },
+    ...{ over: ["x", "z", "t"], time: "all", units: "plus" },
+  }),
+  facts(_set, _what, [[, answer]]) {
+    const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
+    const { u_tau, y_plus } = answer.wall_units as WallUnits;
+    // Both walls fold onto one: the mean of the two sides, with the sign that the wall distance gives uv.
+    const n = y_plus.length;
+    const half = Math.ceil(n / 2);
+    const sign = chosen.value === "uv" ? -1 : 1;
+    const folded = (values: readonly (number | null)[]) =>
+      Array.from(
+        { length: half },
+        (_, i) => ((values[i] ?? Number.NaN) + sign * (values[n - 1 - i] ?? Number.NaN)) / 2,
+      );
+    const curves = TERMS.flatMap(([key, label]): Curve[] =>
+      result[key] === undefined
+        ? []
+        : [{ label, points: folded(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
+    );
+    const peak = Math.max(...folded(result.produc ?? []).map(Math.abs));
+    const rest = folded(result.sum ?? []);
+    const outside = rest.filter((_, i) => y_plus[i] > 1).map(Math.abs);
+    return {
+      title: `Budget of the ${NAMES[chosen.value]}, all times, both walls`,
+      chart: { x: { label: "y⁺", isLog: true }, y: { label: "in u_τ⁴/ν" }, curves, zero: true },
+      rows: [
+        ["u_τ", shortNumber(u_tau)],
+        ["Peak production", shortNumber(peak)],
+        ...(peak > 0
+          ? [["Residual, y⁺ > 1", `${plainNumber((100 * Math.max(...outside)) / peak, 2)} % of the peak`] as const]
+          : []),
+      ],
+    };
+  },
+  options: () =>
+    html`${BUDGETS.map(
+      (one) =>
+        html`<button aria-pressed=${chosen.value === one ? "true" : "false"} @click=${() => {
+          chosen.value = one;
+        }}>${one}</button>`,
+    )}`,
+};

@@ -1,0 +1,81 @@
+/** Two-point correlation of a quantity along a periodic axis; across walls, at the place of the crosshair. */
+import { signal } from "@preact/signals-core";
+import { html } from "lit-html";
+import type { Curve } from "../chart.js";
+import type { AxisName, Dataset } from "../state/dataset.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { cross, rested } from "../state/model.js";
+import { quantityOf } from "../state/quantities.js";
+import { type CardKind, nearest, resultsOf } from "./card.js";
+
+interface Result {
+  readonly coordinates: Readonly<Record<string, readonly number[]>>;
+  readonly rho: readonly (number | null)[] | readonly (readonly (number | null)[])[];
+}
+
+const chosen = signal<AxisName>("x");
+const periodicOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => periodic && nodes > 1);
+/** The chosen axis where it is periodic, else the first that is. */
+const axisOf = (set: Dataset) =>
+  periodicOf(set).find(({ name }) => name === chosen.value) ?? (periodicOf(set)[0] as Dataset["axes"][0]);
+/** The axis across which places stay apart. */
+const acrossOf = ({ axes }: Dataset) => axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
+
+export const correlation: CardKind = {
+  name: "Correlation",
+  // Places stay apart along one open axis at most.
+  has: (set) =>
+    periodicOf(set).length > 0 && set.axes.filter(({ periodic, nodes }) => !periodic && nodes > 1).length < 2,
+  hasQuantity: true,
+  hasTimes: true,
+  question(set, what, time) {
+    const across = acrossOf(set);
+    const over = set.axes.filter((axis) => axis !== across && axis.periodic).map(({ name }) => name);
+    const places = across === undefined ? {} : { over };
+    return { dataset: set.name, call: "correlation", what: [what], axis: [axisOf(set).name], ...places, time };
+  },
+  facts(set, what, answers) {
+    const axis = axisOf(set);
+    const across = acrossOf(set);
+    const { symbol } = quantityOf(what);
+    const place = across === undefined ? 0 : (rested.value.cross ?? cross.value)[set.axes.indexOf(across)];
+    let at = 0;
+    const curves = answers.map(([time, answer]): Curve => {
+      const [{ coordinates, rho }] = resultsOf<Result>(answer);
+      const lengths = coordinates[`r_${axis.name}`] ?? [];
+      if (across !== undefined) at = nearest(coordinates[across.name] ?? [], place);
+      const row = (across === undefined ? rho : rho[at]) as readonly (number | null)[];
+      return {
+        label: answers.length > 1 ? `t ${plainNumber(time)}` : `ρ of ${symbol}`,
+        // That of one quantity is symmetric, and repeats itself beyond half of the period.
+        points: lengths
+          .map((r, i): [number, number] => [r, row?.[i] ?? Number.NaN])
+          .filter(([r]) => r >= 0 && r <= axis.length / 2 + 1e-9),
+      };
+    });
+    const first = answers[0][1];
+    const pick = (value: unknown) => (Array.isArray(value) ? value[at] : value) as number | boolean | null | undefined;
+    const length = pick(first.integral_length);
+    const crossed = pick(first.crossed) === false ? ", to half the period" : "";
+    const deviation = pick(first.s_a);
+    const where =
+      across === undefined
+        ? ""
+        : `, ${across.name} = ${plainNumber((resultsOf<Result>(first)[0].coordinates[across.name] ?? [])[at] ?? 0)}`;
+    return {
+      title: `Correlation of ${symbol} along ${axis.name}${where}, t = ${plainNumber(answers[0][0])}`,
+      chart: { x: { label: `separation along ${axis.name}` }, y: { label: "ρ" }, curves, zero: true },
+      rows: [
+        ...(typeof length === "number" ? [[`Integral length${crossed}`, shortNumber(length)] as const] : []),
+        ...(typeof deviation === "number" ? [["Standard deviation", shortNumber(deviation)] as const] : []),
+      ],
+    };
+  },
+  options: (set) =>
+    html`${periodicOf(set).map(
+      ({ name }) =>
+        html`<button aria-pressed=${axisOf(set).name === name ? "true" : "false"} @click=${() => {
+          chosen.value = name;
+        }}>along ${name}</button>`,
+    )}`,
+};

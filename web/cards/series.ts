@@ -1,0 +1,104 @@
+/** The quantity shown at the crosshair at all stored times, and along a line through it. */
+import { signal } from "@preact/signals-core";
+import { html } from "lit-html";
+import type { Curve } from "../chart.js";
+import { AXIS_NAMES, type AxisName, type Dataset, type Vec3 } from "../state/dataset.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { cross, rested, view } from "../state/model.js";
+import { quantityOf } from "../state/quantities.js";
+import type { CardKind } from "./card.js";
+
+interface Rows {
+  readonly columns: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+interface Line {
+  readonly coords: Readonly<Record<string, readonly number[]>>;
+  readonly data: Readonly<Record<string, readonly (number | null)[]>>;
+}
+
+const exact = (place: Vec3) => place.map((one) => Number(one.toPrecision(9))) as unknown as Vec3;
+/** Where the crosshair was when it last rested. */
+const restedPlace = () => exact(rested.value.cross ?? cross.value);
+const known = (value: number | null): number => value ?? Number.NaN;
+const placeText = (at: Vec3) => at.map((one) => plainNumber(one)).join(", ");
+
+/** The series over time at the crosshair. */
+export const series: CardKind = {
+  name: "Series",
+  has: ({ times }) => times.length > 1,
+  hasQuantity: true,
+  hasTimes: false,
+  question: ({ name }, what) => ({
+    ...{ dataset: name, call: "values", what: [what], points: [restedPlace()], time: "all" },
+    method: rested.value.method,
+  }),
+  facts(_set, what, [[time, answer]]) {
+    const { columns, rows } = answer as unknown as Rows;
+    const t = columns.findIndex(({ name }) => name === "t");
+    const points = rows.map((row): [number, number] => [known(row[t]), known(row.at(-1) as number | null)]);
+    const values = points.map(([, y]) => y).filter(Number.isFinite);
+    const { symbol } = quantityOf(what);
+    const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+    const now = points.find(([at]) => at === time);
+    return {
+      title: `${symbol} at ${placeText(restedPlace())}`,
+      chart: {
+        x: { label: "t" },
+        y: { label: symbol },
+        curves: [{ label: symbol, points }],
+        mark: view.value.time ?? time,
+      },
+      rows: [
+        ...(now === undefined ? [] : [[`At t = ${plainNumber(time)}`, shortNumber(now[1])] as const]),
+        ["Mean of stored times", shortNumber(mean)],
+        ["Least, greatest", `${shortNumber(Math.min(...values))}, ${shortNumber(Math.max(...values))}`],
+      ],
+    };
+  },
+};
+
+const lineAxis = signal<AxisName>("x");
+const MOST_ON_LINE = 512;
+
+/** The values along a line through the crosshair. */
+export const line: CardKind = {
+  name: "Line",
+  has: () => true,
+  hasQuantity: true,
+  hasTimes: true,
+  question({ name, axes }, what, time) {
+    const at = restedPlace();
+    const along = AXIS_NAMES.indexOf(lineAxis.value);
+    const fixed = AXIS_NAMES.flatMap((axis, a) => (a === along ? [] : [[axis, at[a]] as const]));
+    const samples = Math.min(MOST_ON_LINE, 4 * axes[along].nodes);
+    const members = { ...Object.fromEntries(fixed), time, method: rested.value.method, samples };
+    return { dataset: name, call: "grid", what: [what], ...members };
+  },
+  facts(_set, what, answers) {
+    const axis = lineAxis.value;
+    const { symbol } = quantityOf(what);
+    const curves = answers.map(([time, answer]): Curve => {
+      const { coords, data } = answer as unknown as Line;
+      const values = Object.values(data)[0] ?? [];
+      const label = answers.length > 1 ? `t ${plainNumber(time)}` : symbol;
+      return { label, points: (coords[axis] ?? []).map((one, i) => [one, known(values[i])]) };
+    });
+    const at = restedPlace();
+    const others = AXIS_NAMES.flatMap((name, a) => (name === axis ? [] : [`${name} = ${plainNumber(at[a])}`]));
+    return {
+      title: `${symbol} along ${axis} at ${others.join(", ")}`,
+      chart: { x: { label: axis }, y: { label: symbol }, curves, mark: at[AXIS_NAMES.indexOf(axis)] },
+      rows: [],
+    };
+  },
+  options: ({ axes }: Dataset) =>
+    html`${axes
+      .filter(({ nodes }) => nodes > 1)
+      .map(
+        ({ name }) =>
+          html`<button aria-pressed=${lineAxis.value === name ? "true" : "false"} @click=${() => {
+            lineAxis.value = name;
+          }}>along ${name}</button>`,
+      )}`,
+};

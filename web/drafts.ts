@@ -1,0 +1,205 @@
+/** Add data: files that wait for a person, what each is taken for, the lines that are open, and confirming it. */
+import { signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { opened } from "./export/jobs-list.js";
+import { copy, say } from "./notify.js";
+import { send } from "./state/ask.js";
+import type { Listed } from "./state/dataset.js";
+import { EMPTY } from "./state/link.js";
+import { datasets, open, saveLink } from "./state/model.js";
+
+interface Line {
+  readonly about: string;
+  /** Whether it contradicts the file, and is overridden by name. */
+  readonly red: boolean;
+  readonly question: string;
+  readonly answer: string | null;
+  /** The name of its answer. */
+  readonly flag: string;
+}
+interface Draft {
+  readonly id: string;
+  readonly file: string;
+  readonly files: number;
+  readonly name: string;
+  readonly producer: string;
+  readonly what: readonly { readonly label: string; readonly text: string }[];
+  readonly problems: readonly string[];
+  readonly why: readonly string[];
+  readonly mind: readonly string[];
+  readonly assumed: readonly string[];
+  readonly look: readonly string[];
+  readonly unused: readonly string[];
+  readonly open: readonly Line[];
+  readonly notes: readonly Line[];
+  readonly answers: Readonly<Record<string, string | readonly string[]>>;
+  readonly series: boolean;
+  readonly picture: boolean;
+  readonly mayConfirm: boolean;
+  readonly command: string;
+}
+interface Waiting {
+  readonly manage: boolean;
+  readonly waiting: number;
+  readonly drafts: readonly Pick<Draft, "id" | "file" | "files">[];
+}
+
+/** What waits; null until it was read. */
+export const waiting = signal<Waiting | null>(null);
+const isShown = signal(false);
+const draft = signal<Draft | null>(null);
+/** The address of the slice of the draft. */
+const picture = signal<string | null>(null);
+const failure = signal("");
+const never = new AbortController().signal;
+
+/** Reads what waits; a caller who may not confirm sees nothing of it. */
+export async function readWaiting(): Promise<void> {
+  try {
+    waiting.value = (await (await send("api/drafts", {}, never)).json()) as Waiting;
+  } catch {
+    waiting.value = null;
+  }
+}
+
+/** How many files may be confirmed here. */
+export const confirmable = (): number => (waiting.value?.manage ? waiting.value.waiting : 0);
+
+const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
+
+async function run(steps: () => Promise<void>): Promise<void> {
+  failure.value = "";
+  try {
+    await steps();
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function show(next: Draft): Promise<void> {
+  draft.value = next;
+  if (picture.peek() !== null) URL.revokeObjectURL(picture.peek() as string);
+  picture.value = null;
+  if (!next.picture) return;
+  const slice = await (await send(`${pathOf(next.id)}?format=png`, {}, never)).blob();
+  if (draft.peek()?.id === next.id) picture.value = URL.createObjectURL(slice);
+}
+
+const readDraft = (id: string) => run(async () => show((await (await send(pathOf(id), {}, never)).json()) as Draft));
+
+/** Opens the dialog with the first file that waits. */
+export function openDrafts(): void {
+  isShown.value = true;
+  void run(async () => {
+    await readWaiting();
+    const [first] = waiting.peek()?.drafts ?? [];
+    if (first === undefined) draft.value = null;
+    else await readDraft(draft.peek()?.id ?? first.id);
+  });
+}
+
+const JSON_BODY = { "content-type": "application/json" };
+
+/** Gives answers to the draft, and shows what it is then. */
+function answer(id: string, body: object): void {
+  const init = { method: "PATCH", headers: JSON_BODY, body: JSON.stringify(body) };
+  void run(async () => show((await (await send(pathOf(id), init, never)).json()) as Draft));
+}
+
+/** Confirms the draft and opens the dataset that it has become. */
+function confirm(id: string): void {
+  void run(async () => {
+    const init = { method: "POST", headers: JSON_BODY, body: "{}" };
+    const { dataset } = (await (await send(`${pathOf(id)}/confirm`, init, never)).json()) as { dataset: string };
+    draft.value = null;
+    isShown.value = false;
+    const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };
+    datasets.value = list.datasets;
+    await open({ ...EMPTY, dataset });
+    saveLink("push");
+    say(`${dataset} is served`);
+    await readWaiting();
+  });
+}
+
+const bullets = (title: string, texts: readonly string[], style = "") =>
+  texts.length === 0
+    ? nothing
+    : html`<section><h3>${title}</h3><ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
+
+/** The answer that a text gives to a line: of the line's own flag, or of one that is named, such as `--spacing 0.1`. */
+export function answerIn(text: string, flag: string): Readonly<Record<string, string | null>> {
+  const named = /^--([a-z-]+)[ =]+(.+)$/.exec(text.trim());
+  if (named !== null) return { [named[1]]: named[2].trim() };
+  return { [flag]: text.trim() === "" ? null : text.trim() };
+}
+
+function lineView({ id, answers }: Draft, { about, red, question, answer: known, flag }: Line): TemplateResult {
+  const given = answers[flag];
+  const despite = [answers.despite ?? []].flat();
+  const hasField = /^[a-z-]+$/.test(flag);
+  return html`<section class=${red ? "error" : ""}><p>${question}</p>${known === null ? nothing : html`<p class="quiet">${known}</p>`}
+    ${
+      hasField
+        ? html`<input type="text" class="wide" spellcheck="false" placeholder=${flag} aria-label=${`${flag}: ${question}`}
+        .value=${given === undefined ? "" : [given].flat().join(", ")} @change=${(event: Event) =>
+          answer(id, answerIn((event.target as HTMLInputElement).value, flag))} />`
+        : nothing
+    }
+    ${
+      red
+        ? html`<div class="chips"><button @click=${() => answer(id, { despite: [...despite, about] })}>Serve it despite this</button></div>`
+        : nothing
+    }</section>`;
+}
+
+function draftView(one: Draft): TemplateResult {
+  const { id, what, problems, why, mind, assumed, look, unused, files, series, mayConfirm, command } = one;
+  const isChanged = Object.keys(one.answers).length > 0;
+  return html`<div class="panel">
+    <h3>${one.file}: ${one.producer}</h3>
+    <div class="rows"><span>Name of the dataset</span><input type="text" aria-label="Name of the dataset" .value=${one.name} @change=${(
+      event: Event,
+    ) => answer(id, { name: (event.target as HTMLInputElement).value.trim() || null })} />
+      ${what.map(({ label, text }) => html`<span class="quiet">${label}</span><span>${text}</span>`)}</div>
+    ${bullets("It cannot be served", problems, "error")}
+    ${one.open.length === 0 ? nothing : html`<h3>Open</h3>${one.open.map((line) => lineView(one, line))}`}
+    ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
+    ${bullets("Look", look)}${bullets("Why", why)}${bullets("Mind", mind)}${bullets("Assumed", assumed)}
+    ${bullets(
+      "Notes",
+      one.notes.map(({ question }) => question),
+    )}
+    ${bullets("Not used", unused.slice(0, 12), "quiet")}
+    <div class="chips">${
+      files > 1
+        ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`
+        : nothing
+    }${
+      isChanged
+        ? html`<button @click=${() => answer(id, Object.fromEntries(Object.keys(one.answers).map((flag) => [flag, null])))}>Take answers back</button>`
+        : nothing
+    }<button class="primary" ?disabled=${!mayConfirm} @click=${() => confirm(id)}>Confirm</button></div>
+    <section><div class="card-head"><h3>The same by command line</h3><button class="plain" @click=${() => void copy(command, "Command")}>Copy</button></div><pre role="group" tabindex="0" aria-label="Command">${command}</pre></section>
+  </div>`;
+}
+
+/** The dialog. */
+export function draftsDialog(): TemplateResult | typeof nothing {
+  if (!isShown.value) return nothing;
+  const list = waiting.value?.drafts ?? [];
+  const now = draft.value;
+  const close = () => {
+    isShown.value = false;
+  };
+  return html`<dialog class="sheet" aria-label="Add data" ${ref(opened)} @close=${close}>
+    <header><h2>Add data</h2><button aria-label="Close" @click=${close}>×</button></header>
+    <div class="body two">
+      <div class="chips files" role="group" aria-label="Files that wait">${list.map(
+        ({ id, file, files }) =>
+          html`<button aria-pressed=${now?.id === id ? "true" : "false"} @click=${() => void readDraft(id)}>${file}${files > 1 ? ` (${files})` : ""}</button>`,
+      )}${list.length === 0 ? html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>` : nothing}</div>
+      <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${now === null ? nothing : draftView(now)}</div>
+    </div></dialog>`;
+}

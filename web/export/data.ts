@@ -1,0 +1,88 @@
+/** Data as files: the plane shown, a box of stored nodes, all of a frame. */
+import { signal } from "@preact/signals-core";
+import { html, type TemplateResult } from "lit-html";
+import { addressOf, type Question, rootOf } from "../state/ask.js";
+import { AXIS_NAMES, type AxisName, type Dataset, nodeOf } from "../state/dataset.js";
+import { cross, dataset, frameOf, view } from "../state/model.js";
+
+const PLANE_FORMS = [
+  ["CSV", "csv"],
+  ["NumPy", "npy"],
+  ["NetCDF", "nc"],
+  ["HDF5", "h5"],
+  ["Zarr", "zarr"],
+  ["JSON", "json"],
+] as const;
+const NODE_FORMS = [...PLANE_FORMS.slice(0, 5), ["XDMF", "xmf"]] as const;
+
+/** What a box holds; null is the quantity shown. */
+const what = signal<string | null>(null);
+/** Nodes of a box by axis, as they were typed; what is missing is half of the axis about the crosshair. */
+const typed = signal<Readonly<Partial<Record<AxisName, string>>>>({});
+const INDICES = { x: "i", y: "j", z: "k" } as const;
+
+/** Half of an axis about a place, as `first:end` in nodes; all of a short axis. */
+function usualNodes(axis: Dataset["axes"][0], place: number): string {
+  const half = Math.floor(axis.nodes / 4);
+  if (half < 4) return `0:${axis.nodes}`;
+  const middle = Math.round(nodeOf(axis, place));
+  const first = axis.periodic
+    ? (middle - half + axis.nodes) % axis.nodes
+    : Math.min(axis.nodes - 2 * half, Math.max(0, middle - half));
+  return `${first}:${first + 2 * half}`;
+}
+
+const nodesText = (set: Dataset, a: number) =>
+  typed.value[AXIS_NAMES[a]] ?? usualNodes(set.axes[a], (view.value.cross ?? cross.value)[a]);
+
+/** The question of the box. */
+export function boxQuestion(set: Dataset): Question {
+  const box = AXIS_NAMES.map((name, a) => [INDICES[name], nodesText(set, a)] as const);
+  const frame = frameOf(view.value.time, set);
+  return {
+    ...{ dataset: set.name, call: "nodes", what: what.value ?? view.value.what ?? "" },
+    ...Object.fromEntries(box),
+    frame,
+  };
+}
+
+/** How many nodes a text means; null if it cannot be read. */
+function countIn(text: string): number | null {
+  const found = /^(\d+)(?::(\d+)(?::(\d+))?)?$/.exec(text.trim());
+  if (found === null) return null;
+  const [, first, end, stride = "1"] = found;
+  return end === undefined ? 1 : Math.ceil((Number(end) - Number(first)) / Number(stride));
+}
+
+function links(forms: readonly (readonly [string, string])[], question: Question): TemplateResult {
+  return html`<div class="chips">${forms.map(
+    ([name, format]) => html`<a href=${rootOf() + addressOf({ ...question, format })} download>${name}</a>`,
+  )}</div>`;
+}
+
+export function dataPart(plane: Question): TemplateResult {
+  const set = dataset.value as Dataset;
+  const box = boxQuestion(set);
+  const all: Question = { dataset: set.name, call: "nodes", what: box.what, frame: box.frame };
+  const counts = AXIS_NAMES.map((_, a) => countIn(nodesText(set, a)));
+  const total = counts.every((n) => n !== null && n > 0)
+    ? `${counts.join(" × ")} nodes`
+    : "A node, or first:end:stride";
+  return html`<section><h3>Plane shown</h3>${links(PLANE_FORMS, plane)}</section>
+    <section><h3>Box of stored nodes</h3><div class="rows">
+      <span>Quantities</span><input type="text" spellcheck="false" aria-label="Quantities of the box" .value=${String(box.what)}
+        @change=${(event: Event) => {
+          const text = (event.target as HTMLInputElement).value.trim();
+          what.value = text === "" ? null : text;
+        }} />
+      ${AXIS_NAMES.map(
+        (name, a) =>
+          html`<span>${name}, first:end of ${set.axes[a].nodes}</span><input type="text" inputmode="numeric" aria-label=${`Nodes along ${name}`} .value=${nodesText(set, a)}
+            @change=${(event: Event) => {
+              const text = (event.target as HTMLInputElement).value.trim();
+              typed.value = { ...typed.peek(), [name]: text === "" ? undefined : text };
+            }} />`,
+      )}</div>
+      <p class="quiet">${total}</p>${links(NODE_FORMS, box)}</section>
+    <section><h3>All nodes at this time</h3>${links(NODE_FORMS, all)}</section>`;
+}

@@ -1,0 +1,330 @@
+/** The figure of the panes shown: one raster picture a pane, everything else as vectors, on white. */
+import { barTicks, partOf } from "../draw/bar.js";
+import type { Pane, PlanePane } from "../draw/layout.js";
+import { colourTable, type MapName, surfaceTable } from "../draw/maps.js";
+import type { Dataset, Vec3 } from "../state/dataset.js";
+import { inPi, plainNumber, ticksOf } from "../state/format.js";
+import type { Range } from "../state/link.js";
+import { PLANE_AXES } from "../state/model.js";
+import type { Picture } from "../state/volumes.js";
+
+/** Sizes of figures: width, height where it is fixed, and text, in points. */
+export const SIZES = {
+  "86 mm": { width: (86 / 25.4) * 72, height: null, text: 7 },
+  "178 mm": { width: (178 / 25.4) * 72, height: null, text: 8 },
+  Slide: { width: 720, height: 405, text: 12 },
+  "1080p": { width: 1440, height: 810, text: 18 },
+} as const;
+export type SizeName = keyof typeof SIZES;
+
+/** A colour bar. */
+export interface Bar {
+  readonly range: Range;
+  readonly map: MapName;
+  readonly label: string;
+  readonly isLit: boolean;
+}
+
+/** A pane as a figure shows it. */
+export interface FigurePane {
+  readonly pane: Pane;
+  readonly title: string;
+  readonly bar: Bar;
+  /** Samples of a plane, or the picture of space. */
+  readonly picture: Picture | string;
+}
+
+export interface Figure {
+  readonly dataset: Dataset;
+  readonly centre: Vec3;
+  /** Length of a pixel of the stage. */
+  readonly pixel: number;
+  readonly panes: readonly FigurePane[];
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+const INK = "#111111";
+const FONT = "Inter";
+
+type Attributes = Readonly<Record<string, string | number>>;
+function element(name: string, attributes: Attributes, ...children: readonly (Element | string)[]): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes))
+    made.setAttribute(key, typeof value === "number" ? String(Number(value.toFixed(3))) : value);
+  made.append(...children);
+  return made;
+}
+
+/** Bilinear value of a picture at a position; NaN outside. */
+function valueAt({ data, columns, rows, box, tiles }: Picture, h: number, v: number): number {
+  const [left, below, width, height] = box;
+  let [i, j] = [((h - left) / width) * columns, ((v - below) / height) * rows];
+  // Samples of open axes lie in the middle of their cells, those of periodic ones at their beginning.
+  if (!tiles[0]) i -= 0.5;
+  if (!tiles[1]) j -= 0.5;
+  if (!tiles[0] && (i < -0.51 || i > columns - 0.49)) return Number.NaN;
+  if (!tiles[1] && (j < -0.51 || j > rows - 0.49)) return Number.NaN;
+  const [i0, j0] = [Math.floor(i), Math.floor(j)];
+  const at = (p: number, q: number): number => {
+    const x = tiles[0] ? ((p % columns) + columns) % columns : Math.min(columns - 1, Math.max(0, p));
+    const y = tiles[1] ? ((q % rows) + rows) % rows : Math.min(rows - 1, Math.max(0, q));
+    return data[y * columns + x];
+  };
+  const [s, t] = [i - i0, j - j0];
+  return (
+    (1 - s) * (1 - t) * at(i0, j0) +
+    s * (1 - t) * at(i0 + 1, j0) +
+    (1 - s) * t * at(i0, j0 + 1) +
+    s * t * at(i0 + 1, j0 + 1)
+  );
+}
+
+/** The colours of a plane as the address of a PNG, 300 pixels an inch. */
+function rasterOf(
+  picture: Picture,
+  { range, map }: Bar,
+  [left, below, width, height]: readonly number[],
+  columns: number,
+  rows: number,
+): string {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const c = canvas.getContext("2d") as CanvasRenderingContext2D;
+  const image = c.createImageData(columns, rows);
+  const table = colourTable(map);
+  for (let y = 0; y < rows; y++) {
+    const v = below + height * (1 - (y + 0.5) / rows);
+    for (let x = 0; x < columns; x++) {
+      const value = valueAt(picture, left + (width * (x + 0.5)) / columns, v);
+      const to = 4 * (y * columns + x);
+      if (!Number.isFinite(value)) continue;
+      const colour = 4 * Math.round(255 * Math.min(1, Math.max(0, partOf(range, value))));
+      image.data[to] = table[colour];
+      image.data[to + 1] = table[colour + 1];
+      image.data[to + 2] = table[colour + 2];
+      image.data[to + 3] = 255;
+    }
+  }
+  c.putImageData(image, 0, 0);
+  return canvas.toDataURL("image/png");
+}
+
+interface Frame {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly text: number;
+}
+
+const label = (text: string, x: number, y: number, size: number, more: Attributes = {}) =>
+  element("text", { x, y, "font-family": FONT, "font-size": size, fill: INK, ...more }, text);
+
+/** Pixels an inch of a raster picture. */
+const DENSITY = 300 / 72;
+
+function planePart({ dataset, centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
+  const { x, y, width, height, text } = frame;
+  const pane = shown.pane as PlanePane;
+  const group = element("g", {});
+  const [h, v] = PLANE_AXES[pane.plane];
+  let [left, below] = [centre[h] - (pane.rect.width / 2) * pixel, centre[v] - (pane.rect.height / 2) * pixel];
+  let [wide, high] = [pane.rect.width * pixel, pane.rect.height * pixel];
+  // Nothing of an open axis lies beyond its ends: the frame ends there.
+  const clip = (a: number, from: number, size: number): [number, number] => {
+    const { periodic, first, last } = dataset.axes[a];
+    if (periodic) return [from, size];
+    const low = Math.max(first, from);
+    return [low, Math.max(1e-12, Math.min(last, from + size) - low)];
+  };
+  const whole = { left, below, wide, high };
+  [left, wide] = clip(h, left, wide);
+  [below, high] = clip(v, below, high);
+  const fx = x + ((left - whole.left) / whole.wide) * width;
+  const fw = (wide / whole.wide) * width;
+  const fh = (high / whole.high) * height;
+  const fy = y + height - ((below - whole.below) / whole.high) * height - fh;
+  if (typeof shown.picture !== "string") {
+    const [columns, rows] = [Math.round(fw * DENSITY), Math.round(fh * DENSITY)];
+    const href = rasterOf(shown.picture, shown.bar, [left, below, wide, high], columns, rows);
+    group.append(element("image", { x: fx, y: fy, width: fw, height: fh, href, preserveAspectRatio: "none" }));
+  }
+  group.append(
+    element("rect", { x: fx, y: fy, width: fw, height: fh, fill: "none", stroke: INK, "stroke-width": 0.5 }),
+  );
+  for (const [side, a] of [h, v].entries()) {
+    const axis = dataset.axes[a];
+    const [from, to] = side === 0 ? [left, left + wide] : [below, below + high];
+    const isPi = inPi(axis.length) !== null;
+    for (const tick of ticksOf(from, to, (side === 0 ? fw : fh) / (6 * text), isPi)) {
+      const turn = axis.periodic ? Math.floor((tick - axis.first) / axis.length + 1e-9) * axis.length : 0;
+      const inside = Math.abs(tick - turn) < 1e-12 ? 0 : tick - turn;
+      const name = (isPi ? inPi(inside) : null) ?? plainNumber(inside, 3);
+      const part = (tick - from) / (to - from);
+      const p = side === 0 ? fx + part * fw : fy + fh - part * fh;
+      const line = { stroke: INK, "stroke-width": 0.5 };
+      if (side === 0) {
+        group.append(element("line", { x1: p, x2: p, y1: fy + fh, y2: fy + fh + 0.4 * text, ...line }));
+        group.append(label(name, p, fy + fh + 1.4 * text, text, { "text-anchor": "middle" }));
+      } else {
+        group.append(element("line", { x1: fx - 0.4 * text, x2: fx, y1: p, y2: p, ...line }));
+        group.append(label(name, fx - 0.6 * text, p + 0.35 * text, text, { "text-anchor": "end" }));
+      }
+    }
+  }
+  const names = [h, v].map((a) => "xyz"[a]);
+  group.append(label(names[0], fx + fw / 2, fy + fh + 2.6 * text, text, { "text-anchor": "middle" }));
+  group.append(label(names[1], x - 3.2 * text, fy + fh / 2, text, { "text-anchor": "middle" }));
+  group.append(label(shown.title, fx, fy - 0.5 * text, text, { "font-weight": "bold" }));
+  return group;
+}
+
+function barPart(
+  { range, map, label: name, isLit }: Bar,
+  x: number,
+  y: number,
+  height: number,
+  text: number,
+): SVGElement {
+  const group = element("g", {});
+  const table = isLit ? surfaceTable(map) : colourTable(map);
+  const canvas = document.createElement("canvas");
+  canvas.width = 1;
+  canvas.height = 256;
+  const c = canvas.getContext("2d") as CanvasRenderingContext2D;
+  for (let i = 0; i < 256; i++) {
+    const at = 4 * (255 - i);
+    c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+    c.fillRect(0, i, 1, 1);
+  }
+  const box = { x, y, width: text, height };
+  group.append(element("image", { ...box, href: canvas.toDataURL("image/png"), preserveAspectRatio: "none" }));
+  group.append(element("rect", { ...box, fill: "none", stroke: INK, "stroke-width": 0.5 }));
+  let last = Number.POSITIVE_INFINITY;
+  for (const tick of barTicks(range)) {
+    const p = y + height * (1 - partOf(range, tick));
+    if (last - p < 1.3 * text) continue;
+    last = p;
+    group.append(element("line", { x1: x + text, x2: x + 1.3 * text, y1: p, y2: p, stroke: INK, "stroke-width": 0.5 }));
+    group.append(label(plainNumber(tick, 3), x + 1.6 * text, p + 0.35 * text, text));
+  }
+  group.append(label(name, x, y - 0.5 * text, text));
+  return group;
+}
+
+/** The panes of a figure as one SVG, in points. */
+export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
+  const { width, height: fixed, text } = SIZES[name];
+  const rows = [...new Set(figure.panes.map(({ pane }) => pane.rect.y))].map((y) =>
+    figure.panes.filter(({ pane }) => pane.rect.y === y),
+  );
+  const columns = Math.max(...rows.map((row) => row.length));
+  const [left, below, above, right] = [4.2 * text, 3.2 * text, 2 * text, 5.5 * text];
+  const [{ pane }] = figure.panes;
+  const aspect = pane.rect.height / pane.rect.width;
+  let plot = (width - right) / columns - left;
+  // A figure of fixed height is as wide as its panes allow.
+  if (fixed !== null) plot = Math.min(plot, (fixed / rows.length - above - below) / aspect);
+  const tall = plot * aspect;
+  const height = fixed ?? rows.length * (tall + above + below);
+  const start = (width - right - columns * (plot + left)) / 2;
+  const svg = element("svg", {
+    ...{ viewBox: `0 0 ${width.toFixed(3)} ${height.toFixed(3)}` },
+    ...{ width: `${width.toFixed(3)}pt`, height: `${height.toFixed(3)}pt` },
+  }) as SVGSVGElement;
+  svg.append(element("rect", { x: 0, y: 0, width, height, fill: "#ffffff" }));
+  const top = fixed === null ? 0 : (fixed - rows.length * (tall + above + below)) / 2;
+  for (const [r, row] of rows.entries()) {
+    const y = top + r * (tall + above + below) + above;
+    for (const [i, shown] of row.entries()) {
+      const frame = { x: start + i * (plot + left) + left, y, width: plot, height: tall, text };
+      if (shown.pane.kind === "plane") svg.append(planePart(figure, shown, frame));
+      else {
+        const box = { x: frame.x, y, width: plot, height: tall };
+        svg.append(element("image", { ...box, href: String(shown.picture), preserveAspectRatio: "none" }));
+        svg.append(label(shown.title, frame.x, y - 0.5 * text, text, { "font-weight": "bold" }));
+      }
+    }
+    // One bar a row: planes share theirs, and space has its own below.
+    const bar = (row.find((one) => r > 0 && one.pane.kind === "space") ?? row[0]).bar;
+    svg.append(barPart(bar, start + columns * (plot + left) + 0.8 * text, y, Math.min(tall, 18 * text), text));
+  }
+  return svg;
+}
+
+/** Size of the text of charts as they are drawn on the screen. */
+const CHART_TEXT = 12;
+
+/** A chart that was drawn for the screen as a figure of its own, in black on white. */
+export function chartFigure(draw: (width: number, height: number) => Element, name: SizeName): SVGSVGElement {
+  const { width, height: fixed, text } = SIZES[name];
+  const height = fixed ?? 0.66 * width;
+  const scale = text / CHART_TEXT;
+  const chart = draw(Math.round(width / scale), Math.round(height / scale));
+  for (const one of chart.querySelectorAll('[stroke="var(--ground)"]')) one.setAttribute("stroke", "#ffffff");
+  for (const one of [chart, ...chart.querySelectorAll("[fill=currentColor], [stroke=currentColor]")])
+    for (const kind of ["fill", "stroke"]) if (one.getAttribute(kind) === "currentColor") one.setAttribute(kind, INK);
+  chart.querySelector("style")?.remove();
+  for (const one of [chart, ...chart.querySelectorAll("[font-family]")]) one.setAttribute("font-family", FONT);
+  chart.removeAttribute("style");
+  chart.setAttribute("font-size", String(CHART_TEXT));
+  const group = element(
+    "g",
+    { transform: `scale(${scale.toFixed(5)})` },
+    ...(chart.childNodes as unknown as Element[]),
+  );
+  for (const { name: key, value } of chart.attributes)
+    if (/^(fill|font|text|stroke|color)/.test(key)) group.setAttribute(key, value);
+  return element(
+    "svg",
+    {
+      ...{ viewBox: `0 0 ${width.toFixed(3)} ${height.toFixed(3)}` },
+      ...{ width: `${width.toFixed(3)}pt`, height: `${height.toFixed(3)}pt` },
+    },
+    element("rect", { x: 0, y: 0, width, height, fill: "#ffffff" }),
+    group,
+  ) as SVGSVGElement;
+}
+
+const base64 = (bytes: ArrayBuffer) => {
+  let text = "";
+  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
+  return btoa(text);
+};
+const FACES = [
+  [400, new URL("../fonts/inter-Regular.woff2", import.meta.url).href],
+  [600, new URL("../fonts/inter-SemiBold.woff2", import.meta.url).href],
+] as const;
+
+/** An SVG as a file, its fonts in it. */
+export async function svgFile(svg: SVGSVGElement): Promise<string> {
+  const faces = await Promise.all(
+    FACES.map(async ([weight, url]) => {
+      const bytes = await (await fetch(url)).arrayBuffer();
+      return `@font-face{font-family:${FONT};font-weight:${weight};src:url(data:font/woff2;base64,${base64(bytes)}) format("woff2")}`;
+    }),
+  );
+  const text = new XMLSerializer().serializeToString(svg);
+  return text.replace(/^(<svg[^>]*>)/, `$1<style>${faces.join("")}</style>`);
+}
+
+/** An SVG as a PNG, so many pixels a point. */
+export async function pngOf(svg: SVGSVGElement, scale: number): Promise<Blob> {
+  const url = URL.createObjectURL(new Blob([await svgFile(svg)], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    const { width, height } = svg.viewBox.baseVal;
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (blob === null) throw new Error("The browser has no memory for a picture of this size");
+    return blob;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}

@@ -1,0 +1,31 @@
+/** A figure as PDF: vectors and embedded fonts by jsPDF and svg2pdf.js, loaded on demand. */
+import { jsPDF } from "jspdf";
+import { svg2pdf } from "svg2pdf.js";
+
+const FONTS = [
+  ["normal", new URL("../fonts/inter-Regular.ttf", import.meta.url).href],
+  ["bold", new URL("../fonts/inter-SemiBold.ttf", import.meta.url).href],
+] as const;
+
+const binary = (bytes: ArrayBuffer) => {
+  let text = "";
+  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
+  return text;
+};
+
+/** Writes an SVG whose units are points. */
+export async function pdfOf(svg: SVGSVGElement, title: string): Promise<Blob> {
+  const { width, height } = svg.viewBox.baseVal;
+  const pdf = new jsPDF({
+    ...{ unit: "pt", format: [width, height], compress: true },
+    orientation: width > height ? "landscape" : "portrait",
+  });
+  for (const [style, url] of FONTS) {
+    const file = `inter-${style}.ttf`;
+    pdf.addFileToVFS(file, btoa(binary(await (await fetch(url)).arrayBuffer())));
+    pdf.addFont(file, "Inter", style);
+  }
+  pdf.setProperties({ title, creator: "fieldprobe" });
+  await svg2pdf(svg, pdf, { x: 0, y: 0, width, height });
+  return pdf.output("blob");
+}

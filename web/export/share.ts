@@ -1,0 +1,118 @@
+/** Share: the link, and each question behind what is shown as curl, command line and Python, or asked as a job. */
+import { signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { copy, say } from "../notify.js";
+import { type Question, rootOf, type Shared } from "../state/ask.js";
+import { startJob } from "../state/jobs.js";
+import {
+  cross,
+  dataset,
+  frameOf,
+  furtherWants,
+  hasSpace,
+  pixel,
+  planesOf,
+  plannedPicture,
+  saveLink,
+  shownOf,
+  valueQuestion,
+  view,
+} from "../state/model.js";
+import { quantityOf } from "../state/quantities.js";
+import { commandOf, curlOf, pythonOf } from "./code.js";
+import { opened, openJobs } from "./jobs-list.js";
+
+const isShown = signal(false);
+/** The title of the chosen question; null is the first. */
+const chosen = signal<string | null>(null);
+const jobForm = signal("json");
+
+/** Opens Share, with the question of a title chosen. */
+export function openShare(title: string | null = null): void {
+  saveLink("replace");
+  chosen.value = title;
+  isShown.value = true;
+}
+
+const PLANES = { z: "xy", x: "zy", y: "xz" } as const;
+/** Forms of the results of jobs: tables have fewer. */
+const FORMS = ["json", "csv", "npz", "nc"] as const;
+
+/** The questions whose answers are shown now, the number at the crosshair first. */
+export function questionsShown(): readonly Shared[] {
+  const now = view.value;
+  const shown = shownOf(now);
+  if (shown === null || now.centre === null) return [];
+  const { symbol } = quantityOf(shown.what);
+  const found: Shared[] = [{ title: `${symbol} at the crosshair`, question: valueQuestion(shown, cross.value) }];
+  const second = now.show === "compare" ? shownOf(now, true) : null;
+  if (second !== null) found.push({ title: "B at the crosshair", question: valueQuestion(second, cross.value) });
+  for (const plane of pixel.value > 0 ? planesOf(now) : []) {
+    const { question } = plannedPicture(shown, plane, cross.value, now.centre, pixel.value);
+    found.push({ title: `Plane ${PLANES[plane]}`, question });
+  }
+  const frame = frameOf(now.time, shown.dataset);
+  if (hasSpace(now)) {
+    const { what } = now.surface;
+    const question = { dataset: shown.dataset.name, call: "nodes", what, frame };
+    found.push({ title: `Surface of ${quantityOf(what).symbol}`, question });
+  }
+  for (const wants of furtherWants.value.values()) found.push(...wants.flatMap(({ shared = [] }) => shared));
+  return found;
+}
+
+export const baseOf = (): string => rootOf().replace(/\/$/, "");
+
+/** A question as curl, command line and Python. `tail` follows the Python. */
+export function codeViews(question: Question, tail = ""): TemplateResult {
+  const texts = [
+    ["curl", curlOf(question, baseOf())],
+    ["Command line", commandOf(question, baseOf())],
+    ["Python", pythonOf(question, baseOf()) + tail],
+  ] as const;
+  return html`${texts.map(
+    ([name, text]) =>
+      html`<section class="code"><div class="card-head"><h3>${name}</h3><button class="plain" aria-label=${`Copy ${name}`} @click=${() => void copy(text, name)}>Copy</button></div><pre role="group" tabindex="0" aria-label=${name}>${text}</pre></section>`,
+  )}`;
+}
+
+async function submit(question: Question): Promise<void> {
+  try {
+    await startJob(question, jobForm.peek());
+    openJobs();
+    isShown.value = false;
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The dialog. */
+export function shareDialog(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  const questions = isShown.value ? questionsShown() : [];
+  const now = questions.find(({ title }) => title === chosen.value) ?? questions[0];
+  if (set === null || now === undefined) return nothing;
+  const close = () => {
+    isShown.value = false;
+  };
+  return html`<dialog class="sheet" aria-label="Share" ${ref(opened)} @close=${close}>
+    <header><h2>Share</h2><button aria-label="Close" @click=${close}>×</button></header>
+    <div class="body">
+      <section><h3>Link</h3><div class="line"><input class="wide" type="text" readonly aria-label="Link" .value=${location.href} />
+        <button class="primary" @click=${() => void copy(location.href, "Link")}>Copy link</button></div>
+        <p class="quiet">It reopens to the same picture and numbers. Manifest ${set.digest.slice(0, 12)}.</p></section>
+      <section><h3>Question</h3><div class="chips" role="group" aria-label="Question">${questions.map(
+        ({ title }) =>
+          html`<button aria-pressed=${title === now.title ? "true" : "false"} @click=${() => {
+            chosen.value = title;
+          }}>${title}</button>`,
+      )}</div></section>
+      ${codeViews(now.question)}
+      <section class="line"><select aria-label="Form of the result" @change=${(event: Event) => {
+        jobForm.value = (event.target as HTMLSelectElement).value;
+      }}>${FORMS.map((form) => html`<option ?selected=${jobForm.value === form}>${form}</option>`)}</select>
+        <button class="plain" @click=${() => void submit(now.question)}>Run as a job</button>
+        <button class="plain" @click=${openJobs}>Jobs</button></section>
+    </div></dialog>`;
+}

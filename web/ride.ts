@@ -1,0 +1,133 @@
+/** Ride: the views follow a particle through time, beside the strip chart of what it meets. */
+import { effect, signal } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { ref } from "lit-html/directives/ref.js";
+import { keyOf, wantedAnswer } from "./state/answers.js";
+import type { Question } from "./state/ask.js";
+import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import { centreAt, change, cross, dataset, furtherWants, isDragging, isPlaying, store, view } from "./state/model.js";
+import { quantityOf } from "./state/quantities.js";
+
+interface Rows {
+  readonly columns: readonly { readonly name: string }[];
+  readonly rows: readonly (readonly (number | null)[])[];
+}
+
+/** Records from one stored time to the next. */
+const BETWEEN = 10;
+/** The particle that is ridden: where and when it was mounted. */
+const mounted = signal<{ readonly at: Vec3; readonly time: number; readonly dataset: string } | null>(null);
+const library = signal<typeof import("./chart.js") | null>(null);
+
+/** The paths of the particle from where it was mounted to both ends of time. */
+function questionsOf(set: Dataset): Question[] {
+  const one = mounted.value;
+  if (one === null || one.dataset !== set.name) return [];
+  const [first, last] = [set.times[0], set.times.at(-1) as number];
+  const step = Number(((last - first) / (set.times.length - 1) / BETWEEN).toPrecision(6));
+  return [last, first]
+    .filter((end) => Math.abs(end - one.time) > 1e-9)
+    .map((end) => ({
+      ...{ dataset: set.name, call: "paths", what: view.value.what, points: [one.at] },
+      ...{ time: `${one.time}:${end}`, step, every: 1, open_faces: "stop" },
+    }));
+}
+
+effect(() => {
+  const set = dataset.value;
+  const questions = set === null ? [] : questionsOf(set);
+  const before = furtherWants.peek();
+  if (set === null || questions.length === 0) {
+    if (before.has("ride")) furtherWants.value = new Map([...before].filter(([name]) => name !== "ride"));
+    return;
+  }
+  if (library.peek() === null)
+    void import("./chart.js").then((loaded) => {
+      library.value = loaded;
+    });
+  const wants = questions.map((question) => wantedAnswer<Rows>(set, "Particle that is ridden", question, 8));
+  if (
+    before
+      .get("ride")
+      ?.map(({ key }) => key)
+      .join() !== wants.map(({ key }) => key).join()
+  )
+    furtherWants.value = new Map(before).set("ride", wants);
+});
+
+/** The path in order of time: t, x, y, z and the quantity. */
+function pathOf(set: Dataset): readonly (readonly number[])[] {
+  const rows = questionsOf(set).flatMap((question) => store.entry<Rows>(keyOf(set, question)).answer?.rows ?? []);
+  return rows
+    .filter((row) => row[2] !== null)
+    .map((row) => [row[1], row[2], row[3], row[4], row.at(-1)].map((one) => one ?? Number.NaN))
+    .toSorted(([a], [b]) => a - b);
+}
+
+/** The place on a path at a time, linear between records; null beyond its ends. */
+export function placeAt(path: readonly (readonly number[])[], time: number): Vec3 | null {
+  const next = path.findIndex(([t]) => t >= time - 1e-9);
+  if (next < 0 || (next === 0 && path[0][0] > time + 1e-6)) return null;
+  const [a, b] = [path[Math.max(0, next - 1)], path[next]];
+  const part = b[0] > a[0] ? Math.min(1, Math.max(0, (time - a[0]) / (b[0] - a[0]))) : 1;
+  return [1, 2, 3].map((i) => a[i] + part * (b[i] - a[i])) as unknown as Vec3;
+}
+
+/** The crosshair, and the middle of the views, go with the particle. */
+effect(() => {
+  const set = dataset.value;
+  const { time } = view.value;
+  if (set === null || time === null || mounted.value === null) return;
+  const place = placeAt(pathOf(set), time);
+  if (place === null) return;
+  const at = place.map((one, a) => Number(wrapped(set.axes[a], one).toPrecision(9))) as unknown as Vec3;
+  if (cross.peek().every((one, a) => Math.abs(one - at[a]) < 1e-9)) return;
+  const how = isPlaying.peek() || isDragging.peek() ? "drag" : "replace";
+  queueMicrotask(() => change({ cross: at, centre: centreAt(set, at) }, how));
+});
+
+function mount(set: Dataset): void {
+  const at = cross.peek().map((one) => Number(one.toPrecision(7))) as unknown as Vec3;
+  mounted.value = { at, time: view.peek().time ?? set.times[0], dataset: set.name };
+}
+
+const DRAWN = new WeakMap<Element, string>();
+
+function stripOf(set: Dataset): TemplateResult {
+  const loaded = library.value;
+  const path = pathOf(set);
+  if (loaded === null || path.length === 0) return html`<p class="quiet" role="status">Following the particle</p>`;
+  const { what, time } = view.value;
+  const { symbol } = quantityOf(what ?? "");
+  const points = path.map((row): [number, number] => [row[0], row[4]]);
+  const chart = { x: { label: "t" }, y: { label: symbol }, curves: [{ label: symbol, points }], mark: time ?? 0 };
+  const key = JSON.stringify(chart);
+  const draw = (element: Element | undefined) => {
+    if (!(element instanceof HTMLElement) || DRAWN.get(element) === key) return;
+    DRAWN.set(element, key);
+    element.replaceChildren(loaded.drawChart(chart, 308, 150));
+    element.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  };
+  const now = path.reduce((best, row) =>
+    Math.abs(row[0] - (time ?? 0)) < Math.abs(best[0] - (time ?? 0)) ? row : best,
+  );
+  return html`<div class="card" role="img" aria-label=${`${symbol} along the path of the particle`} ${ref(draw)}></div>
+    <div class="rows"><span class="quiet">${symbol} at t = ${plainNumber(now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
+}
+
+/** The ride, for Particles. */
+export function ridePart(set: Dataset): TemplateResult | typeof nothing {
+  if (!hasVelocity(set) || set.times.length < 2) return nothing;
+  const isOn = mounted.value?.dataset === set.name;
+  const failed = questionsOf(set)
+    .map((question) => store.entry<Rows>(keyOf(set, question)).error)
+    .find((error) => error !== null);
+  return html`<section><h2>Ride</h2><div class="chips">
+      <button aria-pressed=${isOn ? "true" : "false"} @click=${() => {
+        if (isOn) mounted.value = null;
+        else mount(set);
+      }}>${isOn ? "Get off" : "Ride the particle at the crosshair"}</button></div>
+    ${failed == null ? nothing : html`<p class="error">${failed.message}</p>`}
+    ${isOn ? stripOf(set) : html`<p class="quiet">Play or move time: every view stays with the particle.</p>`}</section>`;
+}

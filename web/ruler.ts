@@ -1,0 +1,92 @@
+/** The ruler: a distance in a plane in lengths, nodes, and scales of the flow. */
+import { effect } from "@preact/signals-core";
+import { html, nothing, svg, type TemplateResult } from "lit-html";
+import { pixelsAt } from "./draw/layout.js";
+import { panes, stroke, tool } from "./stage.js";
+import { keyOf, wantedAnswer } from "./state/answers.js";
+import type { Question } from "./state/ask.js";
+import { type Dataset, hasVelocity, nodeOf } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import { dataset, frameOf, furtherWants, PLANE_AXES, pixel, store, view } from "./state/model.js";
+
+interface Scaled {
+  readonly scales?: Readonly<Record<string, number>>;
+  readonly wall_units?: { readonly u_tau: number; readonly nu: number };
+}
+
+/** Whether a stroke of the ruler is shown. */
+const shown = () => (stroke.value?.tool === "ruler" ? stroke.value : null);
+
+/** The question that has the scales of a flow: of turbulence in a periodic box, or of a channel with walls. */
+export function scalesQuestion(set: Dataset, time: number): Question | null {
+  if (!hasVelocity(set) || set.viscosity === null) return null;
+  if (set.axes.every(({ periodic, nodes }) => periodic && nodes > 1))
+    return { dataset: set.name, call: "spectrum", time };
+  if (set.axes[1].faces?.[0] !== "wall") return null;
+  return { dataset: set.name, call: "statistics", what: ["u.x"], over: ["x", "z", "t"], time: "all", units: "plus" };
+}
+const questionOf = (set: Dataset) => scalesQuestion(set, set.times[frameOf(view.value.time, set)]);
+
+effect(() => {
+  const set = dataset.value;
+  const question = set === null || shown() === null ? null : questionOf(set);
+  const before = furtherWants.peek();
+  if (set === null || question === null) {
+    if (before.has("ruler")) furtherWants.value = new Map([...before].filter(([name]) => name !== "ruler"));
+    return;
+  }
+  const wanted = wantedAnswer<Scaled>(set, "Scales of the ruler", question, 14);
+  if (before.get("ruler")?.[0]?.key !== wanted.key) furtherWants.value = new Map(before).set("ruler", [wanted]);
+});
+
+/** A distance along axes in each of its units, as texts. */
+export function lengthsOf(
+  set: Dataset,
+  from: readonly number[],
+  to: readonly number[],
+  scaled: Scaled | null,
+): string[] {
+  const parts = to.map((one, a) => one - from[a]);
+  const length = Math.hypot(...parts);
+  const nodes = Math.hypot(
+    ...parts.map((part, a) => {
+      const axis = set.axes[a];
+      // Spacings of stretched axes differ: nodes are counted between both ends.
+      return axis.coordinates === undefined ? part / axis.spacing : nodeOf(axis, to[a]) - nodeOf(axis, from[a]);
+    }),
+  );
+  const texts = [`${shortNumber(length)}`, `${plainNumber(nodes, 3)} Δ`];
+  const { kolmogorov, taylor } = scaled?.scales ?? {};
+  if (kolmogorov !== undefined) texts.push(`${plainNumber(length / kolmogorov, 3)} η`);
+  if (taylor !== undefined) texts.push(`${plainNumber(length / taylor, 3)} λ`);
+  const wall = scaled?.wall_units;
+  if (wall !== undefined) texts.push(`${plainNumber((length * wall.u_tau) / wall.nu, 3)} in wall units`);
+  return texts;
+}
+
+/** The line over the stage, and what it measures. */
+export function rulerView(): TemplateResult | typeof nothing {
+  const set = dataset.value;
+  const line = shown();
+  const { centre } = view.value;
+  const pane = panes.value.find((one) => one.kind === "plane" && one.plane === line?.plane);
+  if (set === null || line === null || centre === null || pane?.kind !== "plane") return nothing;
+  const question = questionOf(set);
+  const scaled = question === null ? null : store.entry<Scaled>(keyOf(set, question)).answer;
+  const { across, up } = pixelsAt(pane, centre, pixel.value);
+  const [h, v] = PLANE_AXES[pane.plane];
+  const [[x1, y1], [x2, y2]] = line.places.slice(0, 2).map((place) => [across(place[h]), up(place[v])]);
+  const text = lengthsOf(set, line.places[0], line.places[1], scaled).join(" · ");
+  const { rect } = pane;
+  return html`<svg class="ruler" role="img" aria-label=${`Ruler: ${text}`}>
+    ${svg`<line x1=${x1} y1=${y1} x2=${x2} y2=${y2} class="halo" /><line x1=${x1} y1=${y1} x2=${x2} y2=${y2} />
+    <circle cx=${x1} cy=${y1} r="4" /><circle cx=${x2} cy=${y2} r="4" />
+    <text x=${Math.min(rect.x + rect.width - 12, Math.max(rect.x + 12, (x1 + x2) / 2))} y=${Math.max(rect.y + 24, Math.min(y1, y2) - 12)} text-anchor="middle">${text}</text>`}
+  </svg>`;
+}
+
+/** Turns the ruler on or off; off, it is gone. */
+export function toggleRuler(): void {
+  tool.value = tool.peek() === "ruler" ? "cross" : "ruler";
+  if (stroke.peek()?.tool === "ruler") stroke.value = null;
+}

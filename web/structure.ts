@@ -1,0 +1,132 @@
+/** The structure under a click in space: the connected set inside the surface, alone, with its measures. */
+import { effect } from "@preact/signals-core";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { isolated, picked } from "./stage.js";
+import { keyOf, wantedAnswer } from "./state/answers.js";
+import type { Question } from "./state/ask.js";
+import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import { dataset, frameOf, furtherWants, hasSpace, isBelow, store, view } from "./state/model.js";
+import { quantityOf } from "./state/quantities.js";
+
+interface Structure {
+  readonly nodes: number;
+  readonly volume: number;
+  readonly box: readonly [Vec3, Vec3];
+  readonly wraps: readonly boolean[];
+  readonly properties: Readonly<Record<string, { readonly min: number; readonly max: number }>>;
+}
+interface Answer {
+  readonly structures: readonly Structure[];
+  readonly labels: readonly (readonly (readonly number[])[])[];
+}
+interface Spectrum {
+  readonly scales?: Readonly<Record<string, number>>;
+}
+
+/** Nodes up to which the labels of all structures are fetched. */
+const MOST_NODES = 2 ** 21;
+
+/** The question whose answer has the structure that was clicked; null if none was, or the frame is too large. */
+function questionOf(set: Dataset): Question | null {
+  const { surface, time } = view.value;
+  const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
+  if (picked.value === null || surface.value === null || !hasSpace(view.value) || nodes > MOST_NODES) return null;
+  const where = `${surface.what} ${isBelow(surface.what) ? "<" : ">"} ${surface.value}`;
+  const at = set.times[frameOf(time, set)];
+  return { dataset: set.name, call: "structures", what: [surface.what], where, time: at, labels: true };
+}
+const scalesQuestion = (set: Dataset): Question => ({
+  ...{ dataset: set.name, call: "spectrum", time: set.times[frameOf(view.value.time, set)] },
+});
+const hasScales = ({ axes, viscosity, fields }: Dataset) =>
+  viscosity !== null && axes.every(({ periodic }) => periodic) && fields.some(({ name }) => name === "velocity");
+
+/** The label at the node nearest to a place, or of a neighbour where that node is outside; 0 if there is none. */
+function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
+  const [i, j, k] = set.axes.map((axis, a) => Math.round(nodeOf(axis, place[a])));
+  const turned = (a: number, at: number) => {
+    const { nodes, periodic } = set.axes[a];
+    return periodic ? (at + nodes) % nodes : Math.min(nodes - 1, Math.max(0, at));
+  };
+  let [best, near] = [0, Number.POSITIVE_INFINITY];
+  for (let c = -1; c <= 1; c++)
+    for (let b = -1; b <= 1; b++)
+      for (let a = -1; a <= 1; a++) {
+        const label = labels[turned(2, k + c)]?.[turned(1, j + b)]?.[turned(0, i + a)] ?? 0;
+        const far = a * a + b * b + c * c;
+        if (label > 0 && far < near) [best, near] = [label, far];
+      }
+  return best;
+}
+
+/** What is asked for the structure that was clicked. */
+effect(() => {
+  const set = dataset.value;
+  const question = set === null ? null : questionOf(set);
+  const before = furtherWants.peek();
+  if (set === null || question === null) {
+    if (before.has("structure")) furtherWants.value = new Map([...before].filter(([name]) => name !== "structure"));
+    return;
+  }
+  const wants = [wantedAnswer<Answer>(set, "Structures", question, 9)];
+  if (hasScales(set)) wants.push(wantedAnswer(set, "Scales", scalesQuestion(set), 14));
+  if (
+    before
+      .get("structure")
+      ?.map(({ key }) => key)
+      .join() === wants.map(({ key }) => key).join()
+  )
+    return;
+  furtherWants.value = new Map(before).set("structure", wants);
+});
+
+/** The structure that was clicked, with its place in the list from 1 on. */
+function found(
+  set: Dataset,
+): { readonly structure: Structure; readonly label: number; readonly answer: Answer } | null {
+  const question = questionOf(set);
+  if (question === null || picked.value === null) return null;
+  const { answer } = store.entry<Answer>(keyOf(set, question));
+  if (answer === null) return null;
+  const label = labelAt(set, answer.labels, picked.value);
+  const structure = answer.structures[label - 1];
+  return structure === undefined ? null : { structure, label, answer };
+}
+
+effect(() => {
+  const set = dataset.value;
+  const one = set === null ? null : found(set);
+  const key = set === null || one === null ? null : `${keyOf(set, questionOf(set) as Question)} ${one.label}`;
+  if ((isolated.peek()?.key ?? null) === key) return;
+  isolated.value =
+    one === null || key === null ? null : { key, label: one.label, labels: Int32Array.from(one.answer.labels.flat(2)) };
+});
+
+/** Measures of the structure, for Point. */
+export function structurePart(set: Dataset): TemplateResult | typeof nothing {
+  const question = questionOf(set);
+  if (question === null) return nothing;
+  const entry = store.entry<Answer>(keyOf(set, question));
+  const one = found(set);
+  const close = html`<button @click=${() => {
+    picked.value = null;
+  }}>Show all</button>`;
+  if (one === null)
+    return html`<section><h2>Structure</h2><p class=${entry.error === null ? "quiet" : "error"} role="status">${entry.error?.message ?? (entry.isPending ? "Loading" : "None here")}</p><div class="chips">${close}</div></section>`;
+  const { structure, label, answer } = one;
+  const { what } = view.value.surface;
+  const whole = set.axes.reduce((product, { length }) => product * length, 1);
+  const [values] = Object.values(structure.properties);
+  const peak = isBelow(what) ? values?.min : values?.max;
+  const sizes = structure.box[1].map((high, a) => high - structure.box[0][a]);
+  const eta = store.entry<Spectrum>(keyOf(set, scalesQuestion(set))).answer?.scales?.kolmogorov;
+  const longest = Math.max(...sizes);
+  return html`<section><h2>Structure ${label} of ${answer.structures.length}, by volume</h2><div class="rows">
+      <span class="quiet">Volume</span><span>${shortNumber(structure.volume)}, ${plainNumber((100 * structure.volume) / whole, 2)} % of the box</span>
+      <span class="quiet">Peak of ${quantityOf(what).symbol}</span><span>${shortNumber(peak ?? Number.NaN)}</span>
+      <span class="quiet">Extent</span><span>${sizes.map((one2) => plainNumber(one2, 3)).join(" × ")}</span>
+      ${eta === undefined ? nothing : html`<span class="quiet">Longest side</span><span>${plainNumber(longest / eta, 3)} η</span>`}
+      ${structure.wraps.some(Boolean) ? html`<span class="quiet">Passes the seam</span><span>${structure.wraps.flatMap((is, a) => (is ? ["xyz"[a]] : [])).join(", ")}</span>` : nothing}
+    </div><div class="chips">${close}</div></section>`;
+}
