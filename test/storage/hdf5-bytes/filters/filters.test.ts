@@ -15,6 +15,7 @@ import type { Dataset } from "../../../../src/storage/dataset/dataset.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { decode, type StoredFilter } from "../../../../src/storage/hdf5-bytes/filters.js";
+import "../../../support/hdf5-library.js";
 import { fc } from "../../../support/property.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
