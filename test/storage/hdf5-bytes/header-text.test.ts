@@ -2,14 +2,14 @@
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Group, h5wasm } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { packingOf } from "../../../src/storage/dataset/packing.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
-import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { headerText } from "../../../src/storage/hdf5-bytes/header-text.js";
 import { Structure } from "../../../src/storage/hdf5-bytes/structure.js";
 import { CASES, unpackCase } from "../../support/foreign-files.js";
+import "../../support/hdf5-library.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
@@ -55,8 +55,6 @@ function headerOf(path: string, dataset = "/u"): string | null {
     structure.close();
   }
 }
-
-beforeAll(loadHdf5);
 
 describe("headers as text", () => {
   it("are equal for other values, times and places, behind other members too", () => {
