@@ -20,8 +20,10 @@ export interface Symmetry {
   readonly odd: readonly string[];
 }
 
-/** Nodes that a quantity is computed at. */
-const NODES = 64;
+/** Nodes that a quantity is computed at: enough for values on both sides of any bound that it compares with. */
+const NODES = 4096;
+/** Decades of the inputs; at even nodes all are of one magnitude, so that sums show each of their terms. */
+const DECADES = 18;
 
 /** The sign of each component of a quantity. @throws Error that says why it is neither even nor odd */
 export function paritiesOf(text: string, names: Names, symmetry: Symmetry): readonly (1 | -1)[] {
@@ -29,7 +31,12 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
   let state = 1;
   const random = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return 0.1 + state / 2 ** 32;
+    return state / 2 ** 32;
+  };
+  const magnitudes = Float64Array.from({ length: NODES }, () => 10 ** (DECADES * (random() - 0.5)));
+  const anyValue = (_: number, node: number): number => {
+    const magnitude = node % 2 === 0 ? (magnitudes[node] as number) : 10 ** (DECADES * (random() - 0.5));
+    return (random() < 0.5 ? -1 : 1) * (0.1 + random()) * magnitude;
   };
   const drawn = new Map<string, Float64Array>();
   const valuesOf = (isTurned: boolean): readonly Float64Array[] =>
@@ -39,9 +46,10 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
       computed: new Map(),
       input(key, component) {
         const name = `${key} ${component}`;
-        const own = drawn.get(name) ?? new Float64Array(NODES).map(random);
-        drawn.set(name, own);
         const a = ["x", "y", "z"].indexOf(key);
+        // Coordinates stay near the middle, so that what is added to it keeps its digits.
+        const own = drawn.get(name) ?? new Float64Array(NODES).map(a < 0 ? anyValue : () => 2.2 * (random() - 0.5));
+        drawn.set(name, own);
         const [sign, from] =
           a < 0 ? [signOf(key, component, names, symmetry), 0] : [symmetry.signs[a], symmetry.middle[a]];
         return own.map((one) => from + (isTurned ? sign : 1) * one);
@@ -49,11 +57,12 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
     });
   const [plain, turned] = [valuesOf(false), valuesOf(true)].map((list) => list.map((one) => one.slice()));
   return plain.map((values, c) => {
-    const scale = 1e-9 * values.reduce((most, one) => Math.max(most, Math.abs(one) || 0), 0);
     const is = (sign: number): boolean =>
-      values.every(
-        (one, i) => Number.isNaN(one) === Number.isNaN(turned[c][i]) && !(Math.abs(one - sign * turned[c][i]) > scale),
-      );
+      values.every((one, i) => {
+        const other = sign * turned[c][i];
+        const most = 1e-9 * Math.max(Math.abs(one), Math.abs(other));
+        return Number.isNaN(one) === Number.isNaN(other) && !(Math.abs(one - other) > most);
+      });
     if (!is(1) && !is(-1)) throw new Error(`${text} is neither even nor odd`);
     return is(1) ? 1 : -1;
   });

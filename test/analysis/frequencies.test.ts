@@ -91,7 +91,7 @@ describe("parities", () => {
 
   it("are those of named fields turned, and are not those of mixed quantities", () => {
     expect(paritiesOf("p*u.x", names, { ...mirror, odd: ["pressure"] })).toEqual([-1]);
-    for (const text of ["u.x + u.y", "exp(u.y)", "y*p", "u.y > 0 ? p : u.x"])
+    for (const text of ["u.x + u.y", "exp(u.y)", "y*p", "u.y > 0 ? p : u.x", "u.y > 3", "u.y < 2e-5", "max(u.y, -5)"])
       expect(() => paritiesOf(text, names, mirror)).toThrow(/neither even nor odd/);
     expect(() => paritiesOf("shift(p, y, 1)", names, mirror)).toThrow(/other nodes/);
   });
