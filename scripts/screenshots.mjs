@@ -9,6 +9,11 @@ const args = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swifts
 
 const WIDE = { width: 1440, height: 900 };
 const tab = (name) => (page) => page.click(`#tab-${name}`);
+const release = async (page) => {
+  await page.click("#tab-Particles");
+  await page.click(".panel .primary");
+  await page.waitForSelector('.panel a[download="paths.csv"]');
+};
 const SHOTS = [
   { name: "first", link: "isotropic64", ...WIDE },
   { name: "vortices", link: "isotropic64?view.show=3d", ...WIDE },
@@ -16,14 +21,14 @@ const SHOTS = [
   { name: "compare", link: "isotropic64?what=Q&view.show=compare&b.method=M1Q4", ...WIDE },
   { name: "point", link: "isotropic64?view.show=slice:z", act: tab("Point"), ...WIDE },
   { name: "statistics", link: "isotropic64?what=omega.z&view.show=slice:z", act: tab("Statistics"), ...WIDE },
-  { name: "particles", link: "isotropic64?view.show=3d", act: tab("Particles"), ...WIDE },
+  { name: "particles", link: "isotropic64?view.show=3d", act: release, ...WIDE },
   { name: "phone", link: "isotropic64", width: 390, height: 844 },
 ];
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath, args });
 for (const { name, link, act, width, height } of SHOTS) {
-  const page = await browser.newPage({ viewport: { width, height } });
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: "dark" });
   const settled = async () => {
     await page.waitForFunction(() => "stage" in globalThis);
     await page.evaluate(() => globalThis.stage.settled());
@@ -34,6 +39,7 @@ for (const { name, link, act, width, height } of SHOTS) {
     await act(page);
     await settled();
   }
+  await page.waitForSelector(".track path");
   await page.screenshot({ path: `${folder}${name}.png` });
   await page.close();
 }

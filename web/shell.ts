@@ -14,7 +14,7 @@ import { message, say } from "./notify.js";
 import { rulerView, toggleRuler } from "./ruler.js";
 import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles, tool } from "./stage.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
-import { addressOf, type Question, reachable, rootOf } from "./state/ask.js";
+import { addressOf, type Question, reachable, rootOf, setToken } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
 import { EMPTY, type Show } from "./state/link.js";
@@ -30,7 +30,9 @@ import {
   isOldLink,
   isPlaying,
   isStored,
+  needsToken,
   open,
+  openAddress,
   planesOf,
   problem,
   rangeOf,
@@ -184,6 +186,14 @@ const commands = (set: Dataset): Item[] => [
     run: () => openShare(),
   },
   { name: "Jobs", about: "Progress and results of jobs", kind: "Command", words: "queue batch", run: openJobs },
+  {
+    name: "Token",
+    about: "For requests, until the page is closed",
+    kind: "Command",
+    run: () => {
+      needsToken.value = true;
+    },
+  },
   ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
   ...cardNames(set).map((card) => ({
     name: card,
@@ -348,7 +358,7 @@ function bar(set: Dataset | null): TemplateResult {
   const flat = set === null ? undefined : flatAxis(set);
   const quantity = now.what === null ? null : quantityOf(now.what);
   return html`<header class="bar">
-    <h1><a class="name" href=${rootOf()}>fieldprobe</a></h1>
+    <h1 aria-label="fieldprobe"><a class="name" href=${rootOf()}>fieldprobe</a></h1>
     <nav class="crumbs" aria-label="What is shown">
       <button aria-haspopup="dialog" aria-label=${`Dataset ${set?.name ?? ""}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${set?.name ?? "Loading"}</button>
       <span class="slash" aria-hidden="true">/</span>
@@ -450,9 +460,23 @@ export function sampleTable(): TemplateResult | typeof nothing {
   </table>`;
 }
 
+/** Asks for a token, which stays in memory until the page is closed. */
+function tokenForm(): TemplateResult {
+  const use = (event: Event) => {
+    event.preventDefault();
+    setToken(String(new FormData(event.target as HTMLFormElement).get("token")));
+    needsToken.value = false;
+    problem.value = null;
+    void openAddress();
+  };
+  return html`<form class="trouble" @submit=${use}><label>Token <input name="token" type="password" autocomplete="off" required /></label>
+    <button>Use</button>${problem.value === null ? nothing : html`<span role="alert">${problem.value}</span>`}</form>`;
+}
+
 function trouble(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const now = view.value;
+  if (needsToken.value) return tokenForm();
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
   if (!reachable.value)
     return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;

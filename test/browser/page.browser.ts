@@ -268,6 +268,78 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     await page.context().close();
   });
 
+  it("asks for a token where the service wants one, and keeps it in memory only", { timeout: 120_000 }, async () => {
+    const context = await stage.browser.newContext({ reducedMotion: "reduce" });
+    const page = await context.newPage();
+    const body = JSON.stringify({ code: "Unauthorized", detail: "A token is needed." });
+    await page.route("**/api/**", (route) =>
+      route.request().headers().authorization === "Bearer secret-token"
+        ? route.continue()
+        : route.fulfill({ status: 401, body, contentType: "application/problem+json" }),
+    );
+    await page.goto(`${stage.service.url}/view/isotropic32?view.flow=off&view.show=slice:z`);
+    await page.fill("input[name=token]", "secret-token");
+    await page.press("input[name=token]", "Enter");
+    await page.waitForSelector("[data-served]");
+    const kept = await page.evaluate(() => [
+      location.href,
+      document.cookie,
+      JSON.stringify({ ...localStorage, ...sessionStorage }),
+    ]);
+    expect(kept.join(" ")).not.toContain("secret-token");
+    await page.reload();
+    await page.waitForSelector("input[name=token]");
+    await context.close();
+  });
+
+  it("draws the same after its context was lost, and nearly the same by half floats", {
+    timeout: 240_000,
+  }, async () => {
+    const url = `${stage.service.url}/view/isotropic32?what=p&${at}&view.flow=off&view.show=four`;
+    const watched = await openPage(stage.browser, url);
+    const { page } = watched;
+    const before = await pictureOf(page);
+    await page.evaluate(async () => {
+      const canvas = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
+      const extension = canvas.getContext("webgl2")?.getExtension("WEBGL_lose_context");
+      const lost = new Promise((resolve) => canvas.addEventListener("webglcontextlost", resolve));
+      extension?.loseContext();
+      await lost;
+      // The event has passed everyone before the context may be restored.
+      await new Promise(requestAnimationFrame);
+      const restored = new Promise((resolve) => canvas.addEventListener("webglcontextrestored", resolve));
+      extension?.restoreContext();
+      await restored;
+    });
+    await page.waitForSelector('.trouble:has-text("in half of the memory")');
+    await settled(page);
+    expect(await pictureOf(page)).toBe(before);
+    const half = await openPage(stage.browser, `${url}&half`);
+    const off = await page.evaluate(
+      async (pictures) => {
+        const pixels = pictures.map(async (address) => {
+          const image = new Image();
+          image.src = address;
+          await image.decode();
+          const copy = document.createElement("canvas");
+          [copy.width, copy.height] = [image.width, image.height];
+          const c = copy.getContext("2d") as CanvasRenderingContext2D;
+          c.drawImage(image, 0, 0);
+          return c.getImageData(0, 0, image.width, image.height).data;
+        });
+        const [a, b] = (await Promise.all(pixels)) as [Uint8ClampedArray, Uint8ClampedArray];
+        return a.reduce((sum, one, i) => sum + Math.abs(one - (b[i] as number)), 0) / a.length;
+      },
+      [before, await pictureOf(half.page)],
+    );
+    // Edges of the surface move by less than a pixel; colours by less than one of 255.
+    expect(off).toBeLessThan(0.5);
+    expect(off).toBeGreaterThan(0);
+    expectClean(watched);
+    expectClean(half);
+    for (const one of [page, half.page]) await one.context().close();
+  });
+
   it("fits a phone without scrolling sideways", { timeout: 120_000 }, async () => {
     const size = { width: 390, height: 844 };
     const watched = await openPage(stage.browser, `${stage.service.url}/view/isotropic32?${at}&view.flow=off`, {

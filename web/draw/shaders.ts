@@ -133,7 +133,10 @@ void main() {
   vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
   vec4 shown = texture(picture, uv);
   float light = (texture(streaks, uv).r - 0.5) * 2.0 * shown.a;
-  colour = vec4(clamp(shown.rgb * (1.0 + 0.2 * light) + 0.012 * light, 0.0, 1.0), 1.0);
+  // Light colours have no room above: there streaks are fainter, so that the mean stays that of the bar.
+  float most = max(shown.r, max(shown.g, shown.b));
+  float size = clamp(0.6 * (1.0 - most), 0.05, 0.2);
+  colour = vec4(clamp(shown.rgb * (1.0 + size * light) + 0.012 * light, 0.0, 1.0), 1.0);
 }`;
 
 /** The lines of the crosshair, a pixel wide, and its ring with a dark edge. */

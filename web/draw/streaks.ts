@@ -21,12 +21,15 @@ void main() {
 
 const STRETCH = `#version 300 es
 precision highp float;
-uniform sampler2D before;
+uniform sampler2D before, flow;
 uniform vec2 size;
 out vec4 colour;
 void main() {
-  float v = texture(before, gl_FragCoord.xy / size).r;
-  colour = vec4(clamp(0.5 + (v - 0.5) * 3.0, 0.0, 1.0), 0.0, 0.0, 1.0);
+  vec2 uv = gl_FragCoord.xy / size;
+  float v = texture(before, uv).r;
+  // Where nothing flows there is noise only, which says nothing.
+  float speed = smoothstep(0.04, 0.4, length(texture(flow, uv).rg));
+  colour = vec4(clamp(0.5 + (v - 0.5) * 3.0 * speed, 0.0, 1.0), 0.0, 0.0, 1.0);
 }`;
 
 /** Where a pane's streaks flow: two components, sampled on a coarse grid of the pane. */
@@ -103,7 +106,7 @@ export class Streaks {
     gl.disable(gl.SCISSOR_TEST);
     gl.viewport(0, 0, width, height);
     for (let i = 0; i < (isElsewhere ? 32 : 1); i++) this.#step(pane, width, height);
-    this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0]], ["before"], width, height);
+    this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0], pane.flow], ["before", "flow"], width, height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return pane.shown.textures[0];
   }

@@ -1,16 +1,6 @@
 /** What the page shows, as signals: the view of the link, what is wanted for it from the service, and what is there. */
 import { batch, computed, effect, signal } from "@preact/signals-core";
-import {
-  askJson,
-  askNumbers,
-  type Entry,
-  type Question,
-  type Refusal,
-  rootOf,
-  Store,
-  send,
-  type Wanted,
-} from "./ask.js";
+import { askJson, askNumbers, type Entry, type Question, Refusal, rootOf, Store, send, type Wanted } from "./ask.js";
 import {
   coordinateOf,
   type Dataset,
@@ -54,6 +44,8 @@ export const isPlaying = signal(false);
 export const isOldLink = signal(false);
 /** Problem of the page as a whole. */
 export const problem = signal<string | null>(null);
+/** Whether the page asks for a token. */
+export const needsToken = signal(false);
 /** The size of a plane's pane in pixels, by which samples are chosen. */
 export const paneSize = signal<readonly [number, number]>([500, 400]);
 /** Further wants of cards and panels, by name. */
@@ -132,6 +124,7 @@ export async function openAddress(): Promise<void> {
     await open(readLink(wanted ?? usual.name, path === null ? "" : location.search));
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
+    needsToken.value = error instanceof Refusal && error.status === 401;
   }
 }
 
