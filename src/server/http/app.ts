@@ -1,7 +1,4 @@
-/**
- * `createApp` sets up the HTTP server: limits, timeouts, hooks, errors, health and metrics. Its caller passes the
- * interfaces as plugins.
- */
+/** Sets up the HTTP server: limits, timeouts, hooks, errors, health and metrics. Interfaces are plug-ins. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
@@ -39,14 +36,12 @@ export interface AppOptions {
   readonly config: Config;
   readonly engine: Engine;
   readonly logger: Logger;
-  /** Checks tokens; made from `config.tokens` if absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
-  /** Whether calls may become jobs; absent: yes. */
   readonly jobs?: boolean;
 }
 
-/** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
+/** The server's `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine, logger } = options;
   const slices = new TimeSlices(mainThreadCpu());
@@ -74,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready, waiting, stores, nats, peers } = engine.status();
-    // The fields alone decide: the service is ready without its optional parts.
+    // The service is ready without its optional parts.
     const fields = ready ? "ready" : "not ready";
     const optional = [...service.optional].map(([name, plugin]) => `${name}: ${plugin.state()}\n`);
     const waits = waiting === 0 ? [] : [`waiting: ${waiting}\n`];
@@ -92,7 +87,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-/** The state of a cluster: the service is ready without it too. */
 function clusterLine(nats: EngineStatus["nats"], peers: EngineStatus["peers"]): string[] {
   if (nats === null) return [];
   if (!nats.connected) return [`cluster: alone: ${nats.problem}\n`];
@@ -103,7 +97,7 @@ function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
   return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
-/** The number of connections to accept; logs a warning if the system allows fewer than the settings. */
+/** Logs a warning if the system allows fewer connections than the settings. */
 function mostConnections({ limits }: Config, log: Logger): number {
   const files = mostOpenFiles();
   const wanted = limits["http.connections"];
@@ -130,7 +124,7 @@ function serverOptions(
     requestTimeout: limits["http.requestTimeoutMs"],
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
-    // `checkFraming` refuses requests without a host, with the headers that every answer has.
+    // `checkFraming` refuses these, with the headers that every answer has.
     requireHostHeader: false,
   };
   const base = pathOfBase(baseUrl);
@@ -140,13 +134,12 @@ function serverOptions(
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
       const server = createServer(http, secure, connections, listener, most);
-      // Drops a caller that has stopped reading its answer: nothing has moved on the socket for longer than any request
-      // may take.
+      // Drops a caller on whose socket nothing has moved for longer than any request may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       server.on("timeout", (socket: Socket) => endTimedOut(socket, connections, headersTimeout));
       return server;
     },
-    // Anyone can send the header that names the address of a caller, so it counts only if a trusted proxy sends it.
+    // The header that names the address of a caller counts only if a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
     // A long name must reach its interface, which answers that it is unknown.
@@ -154,7 +147,7 @@ function serverOptions(
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
     logController: new LogController({ disableRequestLogging: true }),
-    // Each line is given the id of its request: a child logger for each request would cost more than the line.
+    // A child logger for each request would cost more than the line.
     childLoggerFactory: (shared: FastifyBaseLogger) => shared,
     genReqId: () => randomUUID(),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -163,8 +156,8 @@ function serverOptions(
 }
 
 /**
- * Ends a connection on which nothing has moved, unless its next request has arrived and is still unread, or its head has
- * begun: the parser refuses one that is not whole after `headersTimeout`.
+ * Ends a connection on which nothing has moved, unless its next request has arrived unread, or its head has begun: the
+ * parser refuses one that is not whole after `headersTimeout`.
  */
 function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
@@ -180,13 +173,13 @@ function endTimedOut(socket: Socket, connections: Connections, headersTimeout: n
   });
 }
 
-/** Strips scheme and authority, which callers may write out, from a request target (RFC 9112, 3.2.2). */
+/** Scheme and authority may be written out in a request target (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** Strips the path of the public address, whether or not a proxy in front has done so. @param base empty, or `/path` */
+/** The path of the public address may or may not have been removed by a proxy. @param base empty, or `/path` */
 function below(base: string, target: string): string {
   if (base === "" || !target.startsWith(base)) return target;
   const rest = target.slice(base.length);
@@ -194,10 +187,7 @@ function below(base: string, target: string): string {
   return rest.startsWith("/") ? rest : target;
 }
 
-/**
- * Escapes every `%` of a path that cannot be decoded, so that the router takes it literally; the interface then answers
- * that it does not know the name.
- */
+/** The router takes every `%` literally in a path that cannot be decoded. */
 function decodable(url: string): string {
   if (!url.includes("%")) return url;
   const end = url.indexOf("?");
@@ -255,10 +245,7 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
   return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
 }
 
-/**
- * Answers `Expect: 100-continue`: asks for the body unless it is too long for every interface. Then the request is
- * handled like any other, which refuses a body that is too long. Any other expectation is refused.
- */
+/** Answers `Expect: 100-continue` unless the body is too long for every interface; any other expectation is refused. */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
     if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
@@ -269,10 +256,7 @@ function answerExpectations(server: Server, bodyBytes: number): void {
   });
 }
 
-/**
- * Adds the hooks that every request passes: they set the common headers, refuse unclear framing, refuse requests while
- * the server closes, and give the access log one record for each.
- */
+/** Hooks of every request: common headers, refusals of unclear framing and while the server closes, the access log. */
 function observeRequests(app: FastifyInstance, service: Service, log: FastifyBaseLogger): void {
   let closing = false;
   app.addHook("preClose", (done) => {
@@ -290,7 +274,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const { raw } = reply;
     const { socket } = request.raw;
     const sentBefore = socket.bytesWritten;
-    // A request of the service to itself has a socket that counts nothing.
+    // The socket of a request of the service to itself counts nothing.
     const isOwn = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
@@ -332,7 +316,7 @@ function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Refuses framing that the HTTP parser accepts, but that proxies and servers may read differently. */
+/** Refuses framing that proxies and servers may read differently. */
 function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
@@ -347,10 +331,7 @@ function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): vo
   }
 }
 
-/**
- * Answers an error outside of any interface, by a status and a line of text; ends the connection of a cancelled
- * request.
- */
+/** Answers an error outside of any interface; ends the connection of a cancelled request. */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof CancelledError) {
     request.facts.outcome = "cancelled";
@@ -362,9 +343,8 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * Refuses a request that the HTTP parser cannot read or that does not arrive in time, and closes the connection.
- *
- * @param answered whether the answer to the request has begun: then no other can be sent
+ * Refuses what the HTTP parser cannot read, or what does not arrive in time. @param answered whether the answer has
+ * begun: then no other can be sent
  */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   // Without TLS keys no answer can be sent.

@@ -2,14 +2,7 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../../shared/config.js";
 
-const LEVELS: Readonly<Record<number, string>> = {
-  10: "trace",
-  20: "debug",
-  30: "info",
-  40: "WARN",
-  50: "ERROR",
-  60: "FATAL",
-};
+const LEVELS = { 10: "trace", 20: "debug", 30: "info", 40: "WARN", 50: "ERROR", 60: "FATAL" } as const;
 
 /** Creates the log; stdout is left to what commands print. */
 export function createLog({ logLevel }: Pick<Config, "logLevel">): Logger {
@@ -54,7 +47,7 @@ export function readableLine(line: string): string {
     .filter(([, value]) => value !== null && value !== "")
     .map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`);
   const cause = err === undefined ? [] : [(err as { message?: string }).message ?? String(err)];
-  const name = (LEVELS[Number(level)] ?? String(level)).padEnd(5);
+  const name = (LEVELS[level as keyof typeof LEVELS] ?? String(level)).padEnd(5);
   return [clock, name, [msg, ...cause].filter((text) => text !== undefined).join(": "), ...members]
     .filter((part) => part !== "")
     .join(" ");

@@ -1,4 +1,4 @@
-/** `Service` holds what every interface of the service shares. */
+/** What the interfaces of a service share. */
 import type { FastifyInstance } from "fastify";
 import type { Engine } from "../../engine/contract/query.js";
 import type { Config } from "../../shared/config.js";
@@ -12,17 +12,15 @@ import type { TimeSlices } from "./policies/time-slices.js";
 import type { RequestFacts } from "./request-facts.js";
 import type { Tags } from "./validators.js";
 
-/** Path of the SOAP service, which the other interfaces report to their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
 
-/** Opens the points of an input as octets; null if there is none of the id, or it is another's. */
+/** Null if there is no input of the id, or it is another's. */
 export type OpenInput = (
   owner: string | null,
   id: string,
   bytesPerPoint: number,
 ) => Promise<{ readonly count: number; read(): AsyncIterable<Buffer> } | null>;
 
-/** Shared by the interfaces of one service. */
 /** A plug-in without which the service is ready too. */
 export interface OptionalPlugin {
   /** Its state in `/readyz`. */
@@ -43,15 +41,13 @@ export interface Service {
   readonly tags: Tags;
   /** Optional plug-ins by name; each adds itself. */
   readonly optional: Map<string, OptionalPlugin>;
-  /** Whether calls may become jobs. */
   readonly jobs: boolean;
-  /** The inputs of jobs, once there are any. */
   readonly inputs: { open?: OpenInput };
-  /** A secret of this process, by which it knows the tasks of its own jobs. */
+  /** By this secret the process knows the tasks of its own jobs. */
   readonly taskKey: string;
-  /** Path of the public address, without a slash at its end. */
+  /** Of the public address, without a slash at its end. */
   readonly basePath: string;
-  /** Public address without a slash at its end; from the configuration, else of the listening socket. */
+  /** Without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }
 
@@ -67,7 +63,7 @@ declare module "fastify" {
     slices: TimeSlices;
     fileParts: FileParts;
     optional: Service["optional"];
-    /** Reads the token file and the TLS files again, and logs what has changed. */
+    /** Reads the token file and the TLS files again. */
     reload(): void;
   }
 }

@@ -1,4 +1,4 @@
-/** Computes the chunks of a view: stored nodes, quantities at nodes, or coordinates. */
+/** Chunks of a view: stored nodes, quantities at nodes, or coordinates. */
 
 import type { Dataset, FieldName } from "../../engine/contract/dataset.js";
 import { placeBox } from "../../engine/contract/node-region.js";
@@ -12,14 +12,13 @@ import { reduce } from "../rest/grids/slice.js";
 import { TripleWriter } from "../rest/triple-writer.js";
 import { nodesOf, type ZarrArray, type ZarrView } from "./view.js";
 
-/** A chunk of an array, by its place among the chunks along each dimension. */
 export interface Chunk {
   readonly path: string;
   readonly array: ZarrArray;
   readonly place: readonly number[];
 }
 
-/** The chunk at a path of a view (`velocity/0.0.0.0.0`), or null if there is none. */
+/** The chunk at a path of a view (`velocity/0.0.0.0.0`), or null. */
 export function chunkAt({ arrays }: ZarrView, path: string): Chunk | null {
   const cut = path.lastIndexOf("/");
   const owner = path.slice(0, Math.max(0, cut));
@@ -32,12 +31,11 @@ export function chunkAt({ arrays }: ZarrView, path: string): Chunk | null {
   return inside ? { path, array, place } : null;
 }
 
-/** Elements of a whole chunk; those beyond the ends of the grid hold NaN. */
+/** Those beyond the ends of the grid hold NaN. */
 export function chunkElements({ array: { chunks } }: Chunk): number {
   return chunks.reduce((product, edge) => product * edge, 1);
 }
 
-/** The nodes of a chunk along x, y and z, and its time among those that can be queried. */
 interface ChunkBox {
   readonly time: number;
   readonly first: readonly [number, number, number];
@@ -60,7 +58,6 @@ function padded(chunk: Chunk, box: ChunkBox, components: number, rows: readonly 
   return out;
 }
 
-/** Reads the stored nodes of a box; the result is a stream. */
 async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, box: ChunkBox): Promise<Result> {
   const frame = dataset.time.guardBefore + box.time;
   const nodes = { field, frame, first: box.first, count: box.count, stride: [1, 1, 1] as const };
@@ -87,7 +84,6 @@ export async function storedBytes(
   return bytesOf(stream as AsyncIterable<Float32Array>);
 }
 
-/** The values of a chunk, with the result that they were made from. */
 export async function computeChunk(
   life: RequestLife,
   dataset: Dataset,
@@ -127,7 +123,7 @@ function componentOf(part: Float32Array, components: number, component: number):
   return Float32Array.from({ length: part.length / components }, (_, i) => part[components * i + component] as number);
 }
 
-/** Writes the places of the nodes of a box, x fastest, where its frame is at a time. */
+/** Writes the coordinates of the nodes of a box, x fastest, where its frame is at a time. */
 async function writeNodes(
   life: RequestLife,
   dataset: Dataset,

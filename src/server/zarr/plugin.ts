@@ -1,6 +1,6 @@
 /**
- * `zarrPlugin` serves each dataset under `/zarr/NAME/` as a Zarr store that is made while it is read, and under
- * `/zarr/NAME@zstd/` with compressed chunks.
+ * Each dataset under `/zarr/NAME/` as a Zarr store that is made while it is read; `/zarr/NAME@zstd/` has compressed
+ * chunks.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
@@ -24,7 +24,6 @@ const OCTETS = "application/octet-stream";
 
 type ZarrRequest = FastifyRequest<{ Params: { name: string; "*": string } }>;
 
-/** The name of a dataset and the codec of an address such as `isotropic32@zstd`. */
 function readName(text: string): { readonly name: string; readonly codec: Codec } {
   const at = text.lastIndexOf("@");
   const codec = CODECS.find((one) => one === text.slice(at + 1));
@@ -32,7 +31,6 @@ function readName(text: string): { readonly name: string; readonly codec: Codec 
   return { name: text.slice(0, at), codec };
 }
 
-/** Sends all or a part of what lies at an address. */
 function sendBytes(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,7 +42,7 @@ function sendBytes(
   return reply.type(type).send(body.subarray(first, last + 1));
 }
 
-/** Answers whether an address has changed, and what lies there to a HEAD request; null if it is to be computed. */
+/** Answers by a tag, or to HEAD; null if the answer is to be computed. */
 function answerEarly(
   { config }: Service,
   request: FastifyRequest,
@@ -67,7 +65,6 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-/** Sends what is there without a computation. */
 function sendKnown(
   service: Service,
   request: FastifyRequest,
@@ -138,7 +135,6 @@ function routes(scope: FastifyInstance, service: Service): void {
   });
 }
 
-/** Adds the view to the service. */
 export const zarrPlugin: Plugin = async (app, service) => {
   await app.register(async (scope) => routes(scope, service), { prefix: PREFIX });
 };

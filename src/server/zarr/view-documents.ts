@@ -1,21 +1,19 @@
-/** Writes the metadata of a view in the words of Zarr 2 and of Zarr 3, which name the same chunks. */
+/** Metadata of a view in the words of Zarr 2 and of Zarr 3, which name the same chunks. */
 import type { ZarrArray, ZarrView } from "./view.js";
 
 /** Compressions of chunks, by their names in addresses; level 1 of Zstandard is the fastest. */
 export const CODECS = ["none", "zstd"] as const;
 export type Codec = (typeof CODECS)[number];
 
-/** The level of Zstandard, which clients need not know. */
 export const ZSTD_LEVEL = 1;
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Bytes of an element. */
 export function elementBytes({ content }: ZarrArray): 4 | 8 {
   return content.kind === "coordinates" ? 8 : 4;
 }
 
-/** Whether the chunks of an array are compressed: coordinates never are. */
+/** Coordinates never are. */
 export function compresses({ content }: ZarrArray, codec: Codec): boolean {
   return codec === "zstd" && content.kind !== "coordinates";
 }
@@ -90,7 +88,6 @@ function attributesV2({ attributes, dimensions }: ZarrArray): Document {
   return { ...attributes, _ARRAY_DIMENSIONS: dimensions };
 }
 
-/** The metadata document at a path of a view, or null if there is none. */
 export function documentAt(view: ZarrView, path: string, codec: Codec): Document | null {
   const cut = path.lastIndexOf("/");
   const [owner, name] = [path.slice(0, Math.max(0, cut)), path.slice(cut + 1)];

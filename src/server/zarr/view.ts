@@ -1,4 +1,4 @@
-/** The view of a dataset as a Zarr group: its arrays, their chunks, and what is known of them. */
+/** View of a dataset as a Zarr group. */
 import {
   AXIS_NAMES,
   type Axis,
@@ -13,16 +13,13 @@ import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../..
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
 import { about, aboutField, assumedOf, timesOf } from "../rest/describe.js";
 
-/** Nodes along an axis of a chunk, about: whole bricks, so that a chunk reads each brick once. */
+/** About; whole bricks, so that a chunk reads each brick once. */
 const CHUNK_NODES = 64;
 /** Spatial options that give the values at nodes as they are, and derivatives from the nodes around. */
 const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
-/** The group of quantities computed from stored fields. */
 const DERIVED = "derived";
-/** The group of levels. */
 const LEVELS = "levels";
 
-/** A component of a level, alone. */
 export interface LevelComponent {
   readonly level: number;
   readonly component: number;
@@ -34,7 +31,6 @@ export type Content =
   | { readonly kind: "field"; readonly field: FieldName; readonly of?: LevelComponent }
   | { readonly kind: "quantity"; readonly quantity: Quantity; readonly method: SpatialInterpolation };
 
-/** An array of the view; shape and chunks go with its dimensions. */
 export interface ZarrArray {
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
@@ -43,7 +39,7 @@ export interface ZarrArray {
   readonly content: Content;
 }
 
-/** Groups and arrays of a view by their paths; the root has the empty path. */
+/** By path; the root has the empty path. */
 export interface ZarrView {
   readonly groups: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   readonly arrays: ReadonlyMap<string, ZarrArray>;
@@ -51,7 +47,7 @@ export interface ZarrView {
 
 const VIEWS = new WeakMap<Dataset | LevelSet, ZarrView>();
 
-/** The view of a dataset and its levels, which is made once. */
+/** Made once for a dataset and its levels. */
 export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrView {
   const known = VIEWS.get(levels ?? dataset) ?? makeView(dataset, levels);
   VIEWS.set(levels ?? dataset, known);
@@ -59,7 +55,7 @@ export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrVi
 }
 
 function makeView(dataset: Dataset, levels: LevelSet | null): ZarrView {
-  // Arrays share their coordinates: fields with nodes of their own are not among them.
+  // Fields with nodes of their own have other coordinates.
   const stored = fieldNames(dataset).filter((name) => !isStaggered(dataset, name));
   const edges = chunkEdges(dataset, stored[0] ?? (fieldNames(dataset)[0] as FieldName));
   const times = timesOf(dataset.time).length;
@@ -128,11 +124,7 @@ function addImages(
   }
 }
 
-/**
- * Axes and scales of an image; a translation is the centre of a voxel. A stretched axis counts nodes.
- *
- * Source: OME-NGFF 0.4 and 0.5, multiscales.
- */
+/** A translation is the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4 and 0.5, multiscales. */
 function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
   const [first = 0, second = first + 1, ...later] = timesOf(time);
   const isEven = [second, ...later].every(
@@ -175,7 +167,7 @@ function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
   return edges.reverse();
 }
 
-/** The option that computes a quantity at nodes; undefined if it needs a filter width, or data that are not there. */
+/** Undefined if the quantity needs a filter width, or data that are not there. */
 function methodAtNodes(
   { operation: name, methods, needsViscosity }: Quantity,
   dataset: Dataset,
@@ -188,7 +180,7 @@ function methodAtNodes(
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
 }
 
-/** Stored times and the nodes of the axes as float64, in the order t, z, y, x. */
+/** As float64, in the order t, z, y, x. */
 function coordinatesOf(dataset: Dataset): readonly (readonly [string, ZarrArray])[] {
   const lines: (readonly [string, Float64Array, Record<string, unknown>])[] = [
     ["t", Float64Array.from(timesOf(dataset.time)), { ...about(dataset, "Time", "time"), axis: "T" }],
@@ -206,7 +198,6 @@ function coordinatesOf(dataset: Dataset): readonly (readonly [string, ZarrArray]
   });
 }
 
-/** Coordinates of the nodes of an axis. */
 export function nodesOf({ nodes, origin, spacing, coordinates }: Axis): Float64Array {
   return coordinates ?? Float64Array.from({ length: nodes }, (_, i) => origin + i * spacing);
 }
