@@ -17,7 +17,7 @@ import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const MIB = 2 ** 20;
 const PERIOD = 2 * Math.PI;
-const PEER = fileURLToPath(new URL("./peers/analysis.py", import.meta.url));
+const PEER = fileURLToPath(new URL("../bench/peers/analysis.py", import.meta.url));
 
 interface Analysis {
   readonly name: string;

@@ -131,7 +131,7 @@ function startLoops(folder: string, setting: Setting): Started {
     console.log(`skipped: C loops, ${setting.nodes} nodes (there is no gcc)`);
     return [];
   }
-  const source = fileURLToPath(new URL("./peers/loops.c", import.meta.url));
+  const source = fileURLToPath(new URL("../bench/peers/loops.c", import.meta.url));
   return COMPILERS.map(([backend, flags]) => {
     const program = join(folder, backend);
     execFileSync("gcc", [...flags, "-o", program, source, "-lm"], { stdio: "inherit" });
@@ -144,7 +144,7 @@ const INTERPRETERS = ["python3", "/usr/bin/python3"];
 
 /** The Python cases that are there, and the processes behind them. */
 async function startPython(setting: Setting): Promise<{ cases: ReadonlyMap<string, Peer>; peers: readonly Peer[] }> {
-  const script = fileURLToPath(new URL("./peers/peers.py", import.meta.url));
+  const script = fileURLToPath(new URL("../bench/peers/peers.py", import.meta.url));
   const cases = new Map<string, Peer>();
   const reasons = new Map(PYTHON.map(([name]) => [name as string, "there is no python3"]));
   const peers: Peer[] = [];
