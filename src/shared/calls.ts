@@ -281,6 +281,13 @@ export const MEMBERS = {
     usual: "2, 3; of pairs 2",
     example: "2,3,4",
   },
+  absolute: {
+    type: "numbers",
+    about:
+      "Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a vector, with its local slope against <|d|^3>.",
+    usual: "none",
+    example: "1,2.5",
+  },
   increments: {
     type: "numbers",
     about: "Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are of absolute values.",
@@ -708,6 +715,7 @@ export const CALLS = {
       "terms",
       "axis",
       "orders",
+      "absolute",
       "separations",
       "remove",
       "level",

@@ -842,6 +842,7 @@ class Calls(Asking):
         terms: Any = None,
         axis: Any = None,
         orders: Any = None,
+        absolute: Any = None,
         separations: Any = None,
         remove: Optional[str] = None,
         level: Any = None,
@@ -881,6 +882,8 @@ class Calls(Asking):
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
+            absolute: Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a
+                vector, with its local slope against <|d|^3>. Default: none.
             separations: Nodes as a list, or {lengths, pairs, seed} with pairs at random points. Default: 1,
                 2, 4, … up to half the nodes.
             remove: What is subtracted before correlations are formed: the mean, that of each frame, or
@@ -897,7 +900,7 @@ class Calls(Asking):
         return self._call(
             "structure_functions",
             what,
-            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "axis": axis, "orders": orders, "separations": separations, "remove": remove, "level": level, "units": units},
+            {"x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "time": time, "frame": frame, "method": method, "derivatives": derivatives, "filter": filter, "weights": weights, "terms": terms, "axis": axis, "orders": orders, "absolute": absolute, "separations": separations, "remove": remove, "level": level, "units": units},
         )
 
     def structures(

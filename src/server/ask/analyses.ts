@@ -32,6 +32,7 @@ import { frequenciesOver, frequencySpectrum, segmentsOf } from "./frequencies.js
 import { correlate, lineSpectrum, linesOver } from "./line-spectra.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { withAbsolute } from "./self-similarity.js";
 import { skipOf } from "./skip.js";
 import { wallUnitsOf } from "./wall-units.js";
 import {
@@ -471,11 +472,16 @@ export async function structure_functions({ dataset, life, service }: Context, a
     remove,
     ...(terms === undefined ? {} : { terms }),
   };
-  const body = await structureFunctions(members as never, dataset, meansFor(life, service, dataset));
+  const means = meansFor(life, service, dataset);
+  const signed = await structureFunctions(members as never, dataset, means);
+  const { absolute } = asked;
+  if (absolute !== undefined && !isAtNodes) throw wrong("absolute", "it is of separations in nodes");
+  const at = nodesOf(asked, dataset, frames);
+  const body = absolute === undefined ? signed : await withAbsolute(signed, what.text, absolute, at, dataset, means);
   const understood = {
     ...{ what: whatTexts([what]), ...text, ...nodeText(asked), axis: axes, orders, remove },
     ...(isAtNodes ? { separations: separations.nodes } : { separations, method, derivatives: pointDerivatives(asked) }),
-    ...(terms === undefined ? {} : { terms }),
+    ...{ ...(terms === undefined ? {} : { terms }), ...(absolute === undefined ? {} : { absolute }) },
   };
   return { answer: { kind: "table", body: fromZero(body) }, understood };
 }

@@ -421,6 +421,7 @@ export interface MemberValues {
   readonly kind?: "shell" | "plane" | "line" | "modes" | "frequency" | "wavenumber_frequency";
   readonly axis?: readonly ("x" | "y" | "z")[];
   readonly orders?: readonly number[];
+  readonly absolute?: readonly number[];
   readonly increments?: readonly number[];
   readonly origins?: "start" | "all";
   readonly bins?: number;

@@ -11,6 +11,7 @@ import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
 const KINDS = GRID_KINDS.filter(({ name }) => ["periodic", "channel", "anisotropic", "duct"].includes(name));
+const OPEN = GRID_KINDS.filter(({ name }) => name === "open");
 
 function near(ours: unknown, expected: unknown, about: string): void {
   const [a, b] = [[ours].flat(6), [expected].flat(6)] as [number[], number[]];
@@ -28,8 +29,8 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
   const made = new Map<GridKind, MadeGrid>();
   let service: RunningService;
   beforeAll(async () => {
-    for (const kind of KINDS) made.set(kind, await makeGrid(kind, folder));
-    service = await serveTestData(KINDS.map(({ name }) => join(folder, name)));
+    for (const kind of [...KINDS, ...OPEN]) made.set(kind, await makeGrid(kind, folder));
+    service = await serveTestData([...KINDS, ...OPEN].map(({ name }) => join(folder, name)));
   }, 60_000);
   afterAll(async () => {
     await service.close();
@@ -199,6 +200,26 @@ describe.skipIf(NUMPY === undefined)(`lines at places agree with NumPy${WITHOUT}
       }
       for (const [c, { mean }] of answer.results.entries())
         expect(mean[k][0][i], `${answer.results[c].of} at ${r}`).toBeCloseTo(sums[c] as number, 4);
+    }
+  });
+
+  it.each(["periodic", "open"])("has real orders of increments and their slopes on the %s grid", async (name) => {
+    const kind = GRID_KINDS.find((one) => one.name === name) as GridKind;
+    const separations = [1, 2, 4, 6];
+    const members = { what: "u", axis: "x,z", orders: "2", separations, absolute: [1, 2.5, 3], frame: [0, 2] };
+    const answer = await question(name, "structure_functions", members);
+    const increment = (c: number, axis: string, n: number) => `(np.abs(shift(u[${c}],'${axis}',${n})-u[${c}])[[0,2]])`;
+    const mean = (d: string, p: number) =>
+      `(lambda f, w: (np.nan_to_num(f)*w*~np.isnan(f)).sum()/(w*~np.isnan(f)).sum())(${d}**${p}, weight[[0,2]])`;
+    const lists = ["x", "z"].flatMap((axis) => separations.map((n) => increment(axis === "x" ? 0 : 2, axis, n)));
+    const requests = [1, 2.5, 3].map((p) => `[${lists.map((d) => mean(d, p)).join(",")}]`);
+    const [expected = []] = askNumpy<number[][][]>(SCRIPT, { grids: [{ grid: made.get(kind), requests }] });
+    const S = [1, 2.5, 3].map((p) => answer.separations.map((one: AnyAnswer) => one.absolute[p]));
+    near(S, expected, `${name} absolute`);
+    for (const [r, { slope, nodes }] of answer.separations.entries()) {
+      const rise = (p: number) => Math.log((expected[p]?.[r + 1] as number) / (expected[p]?.[r - 1] as number));
+      if (nodes === 1 || nodes === 6) expect(slope["2.5"]).toBe(null);
+      else expect(slope["2.5"]).toBeCloseTo(rise(1) / rise(2), 8);
     }
   });
 
