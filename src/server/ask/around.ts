@@ -4,9 +4,8 @@ import type { Moments } from "../../analysis/moments.js";
 import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { LimitError } from "../../shared/errors.js";
 import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
-import { aboutTexts, framesIn, type Means } from "../rest/analysis/statistics.js";
+import { aboutTexts, checkNumbers, framesIn, type Means } from "../rest/analysis/statistics.js";
 import { whereHolds } from "./conditions.js";
 import { wrong } from "./faults.js";
 import { type Direction, meansFor } from "./means.js";
@@ -76,11 +75,7 @@ export async function meansAround(
   const base = { ...known.places.base, kept: kept as unknown as AnalysedNodes["base"]["kept"] };
   const groups = base.extent.reduce((product, n, a) => product * (kept[a] ? n : 1), 1);
   const numbers = 2 * groups * offsets.length * quantities.length;
-  if (numbers > means.most)
-    throw new LimitError(
-      "analysis.numbers",
-      `The answer would have ${numbers} numbers; at most ${means.most} are sent.`,
-    );
+  checkNumbers(numbers, means.most);
   const columns = quantities.flatMap((text) => offsets.map((offset) => whereHolds(where, shifted(text, offset))));
   const found: (readonly Moments[])[] = [];
   for (let from = 0; from < columns.length; from += COLUMNS) {

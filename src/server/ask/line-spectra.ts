@@ -14,9 +14,8 @@ import {
 } from "../../analysis/spectrum.js";
 import { Transform } from "../../analysis/transform.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { LimitError } from "../../shared/errors.js";
 import { type AnalysedNodes, checkTransforms, derivedOf, reductionOf } from "../rest/analysis/analysis-request.js";
-import { aboutTexts, framesIn, type Means } from "../rest/analysis/statistics.js";
+import { aboutTexts, checkNumbers, framesIn, type Means } from "../rest/analysis/statistics.js";
 import { wrong } from "./faults.js";
 import { type Direction, meansFor } from "./means.js";
 import type { MemberValues } from "./read-member.js";
@@ -74,11 +73,7 @@ async function sumModes(
     periods: dataset.axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as OfAxes<number>,
   };
   const numbers = groupsOf(plan) * binsOf(plan) * (columns.length + 2);
-  if (numbers > means.most)
-    throw new LimitError(
-      "analysis.numbers",
-      `The answer would have ${numbers} numbers; at most ${means.most} are sent.`,
-    );
+  checkNumbers(numbers, means.most);
   const derived = derivedOf(known, columns);
   const sums = await means.sum({ plan, frames: known.frames, times: known.base.times, derived }, known);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / frames;
@@ -114,8 +109,7 @@ async function fixedAt(
   const one = <T>(list: readonly T[], value: T) => list.map((own, b) => (b === a ? value : own));
   const extent = one(base.extent, 1) as unknown as typeof base.extent;
   const numbers = extent.reduce((product, n) => product * n, 1);
-  if (numbers > most)
-    throw new LimitError("analysis.numbers", `The plane has ${numbers} numbers; at most ${most} fit.`);
+  checkNumbers(numbers, most);
   const plane = {
     ...{ ...base, extent, kept: [true, true, true, true] as const },
     ...{ coordinates: one(base.coordinates, along.subarray(node, node + 1)), weights: one(base.weights, null) },

@@ -12,10 +12,9 @@ import {
   scalesOf,
 } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { LimitError } from "../../../shared/errors.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, checkTransforms, derivedOf, type PlaceMembers, placesOf } from "./analysis-request.js";
-import { aboutTexts, framesIn, type Means } from "./statistics.js";
+import { aboutTexts, checkNumbers, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
 
@@ -136,8 +135,7 @@ function axisOf({ kind, axis }: AskedSpectrum, { axes }: Dataset): SpectrumPlan[
 
 function checkSize(plan: SpectrumPlan, most: number): void {
   const numbers = groupsOf(plan) * binsOf(plan) * (plan.terms.length + (plan.kind === "line" ? plan.components : 0));
-  if (numbers > most)
-    throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
+  checkNumbers(numbers, most);
 }
 
 /** The members of an answer that are numbers by bin. */

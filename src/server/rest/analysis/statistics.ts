@@ -293,10 +293,14 @@ function reductionsFor(
   }
 }
 
-/** @throws LimitError if an answer would have more numbers than are sent */
+/** @throws as `checkNumbers` does */
 export function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
   const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
-  const numbers = groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0);
+  checkNumbers(groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0), most);
+}
+
+/** @throws LimitError if an answer would have more numbers than are sent */
+export function checkNumbers(numbers: number, most: number): void {
   if (numbers <= most) return;
   throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
 }
