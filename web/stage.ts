@@ -63,7 +63,7 @@ interface PaneTitle {
   readonly note: string;
   readonly isPending: boolean;
 }
-export const titles = signal<readonly PaneTitle[]>([]);
+export const titles = signal<readonly (PaneTitle | undefined)[]>([]);
 /** Where the line of a comparison stands, as part of the width. */
 export const swipe = signal(0.5);
 /** Segments that panels add to space: trails of particles. */
@@ -635,7 +635,10 @@ export class Stage {
   #setTitle(index: number, next: PaneTitle): void {
     const before = titles.peek();
     if (JSON.stringify(before[index]) === JSON.stringify(next)) return;
-    titles.value = before.length > index ? before.with(index, next) : [...before, next];
+    // Panes are shown in the order in which they arrive.
+    const all = [...before];
+    all[index] = next;
+    titles.value = all;
   }
 
   #drawPlane(
