@@ -137,7 +137,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       expect.soft(off, `${text}, not ${own} (seed ${seed})`).toBeLessThan(far + 1e-6);
       numbers.add(`${symbol} ${isPreview === undefined ? "served" : "preview"}`);
     }
-    expect(numbers.size).toBeGreaterThan(10);
+    expect(numbers.size).toBeGreaterThan(9);
     expectClean(watched);
     await page.context().close();
   });
