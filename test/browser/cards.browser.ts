@@ -111,6 +111,7 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     }
     // The plane is a question of its own, and its samples are those of the picture.
     await page.click('.chips button:text-is("Plane xy")');
+    await page.waitForSelector('.chips button[aria-pressed=true]:text-is("Plane xy")');
     const plane = JSON.parse(await shell(await text("curl"))) as { data: Record<string, number[][]> };
     expect(plane.data.Q?.length).toBeGreaterThan(16);
     expectClean(watched);

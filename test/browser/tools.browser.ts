@@ -21,6 +21,7 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
   async function shared(page: Page, title: string): Promise<Record<string, unknown>> {
     await page.click(".bar .share");
     await page.click(`.sheet .chips button:text-is("${title}")`);
+    await page.waitForSelector(`.sheet .chips button[aria-pressed=true]:text-is("${title}")`);
     const text = (await page.textContent('.code pre[aria-label="curl"]')) as string;
     await page.click('.sheet header button[aria-label="Close"]');
     return JSON.parse(/--json '(.*)' /.exec(text)?.[1] as string) as Record<string, unknown>;
