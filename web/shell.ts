@@ -484,8 +484,12 @@ function trouble(): TemplateResult | typeof nothing {
     return html`<div class="trouble" role="status"><span>Links of fieldprobe 1.0 are not read: this shows the dataset only.</span><button aria-label="Close" @click=${() => {
       isOldLink.value = false;
     }}>×</button></div>`;
-  if (noGraphics.value !== null)
-    return html`<div class="trouble" role="status">This browser shows no WebGL2: pictures come from the service as PNG.</div>`;
+  if (noGraphics.value !== null) {
+    const range = now.ranges.get(now.what ?? "");
+    const colours =
+      range === undefined ? "" : `, from ${plainNumber(range.low, 3)} to ${plainNumber(range.high, 3)} in equal steps`;
+    return html`<div class="trouble" role="status">This browser shows no WebGL2: the xy plane comes from the service as PNG${colours}.</div>`;
+  }
   if (set === null || now.what === null) return nothing;
   const frame = frameOf(now.time, set);
   for (const what of [now.what, ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : [])]) {
@@ -506,7 +510,7 @@ function welcomeView(): TemplateResult | typeof nothing {
   const set = dataset.value;
   if (!isWelcome.value || set === null) return nothing;
   return html`<div class="welcome" role="note"><span>Turbulence you can probe: every number here is interpolated by the service.</span>
-    ${STARTS.map(
+    ${(hasVelocity(set) && hasDerivatives(set) && flatAxis(set) === undefined ? STARTS : []).map(
       ([name, patch], i) =>
         html`<button class=${i > 0 ? "extra" : ""} @click=${() => {
           isWelcome.value = false;
@@ -524,6 +528,7 @@ function plainPicture(): TemplateResult | typeof nothing {
   if (noGraphics.value === null || shown === null) return nothing;
   const { dataset: set, what, time, method } = shown;
   const z = (rested.value.cross ?? cross.value)[2];
+  const range = view.value.ranges.get(what);
   const question = {
     dataset: set.name,
     call: "grid",
@@ -532,7 +537,8 @@ function plainPicture(): TemplateResult | typeof nothing {
     time,
     method,
     samples: 256,
-    map: "magma",
+    ...(range === undefined ? {} : { range: [range.low, range.high] }),
+    map: range !== undefined && range.low < 0 && range.high > 0 ? "RdBu" : "inferno",
     format: "png",
   };
   return html`<img class="plain-picture" src=${rootOf() + addressOf(question)} alt=${`${quantityOf(what).title}, xy plane at z = ${plainNumber(z)}`} />`;
