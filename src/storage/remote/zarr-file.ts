@@ -118,9 +118,6 @@ export class ZarrFile implements StoredFile {
     if (entry?.kind !== "array") return found;
     const fill = found.get("_FillValue");
     if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
-    // Integers that were never written read as the fill value, which no value may therefore equal.
-    if (fill === undefined && typeof entry.fill === "number" && entry.dataType.includes("int"))
-      found.set("_FillValue", entry.fill);
     return found;
   }
 

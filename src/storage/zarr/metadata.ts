@@ -272,12 +272,16 @@ function halfBits(fill: unknown): number | null {
 }
 
 /**
- * The attributes of an array of Zarr 2 with the `_FillValue` of CF: xarray keeps that of floats in the fill value of
- * the array. The fill value 0 is that of arrays whose writer chose none.
+ * The attributes of an array of Zarr 2 with the `_FillValue` of CF, which xarray keeps in the fill value of the array. 0
+ * is that of arrays whose writer chose none; of packed integers it may as well be xarray's, so it stays a number that
+ * nothing applies, which a person is asked about.
  */
 function withFill(attributes: Json, dataType: string, fill: unknown): Json {
-  const isStated = dataType.startsWith("float") && typeof fill === "number" && fill !== 0;
-  return isStated && attributes._FillValue === undefined ? { ...attributes, _FillValue: fill } : attributes;
+  const { _FillValue: stated, scale_factor: factor, add_offset: offset } = attributes;
+  if (typeof fill !== "number" || stated !== undefined || !/^(?:float|u?int)/.test(dataType)) return attributes;
+  if (fill !== 0) return { ...attributes, _FillValue: fill };
+  const isPacked = !dataType.startsWith("float") && (factor !== undefined || offset !== undefined);
+  return isPacked ? { ...attributes, fill_value: 0 } : attributes;
 }
 
 /**

@@ -9,6 +9,7 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { openFile } from "../../../src/storage/open-file.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
@@ -187,6 +188,18 @@ it("takes the fill value of floats in Zarr 2 for xarray's _FillValue, but for 0"
   expect([...values.slice(4, 7)].map(Number.isNaN)).toEqual([false, true, false]);
   expect(pressures(only(write(2, { fill: 0 })))[5]).toBe(missing);
   expect(pressures(only(write(3, { fill: missing })))[5]).toBe(missing);
+});
+
+it("takes that of packed integers likewise, and asks about 0", () => {
+  const missing = nodeValue({ t: 0, z: 0, y: 0, x: 5, c: 0 });
+  const packed = (version: 2 | 3, fill: number) =>
+    write(version, { type: "int16", fill, attributes: { scale_factor: 1, add_offset: 0 } });
+  expect([...pressures(only(packed(2, missing))).slice(4, 7)].map(Number.isNaN)).toEqual([false, true, false]);
+  expect(pressures(only(packed(3, missing)))[5]).toBe(missing);
+  expect([...pressures(only(packed(3, 0)))].filter(Number.isNaN)).toEqual([]);
+  expect(scan(packed(2, 0)).problems).toMatch(/needs a look/);
+  const asked = (store: string) => openFile(store).attributes("/p").get("fill_value");
+  expect([asked(packed(2, 0)), asked(packed(3, 0)), asked(write(2, { fill: 0 }))]).toEqual([0, undefined, undefined]);
 });
 
 it.each([
