@@ -83,15 +83,15 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const refusal = show(found, home, first, flags.all);
-    const isKept = [flags.yes === true ? "" : undefined, flags.write, flags.descriptors].some(
-      (one) => one !== undefined,
-    );
+    const isKept = flags.yes === true || (flags.write ?? flags.descriptors) !== undefined;
     const isConfirmed = isKept && openLines(found.descriptor.questions).length === 0;
     if (refusal !== null && !isConfirmed) reportRefusal(`${basename(first)} ${refusal}`);
   }
-  if (flags.yes === true) confirm(found, first, home);
+  const apart = flags.descriptors === undefined ? undefined : resolve(flags.descriptors);
+  const place = apart === undefined ? undefined : { path: join(apart, `${found.written.name}.json`), isApart: true };
+  if (flags.yes === true) confirm(found, first, home, place);
+  else if (apart !== undefined) writeApart(found, home, apart);
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
-  if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
   return found;
 }
 

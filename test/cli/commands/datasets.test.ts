@@ -136,6 +136,9 @@ describe("fieldprobe inspect", () => {
     expect(red.stdout).toContain('@note = "a\\u001b[31mb"');
     const waiting = fieldprobe("check", folder);
     expect(waiting.stdout).toContain(`${path}: needs a look: fieldprobe inspect ${path}\n`);
+    const apart = ["--descriptors", join(folder, "apart")];
+    const elsewhere = fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes", ...apart);
+    expect([elsewhere.status, elsewhere.stderr]).toEqual([0, `wrote ${join(folder, "apart", "u.json")}\n`]);
     const yes = fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
     expect([yes.status, yes.stderr]).toEqual([0, `wrote ${join(folder, "u.dataset.json")}\n`]);
     const checked = fieldprobe("check", folder).stdout;
