@@ -71,6 +71,13 @@ describe("calls", () => {
     },
   );
 
+  it("refuse more offsets around events than are answered, before they are listed", async () => {
+    const question = { dataset: "isotropic32", call: "around", what: "p", where: "p > 0", lag: 1000, time: 0.4 };
+    const answer = await ask(service, question);
+    const { detail } = (await answer.json()) as { detail: string };
+    expect([answer.status, detail]).toEqual([400, "lag: it has 8012006001 offsets; at most 65536 are answered."]);
+  });
+
   it.each(CALL_NAMES.map((call) => ({ call })))("$call means the same by GET and by JSON", async ({ call }) => {
     const { example } = callOf(call);
     const typed = Object.fromEntries(
