@@ -48,7 +48,8 @@ import {
   replacementOf,
 } from "./names.js";
 
-const MOST_CHARACTERS = 4096;
+/** Most characters of an expression. */
+export const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
 const MOST_DEPTH = 32;
 const MOST_EXPONENT = 16;

@@ -15,8 +15,8 @@ import type { MemberValues } from "./read-member.js";
 /** Columns of a pass: a part holds the nodes of each. */
 const COLUMNS = 32;
 const LETTERS = ["x", "y", "z"] as const;
-/** Most offsets of a question; each is a column of its own. */
-const MOST_OFFSETS = 65_536;
+/** Most columns of a question: one for each offset of each component. */
+const MOST_COLUMNS = 65_536;
 
 /** Nodes on each side of an event along x, y and z. @throws RequestError */
 export function lagsOf({ lag = [4], orient }: MemberValues, { axes }: Dataset): readonly number[] {
@@ -49,14 +49,15 @@ export async function meansAround(
   means: Means,
 ): Promise<GroupAnswer> {
   const lags = lagsOf(asked, dataset);
-  const count = lags.reduce((product, n) => product * (2 * n + 1), 1);
-  if (count > MOST_OFFSETS) throw wrong("lag", `it has ${count} offsets; at most ${MOST_OFFSETS} are answered`);
   const over = eventsOver(asked, dataset);
   const all: readonly Direction[] = ["x", "y", "z"];
   const known = await meansFor([...texts, where], places, asked, dataset, means, asked.over ?? all, "where");
   const { names } = known.places.base;
   if (compileExpression(where, names, "where").shape !== "scalar") throw wrong("where", "a condition is a scalar");
   const quantities = texts.flatMap((text) => [...componentsIn(text, compileExpression(text, names, "what").shape)]);
+  const count = lags.reduce((product, n) => product * (2 * n + 1), quantities.length);
+  if (count > MOST_COLUMNS)
+    throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_COLUMNS} are answered`);
   const about = {
     ...{ ...known.about, weights: places.weights, frames: framesIn(places) },
     ...aboutTexts(quantities, known.places),

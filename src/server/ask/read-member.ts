@@ -1,5 +1,6 @@
 /** Reads the values of members, as text or as JSON: both mean the same. */
 import { FILTER_KINDS, type FieldFilter } from "../../analysis/derived.js";
+import { MOST_CHARACTERS } from "../../analysis/expression.js";
 import type { FrequencyOptions } from "../../analysis/frequencies.js";
 import { nearestName } from "../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
@@ -117,15 +118,27 @@ function choiceOf(value: unknown, choices: readonly string[], member: string): s
   throw wrong(member, `expected one of ${choices.join(", ")}, not ${shown(value)}`, nearest);
 }
 
-/** Reads quantities; a later one may use the names that earlier ones were given. */
+/** Most quantities of a question. */
+const MOST_QUANTITIES = 256;
+
+/** Reads quantities; a later one may use the names that earlier ones were given, which are written out in its text. */
 export function readWhat(value: unknown, member = "what"): readonly AskedQuantity[] {
   const given = new Map<string, string>();
-  const items = itemsOf(value, member).map((item): AskedQuantity => {
+  const list = itemsOf(value, member);
+  if (list.length > MOST_QUANTITIES) throw wrong(member, `at most ${MOST_QUANTITIES} quantities are asked at once`);
+  const items = list.map((item): AskedQuantity => {
     if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
     const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
     let text = (own ?? item).trim();
-    for (const [known, expression] of given)
+    for (const [known, expression] of given) {
       text = text.replaceAll(new RegExp(`(?<![\\w.])${known}(?!\\w|\\s*\\()`, "g"), `(${expression})`);
+      // Names in names double it again and again.
+      if (text.length > MOST_CHARACTERS)
+        throw wrong(
+          member,
+          `with earlier names written out, ${excerpt(name ?? item)} has more than ${MOST_CHARACTERS} characters`,
+        );
+    }
     if (name !== undefined) given.set(name, text);
     return { text, name: name ?? item.trim(), isNamed: name !== undefined };
   });

@@ -71,11 +71,25 @@ describe("calls", () => {
     },
   );
 
+  it.each([
+    [Array.from({ length: 257 }, (_, i) => `p + ${i}`), "what: at most 256 quantities are asked at once."],
+    [
+      ["q0 = p+p", ...Array.from({ length: 40 }, (_, i) => `q${i + 1} = q${i}+q${i}`)],
+      "what: with earlier names written out, q10 has more than 4096 characters.",
+    ],
+  ])("refuse quantities that would fill the memory (%#)", async (what, text) => {
+    const answer = await ask(service, { dataset: "isotropic32", call: "values", what, points: [[1, 2, 3]], time: 0.4 });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
+  });
+
   it("refuse more offsets around events than are answered, before they are listed", async () => {
     const question = { dataset: "isotropic32", call: "around", what: "p", where: "p > 0", lag: 1000, time: 0.4 };
     const answer = await ask(service, question);
     const { detail } = (await answer.json()) as { detail: string };
-    expect([answer.status, detail]).toEqual([400, "lag: it has 8012006001 offsets; at most 65536 are answered."]);
+    expect([answer.status, detail]).toEqual([
+      400,
+      "lag: all offsets of all components are 8012006001; at most 65536 are answered.",
+    ]);
   });
 
   it.each(CALL_NAMES.map((call) => ({ call })))("$call means the same by GET and by JSON", async ({ call }) => {
