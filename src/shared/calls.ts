@@ -398,7 +398,7 @@ export const MEMBERS = {
   },
   map: {
     type: "choice",
-    choices: ["viridis", "magma", "coolwarm", "grey"],
+    choices: ["viridis", "inferno", "magma", "plasma", "cividis", "RdBu", "RdBu-dark", "PuOr"],
     about: "Colours of a picture.",
     usual: "viridis",
     example: "magma",

@@ -138,6 +138,15 @@ describe("calls", () => {
   });
 });
 
+describe("map", () => {
+  const { choices = [] } = MEMBERS.map as { readonly choices?: readonly string[] };
+  it.each(choices)("%s colours a picture", async (map) => {
+    const picture = { what: "p", z: "1", frame: "0", samples: "4", map, format: "png" };
+    const answer = await get(service, "isotropic32", "grid", picture);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+  });
+});
+
 describe("docs/asking.md", () => {
   it("is what the table says", async () => {
     await expect(referenceText()).toMatchFileSnapshot(join(ROOT, "docs/asking.md"));
