@@ -13,7 +13,7 @@ import {
   fieldOf,
   type Triple,
 } from "../dataset/dataset.js";
-import { isSeries, isUnchanged, placeOf, realPath } from "../dataset/files.js";
+import { frameIn, isUnchanged, placeOf, realPath } from "../dataset/files.js";
 import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { ChunkIndex, Stored } from "../dataset/stored.js";
@@ -121,7 +121,7 @@ class BrickFiles implements StoredBricks {
         const ofFile = byFile.get(file) ?? { frame, boxes: [] };
         byFile.set(file, ofFile);
         for (const brick of bricks) {
-          const box = storedBox(part, isSeries(part) ? 0 : frame, nodes, brickBox(nodes, source, brick));
+          const box = storedBox(part, frameIn(part, frame), nodes, brickBox(nodes, source, brick));
           ofFile.boxes.push({ box: { path: opened.path, ...box }, brick, at });
         }
       }
@@ -188,7 +188,7 @@ class BrickFiles implements StoredBricks {
       this.bytesRead += out.byteLength;
       return;
     }
-    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, packing, this.#buffer);
+    const found = readBox(file, path, stored, part, frameIn(part, frame), nodes, box, packing, this.#buffer);
     const gap = index?.unwritten(found) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
@@ -209,7 +209,7 @@ class BrickFiles implements StoredBricks {
     out: Float32Array,
   ): boolean {
     if (file.readWholeChunk === undefined || source.parts.length > 1 || part.declared !== null) return false;
-    const slab = storedBox(part, isSeries(part) ? 0 : frame, this.#nodesOf(source), box);
+    const slab = storedBox(part, frameIn(part, frame), this.#nodesOf(source), box);
     const values = slab.count.reduce((product, length) => product * length, 1);
     if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, slab.count, box)) return false;
     const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
@@ -288,7 +288,9 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);
   const stored = file.describe(resolved);
   const expected = part.declared ?? part.shape;
-  const same = stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis]);
+  const isFree = (axis: number) => part.frames !== undefined && part.dimensions[axis] === "t";
+  const same =
+    stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis] || isFree(axis));
   const packing = timesFactor(packingOf(file.attributes(resolved), stored), part.factor);
   if (!same || !isField(stored, packing))
     throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);

@@ -108,6 +108,8 @@ function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolea
 function tabulated(table: Table, periodic: boolean): ReadAxis & { readonly deviation: number } {
   const { values } = table;
   const nodes = values.length;
+  const bad = values.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) throw new DataError(`the coordinate of node ${bad} is ${values[bad]}, not a number`);
   const descending = nodes > 1 && values[1] < values[0];
   const ascending = descending ? values.slice().reverse() : values;
   const mean = nodes > 1 ? (ascending[nodes - 1] - ascending[0]) / (nodes - 1) : 1;
@@ -118,7 +120,6 @@ function tabulated(table: Table, periodic: boolean): ReadAxis & { readonly devia
     smallest = Math.min(smallest, interval);
     deviation = Math.max(deviation, Math.abs(interval - mean));
   }
-  if (!Number.isFinite(mean) || !Number.isFinite(ascending[0])) throw new DataError("coordinates are not all finite");
   const uniform = deviation <= UNIFORM * mean + (nodes > 1 ? roundingOf(table, mean, periodic) : 0);
   if (periodic && !uniform)
     throw new DataError(

@@ -8,12 +8,12 @@ import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath } from "../dataset/files.js";
-import { openFile } from "../open-file.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf, variesIn } from "../recognise/structure.js";
+import { openTogether } from "../united-file.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
-import { everyFile } from "./places.js";
+import { fileSets } from "./places.js";
 import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
@@ -39,9 +39,12 @@ export function needsLook(location: string, why: string | null = null): string {
 export function changedSince({ descriptor, folder }: Description): string | null {
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
-  for (const name of everyFile(descriptor)) {
-    const path = isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name);
-    const file = openFile(path, { named: true });
+  for (const names of fileSets(descriptor)) {
+    const placed = names.map((name) =>
+      isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name),
+    );
+    const [path] = placed as [string];
+    const file = openTogether(placed, { named: true });
     try {
       const found = structureOf(file, descriptor, confirmed.timeTable ?? null);
       const all = differences(confirmed.structure, confirmed.varies, found);
@@ -125,8 +128,11 @@ export function renewed(location: string): string {
   if ("problems" in parsed) throw new DataError(`${location}: ${parsed.problems.join("; ")}`);
   const { descriptor } = parsed;
   const timeTable = descriptor.confirmed?.timeTable;
-  const all = everyFile(descriptor).map((name) => {
-    const file = openFile(resolve(dirname(location), name), { named: true });
+  const all = fileSets(descriptor).map((names) => {
+    const file = openTogether(
+      names.map((name) => resolve(dirname(location), name)),
+      { named: true },
+    );
     try {
       return structureOf(file, descriptor, timeTable ?? null);
     } finally {

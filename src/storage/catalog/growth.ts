@@ -1,15 +1,15 @@
 /** Joins new files of a confirmed series: those of its pattern and structure whose times come after the last. */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import type { Descriptor } from "../dataset/descriptor.js";
-import { STEP_PLACE } from "../dataset/files.js";
-import { openFile } from "../open-file.js";
-import { type Recognised, recognise } from "../recognise/recognise.js";
+import { type Descriptor, frameCount } from "../dataset/descriptor.js";
+import { placeOf, STEP_PLACE } from "../dataset/files.js";
+import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
-import { everyFile } from "./places.js";
-import { timeFrom } from "./series.js";
+import { openTogether } from "../united-file.js";
+import { fileSets } from "./places.js";
+import { recogniseSet, timesFrom } from "./series.js";
 import type { Description } from "./verify.js";
 
 /** Files that a warning names. */
@@ -19,41 +19,57 @@ const NAMED = 3;
 export function grown(description: Description): Description {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;
-  const patterns = new Set(Object.values(descriptor.fields).flatMap((field) => patternsOf(field)));
+  const patterns = [...new Set(Object.values(descriptor.fields).flatMap((field) => patternsOf(field)))];
   const [pattern = ""] = patterns;
   const isNumbered = /"path":"[^"]*\{step/.test(JSON.stringify(descriptor.fields));
-  if (confirmed === undefined || isNumbered || patterns.size !== 1 || isAddress(pattern) || isAddress(folder))
+  if (confirmed === undefined || isNumbered || pattern === "" || isAddress(pattern) || isAddress(folder))
     return description;
-  const place = resolve(folder, pattern);
-  const [head = "", tail = ""] = place.replace(STEP_PLACE, "{step}").split("{step}");
-  const known = new Set(everyFile(descriptor).map((file) => resolve(folder, file)));
-  const found = readdirSync(dirname(place)).map((name) => join(dirname(place), name));
+  const sets = fileSets(descriptor).map((files) => files.map((file) => resolve(folder, file)));
+  const known = new Set(sets.flat());
+  const places = patterns.map((one) => resolve(folder, one).replace(STEP_PLACE, "{step}"));
+  const [head = "", tail = ""] = (places[0] as string).split("{step}");
   const stepIn = (path: string): string => path.slice(head.length, path.length - tail.length);
-  const isNew = (path: string): boolean =>
-    !known.has(path) && path.startsWith(head) && path.endsWith(tail) && /^\d+(\.\d+)?$/.test(stepIn(path));
-  const fresh = found.filter(isNew).sort((a, b) => Number(stepIn(a)) - Number(stepIn(b)));
-  const [first] = known;
+  const fresh = readdirSync(dirname(head))
+    .map((name) => join(dirname(head), name))
+    .filter(
+      (path) => !known.has(path) && path.startsWith(head) && path.endsWith(tail) && /^\d+(\.\d+)?$/.test(stepIn(path)),
+    )
+    .map((path) => ({ step: stepIn(path), paths: places.map((place) => place.replace("{step}", stepIn(path))) }))
+    .filter(({ paths }) => paths.every((path) => existsSync(path)))
+    .sort((a, b) => Number(a.step) - Number(b.step));
+  const [first] = sets;
   if (fresh.length === 0 || first === undefined) return description;
   const times = timesOf(descriptor);
-  const steps = [...known].map(stepIn);
+  const steps = frameSteps(descriptor, pattern);
+  const { frames: listed } = Object.values(descriptor.fields).find((field) => patternsOf(field).length > 0) ?? {};
+  const frames = listed === undefined ? null : [...listed];
   const waiting: string[] = [];
-  const base = recognise(first);
-  for (const path of fresh) {
-    const time = joins(path, descriptor, base);
-    if (typeof time === "string") waiting.push(`${basename(path)}: ${time}`);
-    else if (time <= (times.at(-1) ?? Number.NEGATIVE_INFINITY))
-      waiting.push(`${basename(path)}: its time ${time} is not after the last`);
+  let base: Recognised | null = null;
+  for (const { step, paths } of fresh) {
+    const name = paths.map((path) => basename(path)).join(", ");
+    const own = joins(paths, descriptor, () => {
+      base ??= recogniseSet(first, {});
+      return base;
+    });
+    if (typeof own === "string") waiting.push(`${name}: ${own}`);
+    else if (own.length > 1 && frames === null) waiting.push(`${name}: it holds several times`);
+    else if ((own[0] as number) <= (times.at(-1) ?? Number.NEGATIVE_INFINITY))
+      waiting.push(`${name}: its time ${own[0]} is not after the last`);
     else {
-      times.push(time);
-      steps.push(stepIn(path));
+      times.push(...own);
+      steps.push(...own.map(() => step));
+      frames?.push(...own.keys());
     }
   }
   const more = waiting.length > NAMED ? `; and ${waiting.length - NAMED} more` : "";
   const warnings =
     waiting.length === 0 ? [] : [`Files of the series wait: ${waiting.slice(0, NAMED).join("; ")}${more}.`];
-  if (steps.length === known.size) return { ...description, warnings: [...description.warnings, ...warnings] };
-  const extended = withFrames(descriptor, steps, times);
-  return { ...description, descriptor: extended, warnings: [...description.warnings, ...warnings] };
+  const isLonger = times.length > frameCount(descriptor);
+  return {
+    ...description,
+    descriptor: isLonger ? withFrames(descriptor, steps, frames, times) : descriptor,
+    warnings: [...description.warnings, ...warnings],
+  };
 }
 
 function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
@@ -63,26 +79,34 @@ function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
     .filter((file) => STEP_PLACE.test(file));
 }
 
+/** The texts in the names of the files of each frame. */
+function frameSteps(descriptor: Descriptor, pattern: string): string[] {
+  const field = Object.values(descriptor.fields).find((one) => patternsOf(one).includes(pattern));
+  const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
+  const [place] = STEP_PLACE.exec(pattern) ?? [""];
+  return Array.from({ length: frameCount(descriptor) }, (_, frame) =>
+    placeOf(place, { firstStep, stepIncrement, steps }, frame),
+  );
+}
+
 function timesOf({ time }: Descriptor): number[] {
   if ("values" in time) return [...time.values];
   const step = "step" in time ? time.step : 0;
   return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
 }
 
-/** The time of a new file, or why it waits. */
-function joins(path: string, descriptor: Descriptor, base: Recognised | null): number | string {
+/** The times of new files, or why they wait. */
+function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   try {
-    const file = openFile(path, { named: true });
+    const file = openTogether(paths, { named: true });
     try {
       const [other] = differences(structure, varies, structureOf(file, descriptor, timeTable));
       if (other !== undefined) return other;
     } finally {
       file.close();
     }
-    const found = recognise(path);
-    const time = found === null || base === null ? null : timeFrom(base, found);
-    return time ?? "it does not state its time";
+    return timesFrom(base(), recogniseSet(paths, {})) ?? "it does not state its time";
   } catch (error) {
     if (error instanceof DataError) return error.message;
     throw error;
@@ -90,13 +114,21 @@ function joins(path: string, descriptor: Descriptor, base: Recognised | null): n
 }
 
 /** The descriptor with these frames, numbered by the texts in the names of their files. */
-function withFrames(descriptor: Descriptor, steps: readonly string[], times: readonly number[]): Descriptor {
+function withFrames(
+  descriptor: Descriptor,
+  steps: readonly string[],
+  frames: readonly number[] | null,
+  times: readonly number[],
+): Descriptor {
   const text = JSON.stringify(descriptor.fields, (key, value) => {
     if (key === "file" && typeof value === "string") return value.replace(STEP_PLACE, "{step}");
     return value;
   });
   const fields = JSON.parse(text) as Descriptor["fields"];
-  for (const field of Object.values(fields))
-    if (field !== undefined && patternsOf(field).length > 0) field.steps = [...steps];
+  for (const field of Object.values(fields)) {
+    if (field === undefined || patternsOf(field).length === 0) continue;
+    field.steps = [...steps];
+    if (frames !== null) field.frames = [...frames];
+  }
   return { ...descriptor, fields, time: { values: [...times], guardBefore: 0, guardAfter: 0 } };
 }

@@ -3,6 +3,22 @@
 import { type Descriptor, frameCount } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 
+/** The files of each time together: one, or one for each variable. */
+export function fileSets(descriptor: Descriptor): string[][] {
+  const sets = new Map<string, string[]>();
+  for (let frame = 0; frame < frameCount(descriptor); frame++) {
+    const files = new Set<string>();
+    for (const field of Object.values(descriptor.fields)) {
+      if (field === undefined) continue;
+      const { firstStep, stepIncrement, steps = null } = field;
+      for (const { file } of "components" in field ? field.components : [field])
+        files.add(placeOf(file, { firstStep, stepIncrement, steps }, frame));
+    }
+    sets.set([...files].join("\n"), [...files]);
+  }
+  return [...sets.values()];
+}
+
 /** Every file of the fields, at each time, and of tables, once each. */
 export function everyFile(descriptor: Descriptor): string[] {
   const files = new Set<string>();

@@ -1,21 +1,24 @@
 /** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
 
-import { basename, dirname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
-import { type Descriptor, type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
-import { openFile } from "../open-file.js";
+import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor } from "../dataset/descriptor.js";
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
 import { Findings } from "../recognise/layout.js";
-import { type Recognised, recognise } from "../recognise/recognise.js";
+import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { variesIn } from "../recognise/structure.js";
+import { openTogether, UnitedFile } from "../united-file.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
 
+/** Files that one time may be kept in. */
+const MOST_VARIABLES = 64;
+const LAST_NUMBER = /\d+(?:\.\d+)?(?=\D*$)/;
 /** Numbers that name a time: digits with or without a fraction. */
 const NUMBERS = /\d+(?:\.\d+)?/g;
 
@@ -40,88 +43,150 @@ export function findPattern(names: readonly string[]): Pattern {
   throw new DataError(`the names ${names.slice(0, 3).join(", ")}, ... do not differ in one number`);
 }
 
-/** One file of a series: what it holds, and the number in its name. */
+/** The files of one time or of some: one, or one for each variable. */
 interface SeriesFile {
-  readonly path: string;
+  readonly paths: readonly string[];
   readonly step: string;
   readonly found: Recognised;
   /** Coordinates that it states along each axis, as text. */
   readonly grid: string;
 }
 
+/** A frame of a series: the files that it is in, and where it is in them. */
+interface SeriesFrame {
+  readonly member: SeriesFile;
+  readonly local: number;
+}
+
 /**
- * Describes files that hold one time each as one dataset, in the order of their numbers.
+ * Describes files as one dataset: of a time each or of several, each with all fields or with some of them. They are in
+ * the order of their times, or else of the numbers in their names.
  *
- * @throws DataError when a file is not recognised, differs from the first in layout or coordinates, or holds several
- *   times
+ * @throws DataError when a file is not recognised, or differs from the first in layout or coordinates
  */
 export function recogniseSeries(paths: readonly string[], answers: Answers): Recognised {
   const folders = new Set(paths.map((path) => dirname(path)));
   if (folders.size > 1) throw new DataError(`the files of a series must be in one folder, not ${folders.size}`);
-  const { pattern, steps } = findPattern(paths.map((path) => basename(path)));
-  const members = inOrder(paths.map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) })));
+  const { sets, patterns } = setsOf(paths);
+  const [only, ...others] = sets as [(typeof sets)[0], ...typeof sets];
+  if (others.length === 0) return recogniseSet(only.paths, answers);
+  const { times: _, ...rest } = answers;
+  const members = inOrder(
+    sets.map(({ step, paths: files }) => {
+      const found = recogniseSet(files, rest);
+      return { paths: files, step, found, grid: gridOf(files, found) };
+    }),
+  );
   const [first] = members as [SeriesFile];
+  const [path] = first.paths as [string];
   for (const member of members.slice(1)) {
+    const [other] = member.paths as [string];
     if (shapeOf(member.found) !== shapeOf(first.found))
-      throw new DataError(`${member.path} is laid out differently from ${first.path}`);
+      throw new DataError(`${other} is laid out differently from ${path}`);
     if (member.found.units !== first.found.units)
       throw new DataError(
-        `${member.path} states other units or labels than ${first.path}: ${member.found.units}, not ${first.found.units}`,
+        `${other} states other units or labels than ${path}: ${member.found.units}, not ${first.found.units}`,
       );
     if (member.grid !== first.grid)
-      throw new DataError(`${member.path} has other coordinates than ${first.path}: all frames must have the same`);
+      throw new DataError(`${other} has other coordinates than ${path}: all frames must have the same`);
   }
   const findings = new Findings();
-  const time = timeOf(members, answers, findings);
+  const frames = framesOf(members, answers, findings);
+  const time = timeOf(frames, members, answers, findings);
+  const [pattern = ""] = patterns;
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
   const asked = ofAll(members, ({ questions }) => questions);
-  const others = answers.times === undefined ? asked : asked.filter(({ about }) => about !== "times");
-  const open = [...others, ...findings.questions];
+  const left = answers.times === undefined ? asked : asked.filter(({ about }) => about !== "times");
+  const open = [...left, ...findings.questions];
   const assumed = ofAll(members, (found) => found.assumed);
+  const count = `${paths.length} files ${patterns.join(", ")}`;
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),
     name: name === "" ? "series" : name,
-    title: `${members.length} files ${pattern}`,
+    title: count,
     time,
-    fields: fieldsOf(members, isAddress(first.path) ? `${dirname(first.path)}/${pattern}` : pattern),
+    fields: fieldsOf(frames, members, isAddress(path) ? `${dirname(path)}/` : "", patterns),
     ...(assumed.length === 0 ? {} : { assumed }),
     ...(open.length === 0 ? {} : { questions: open }),
   };
-  const parsed = parseDescriptor(JSON.stringify(written));
-  if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
   return {
-    producer: first.found.producer,
-    descriptor: parsed.descriptor,
-    written,
+    ...first.found,
+    ...described(written),
     reasons: [
-      `series: ${members.length} files ${pattern}, from ${first.step} to ${members[members.length - 1]?.step}.`,
+      `series: ${count}, from ${first.step} to ${members[members.length - 1]?.step}.`,
       ...findings.reasons,
       ...first.found.reasons,
     ],
     warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
-    units: first.found.units,
-    dated: first.found.dated,
-    timeTable: first.found.timeTable,
-    isKnown: first.found.isKnown,
-    seen: first.found.seen,
-    structure: first.found.structure,
     varies: variesIn(members.map(({ found }) => found.structure)),
   };
 }
 
-function recogniseOne(path: string, answers: Answers): { found: Recognised; grid: string } {
-  const { times: _, ...others } = answers;
-  const found = recognise(path, others);
-  if (found === null) throw new DataError(`the layout of ${path} is not recognised`);
-  if ("values" in found.descriptor.time || found.descriptor.time.count > 1)
-    throw new DataError(`${path} holds several times; a series has one per file`);
-  return { found, grid: gridOf(path, found) };
+function described(written: DescriptorInput): Pick<Recognised, "written" | "descriptor"> {
+  const parsed = parseDescriptor(JSON.stringify(written));
+  if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
+  return { written, descriptor: parsed.descriptor };
+}
+
+/** Files by the number in their names; several of one number are those of its variables. */
+function setsOf(paths: readonly string[]): {
+  readonly sets: readonly { readonly step: string; readonly paths: readonly string[] }[];
+  readonly patterns: readonly string[];
+} {
+  const names = paths.map((path) => basename(path));
+  const stems = [...new Set(names.map(patternOf))];
+  try {
+    const { pattern, steps } = findPattern(names);
+    return { sets: steps.map((step, at) => ({ step, paths: [paths[at] as string] })), patterns: [pattern] };
+  } catch (error) {
+    if (!(error instanceof DataError) || stems.length > MOST_VARIABLES) throw error;
+    const steps = [...new Set(names.map(stepIn))];
+    const sets = steps.map((step) => ({ step, paths: paths.filter((_, at) => stepIn(names[at] as string) === step) }));
+    const lacking = sets.find((set) => set.paths.length !== stems.length);
+    if (lacking !== undefined)
+      throw new DataError(
+        `${error.message}, nor has ${lacking.step || "each name"} a file for each of ${stems.join(", ")}`,
+      );
+    return { sets, patterns: stems };
+  }
+}
+
+/** The number of a name that differs from time to time, and the name with `{step}` for it. */
+const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname(name)))?.[0] ?? "";
+const patternOf = (name: string): string =>
+  basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
+
+/** Recognises the files of one number as one. */
+export function recogniseSet(paths: readonly string[], answers: Answers): Recognised {
+  const [path] = paths as [string];
+  const file = openTogether(paths, { named: true });
+  try {
+    const stems = paths.map((one) => basename(one, extname(one)));
+    const name = paths.length === 1 ? (stems[0] as string) : stems.join("-").slice(0, 64);
+    const found = recogniseOpen(file, answers, name, true);
+    if (found === null) throw new DataError(`the layout of ${path} is not recognised`);
+    if (!(file instanceof UnitedFile)) return found;
+    const own = (_: string, value: unknown): unknown => {
+      const place = value as { readonly file?: unknown; readonly path?: unknown } | null;
+      if (typeof place?.file !== "string" || typeof place.path !== "string") return value;
+      if (place.path.includes("{step"))
+        throw new DataError(`${place.path} has a dataset for each time; such files cannot be joined by variable`);
+      const holder = file.fileOf(place.path).path;
+      return { ...place, file: isAddress(holder) ? holder : basename(holder) };
+    };
+    const written = JSON.parse(JSON.stringify(found.written), own) as DescriptorInput;
+    const varies = [...found.varies, ...file.varies];
+    const reasons = [`variables: of ${paths.map((one) => basename(one)).join(", ")}.`, ...found.reasons];
+    return { ...found, ...described(written), varies, reasons };
+  } finally {
+    file.close();
+  }
 }
 
 /** Files by the times that they state, else by the numbers in their names. */
 function inOrder(members: SeriesFile[]): SeriesFile[] {
   const times = timesFromOneDate(members);
-  const timed = members.map((member, at) => ({ member, time: times?.[at] ?? null }));
+  const timed = members.map((member, at) => ({ member, time: times?.[at]?.[0] ?? null }));
   if (timed.every(({ time }) => time !== null) && new Set(timed.map(({ time }) => time)).size === timed.length)
     return timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ member }) => member);
   const sorted = members.sort((a, b) => Number(a.step) - Number(b.step));
@@ -133,50 +198,93 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
 }
 
 /**
+ * The frames in order. Where the times of files overlap, as after a restart, one of two keeps them.
+ */
+function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings: Findings): SeriesFrame[] {
+  const times = timesFromOneDate(members);
+  const all = members.map((member) => Array.from({ length: countOf(member) }, (_, local) => ({ member, local })));
+  if (times === null) return all.flat();
+  const isBefore = (one: number, other: number) => one < other - 1e-9 * Math.abs(other);
+  let kept: { readonly frame: SeriesFrame; readonly time: number }[] = [];
+  for (const [at, frames] of all.entries()) {
+    const own = times[at] as readonly number[];
+    const [start = 0] = own;
+    const end = kept.at(-1)?.time;
+    if (end !== undefined && !isBefore(end, start)) {
+      const [name, other] = [members[at] as SeriesFile, kept.at(-1)?.frame.member as SeriesFile].map(({ paths }) =>
+        basename(paths[0] as string),
+      );
+      if (overlap === undefined)
+        findings.ask(
+          "times",
+          `${name} begins at ${start}, and ${other} ends at ${end}: the times of the two overlap.`,
+          "--overlap last keeps those of the later file, --overlap first those of the earlier",
+        );
+      else findings.addReason(`times from ${start} to ${end}: of the ${overlap} file, from the command line.`);
+      if (overlap !== "first") kept = kept.filter(({ time }) => isBefore(time, start));
+    }
+    const last = kept.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
+    const fresh = frames.map((frame, i) => ({ frame, time: own[i] as number }));
+    kept.push(...fresh.filter(({ time }) => isBefore(last, time)));
+  }
+  return kept.map(({ frame }) => frame);
+}
+
+function countOf({ found: { descriptor } }: SeriesFile): number {
+  return frameCount(descriptor);
+}
+
+/**
  * The times of files, counted from the date from which the earliest one counts, or as all of them state them; null if
  * some state none, or count in another way than others.
  */
-function timesFromOneDate(members: readonly SeriesFile[]): number[] | null {
+function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[] | null {
   const dated = members.flatMap(({ found }) => found.dated ?? []);
-  const own = members.flatMap(({ found }) => statedTime(found) ?? []);
+  const own = members.flatMap(({ found }) => {
+    const times = statedTimes(found);
+    return times === null ? [] : [times];
+  });
   const [first] = dated;
   if (own.length < members.length) return null;
   if (first === undefined) return own;
   const isOther = dated.some(({ calendar, seconds }) => calendar !== first.calendar || seconds !== first.seconds);
   if (dated.length < members.length || isOther) return null;
   const starts = dated.map(({ start }) => start);
-  const sinces = own.map((time, at) => (starts[at] as number) + time * first.seconds);
+  const sinces = own.map(([time = 0], at) => (starts[at] as number) + time * first.seconds);
   const origin = starts[sinces.indexOf(Math.min(...sinces))] as number;
-  return own.map((time, at) => time + ((starts[at] as number) - origin) / first.seconds);
+  return own.map((times, at) => times.map((time) => time + ((starts[at] as number) - origin) / first.seconds));
 }
 
-/** The time that a file states on the calendar of another one, or null. */
-export function timeFrom(base: Recognised, found: Recognised): number | null {
-  const time = statedTime(found);
-  if (time === null || base.dated === null || found.dated === null) return time;
-  const isOther = base.dated.calendar !== found.dated.calendar || base.dated.seconds !== found.dated.seconds;
-  return isOther ? null : time + (found.dated.start - base.dated.start) / found.dated.seconds;
+/** The times that a file states on the calendar of another one, or null. */
+export function timesFrom(base: Recognised, found: Recognised): readonly number[] | null {
+  const times = statedTimes(found);
+  const [from, own] = [base.dated, found.dated];
+  if (times === null || from === null || own === null) return times;
+  if (from.calendar !== own.calendar || from.seconds !== own.seconds) return null;
+  return times.map((time) => time + (own.start - from.start) / own.seconds);
 }
 
-/** The time that a file states, or null. */
-function statedTime(found: Recognised): number | null {
+/** The times that a file states, or null. */
+function statedTimes(found: Recognised): readonly number[] | null {
   const { time } = found.descriptor;
   const isAsked = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
-  const isStated = found.dated !== null || !isAsked;
-  return !isStated || "values" in time ? null : time.origin;
+  if (found.dated === null && isAsked) return null;
+  if ("values" in time) return time.values;
+  const step = "step" in time ? time.step : 0;
+  return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
 }
 
 /** The questions of all files except about their times; those of some files are asked with the names of these. */
 function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => readonly Question[]): Question[] {
   const texts = new Map<string, { readonly question: Question; readonly files: string[]; more?: string }>();
-  for (const { path, found } of members)
+  for (const { paths, found } of members)
     for (const question of list(found.descriptor).filter(({ about }) => about !== "snapshot")) {
       // A number that differs from file to file is one question.
       const key = JSON.stringify(question).replaceAll(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "0");
       const known = texts.get(key);
-      if (known === undefined) texts.set(key, { question, files: [basename(path)] });
+      if (known === undefined) texts.set(key, { question, files: [nameOfSet(paths)] });
       else {
-        known.files.push(basename(path));
+        known.files.push(nameOfSet(paths));
         if (known.question.question !== question.question) known.more = " Other files have other numbers.";
       }
     }
@@ -198,34 +306,57 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
   return members;
 }
 
+const nameOfSet = (paths: readonly string[]): string => basename(paths[0] as string);
+
 /** Times that the files state, else the numbers in their names, with a question. */
-function timeOf(members: readonly SeriesFile[], answers: Answers, findings: Findings): DescriptorInput["time"] {
-  const own = timesFromOneDate(members) ?? [];
-  const isAscending = own.every((time, index) => index === 0 || time > own[index - 1]);
-  if (answers.times !== undefined || (own.length === members.length && isAscending))
-    return timesOf(members.length, { value: own, where: "each file" }, null, answers, findings);
+function timeOf(
+  frames: readonly SeriesFrame[],
+  members: readonly SeriesFile[],
+  answers: Answers,
+  findings: Findings,
+): DescriptorInput["time"] {
+  const known = timesFromOneDate(members);
+  const own =
+    known === null ? [] : frames.map(({ member, local }) => known[members.indexOf(member)]?.[local] as number);
+  const isAscending = own.every((time, index) => index === 0 || time > (own[index - 1] as number));
+  if (answers.times !== undefined || (own.length === frames.length && isAscending))
+    return timesOf(frames.length, { value: own, where: "each file" }, null, answers, findings);
+  const isSingle = frames.length === members.length;
   findings.ask(
     "times",
-    "The files give no ascending times; the numbers in their names are a guess.",
+    `The files give no ascending times; ${isSingle ? "the numbers in their names are" : "the numbers of their frames are"} a guess.`,
     "--times FIRST:STEP or a list, or time in a descriptor",
   );
-  const value = members.map(({ step }) => Number(step));
-  return timesOf(members.length, { value, where: "the names of the files" }, null, answers, findings);
+  const value = isSingle ? members.map(({ step }) => Number(step)) : frames.map((_, index) => index);
+  return timesOf(frames.length, { value, where: "the names of the files" }, null, answers, findings);
 }
 
 /**
  * The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers.
  */
-function fieldsOf(members: readonly SeriesFile[], pattern: string): DescriptorInput["fields"] {
+function fieldsOf(
+  frames: readonly SeriesFrame[],
+  members: readonly SeriesFile[],
+  folder: string,
+  patterns: readonly string[],
+): DescriptorInput["fields"] {
   const [first] = members as [SeriesFile];
-  const steps = members.map(({ step }) => step);
-  const even = evenSteps(steps);
+  const steps = frames.map(({ member }) => member.step);
+  const isSingle = members.every((member) => countOf(member) === 1);
+  const even = isSingle ? evenSteps(steps) : null;
+  const named = (place: string) => (file: string) => {
+    const pattern = patterns.find((one) => one.replace("{step}", first.step) === basename(file)) ?? patterns[0];
+    return folder + (pattern as string).replace("{step}", place);
+  };
   return Object.fromEntries(
     Object.entries(first.found.written.fields).map(([name, field]) => {
-      const labels = members.map(({ found }) => firstStepOf(found, name));
+      const labels = frames.map(({ member }) => firstStepOf(member.found, name));
       const [firstStep = 0, second] = labels;
       const stepIncrement = second === undefined ? 1 : Math.max(second - firstStep, 1);
+      const isStepped = /\{step/.test(JSON.stringify(field));
       const numbered = JSON.stringify(field).includes("{step:0") && new Set(labels).size > 1;
+      if (!isSingle && isStepped)
+        throw new DataError(`${name} has a dataset for each time; files with several such times cannot be joined`);
       if (numbered && labels.some((label, index) => label !== firstStep + index * stepIncrement))
         throw new DataError(
           `the numbers of ${name} in the files (${labels.slice(0, 4).join(", ")}, ...) are not evenly spaced`,
@@ -233,9 +364,10 @@ function fieldsOf(members: readonly SeriesFile[], pattern: string): DescriptorIn
       const own = numbered ? { firstStep, stepIncrement } : {};
       if (even !== null && (!numbered || (firstStep === even.firstStep && stepIncrement === even.stepIncrement))) {
         const { place, ...series } = even;
-        return [name, inSeries(field as FieldInput, pattern.replace("{step}", place), series, numbered)];
+        return [name, inSeries(field as FieldInput, named(place), series, numbered)];
       }
-      return [name, inSeries(field as FieldInput, pattern, { steps, ...own }, numbered)];
+      const listed = isSingle ? { steps } : { steps, frames: frames.map(({ local }) => local) };
+      return [name, inSeries(field as FieldInput, named("{step}"), { ...listed, ...own }, numbered)];
     }),
   ) as DescriptorInput["fields"];
 }
@@ -255,11 +387,11 @@ function firstStepOf({ written }: Recognised, name: string): number {
   return (written.fields[name as "velocity"] as FieldInput | undefined)?.firstStep ?? 0;
 }
 
-function inSeries(field: FieldInput, pattern: string, series: object, numbered: boolean): FieldInput {
+function inSeries(field: FieldInput, pattern: (file: string) => string, series: object, numbered: boolean): FieldInput {
   const fixed = numbered ? null : (field.firstStep ?? 0);
   const at = (place: SeriesPlace) => ({
     ...place,
-    file: pattern,
+    file: pattern(place.file),
     path:
       fixed === null
         ? place.path
@@ -277,8 +409,8 @@ function shapeOf({ producer, written }: Recognised): string {
 }
 
 /** The coordinates that a file states along each axis. */
-function gridOf(path: string, { descriptor }: Recognised): string {
-  const file = openFile(path);
+function gridOf(paths: readonly string[], { descriptor }: Recognised): string {
+  const file = openTogether(paths);
   try {
     return AXIS_NAMES.map((name) => {
       const axis = descriptor.axes[name];

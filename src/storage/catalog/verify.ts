@@ -172,6 +172,9 @@ interface FieldSeries {
   readonly stored: Stored;
   /** Whether the dataset of the first frame has no values. */
   readonly isEmpty: boolean;
+  readonly dimensions: readonly string[];
+  /** Where each frame is along `t`, if files hold several. */
+  readonly frames: readonly number[] | undefined;
 }
 
 /** One HDF5 dataset, or a series of them. */
@@ -243,7 +246,9 @@ function checkPart(
   const stored = checkStorage(h5, at, check.chunkBytes);
   checkShape(check, dimensions, `${h5.path}: ${at}`, stored, isSeries);
   const isEmpty = hasNoValues(h5, at, stored);
-  if (isSeries) check.series.push({ member, file, path, steps, stored, isEmpty });
+  const { frames } = field;
+  if (frames !== undefined) checkListed(frames, 0, dimensions, stored, `${h5.path}: ${at}`);
+  if (isSeries) check.series.push({ member, file, path, steps, stored, isEmpty, dimensions, frames });
   else if (isEmpty) throw noValues(`${h5.path}: ${at}`);
   const [gz, gy, gx] = field.ghost;
   const [oz, oy, ox] = field.offset;
@@ -259,6 +264,7 @@ function checkPart(
     skip: [gx + ox, gy + oy, gz + oz] as const,
     flip: triple(axes, ({ descending }) => descending),
     ...steps,
+    ...(frames === undefined ? {} : { frames }),
   };
   return { stored, part };
 }
@@ -295,21 +301,35 @@ function checkFrames(
 }
 
 function checkFrame(
-  { file, path, steps, stored: first, isEmpty }: FieldSeries,
+  { file, path, steps, stored: first, isEmpty, dimensions, frames }: FieldSeries,
   frame: number,
   header: string | null,
   verification: Verification,
   chunkBytes: number,
 ): { readonly isEmpty: boolean } {
   const [name, at] = [placeOf(file, steps, frame), placeOf(path, steps, frame)];
-  if (header !== null && verification.isAlike(name, at, header)) return { isEmpty };
+  if (frames === undefined && header !== null && verification.isAlike(name, at, header)) return { isEmpty };
   const h5 = verification.open(name);
   const stored = checkStorage(h5, at, chunkBytes);
-  if (stored.shape.join() !== first.shape.join())
+  if (frames !== undefined) checkListed(frames, frame, dimensions, stored, `${h5.path}: ${at}`);
+  const fixed = ({ shape }: Stored) => shape.filter((_, i) => frames === undefined || dimensions[i] !== "t").join();
+  if (fixed(stored) !== fixed(first))
     throw new DataError(
       `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are not times: name the datasets of one level (--velocity, --pressure)`,
     );
   return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
+}
+
+/** @throws DataError if a file of several times has no such time */
+function checkListed(
+  frames: readonly number[],
+  frame: number,
+  dimensions: readonly string[],
+  { shape }: Stored,
+  where: string,
+): void {
+  const count = shape[dimensions.indexOf("t")] ?? 1;
+  if ((frames[frame] as number) >= count) throw new DataError(`${where} has ${count} times, and no ${frames[frame]}`);
 }
 
 function checkShape(
@@ -330,7 +350,8 @@ function checkShape(
   for (const [index, dimension] of dimensions.entries()) {
     const length = shape[index];
     const wanted = lengthOf(check, dimension, isSeries);
-    const fits = dimension === "n" ? field.index < length : length === wanted;
+    const isListed = dimension === "t" && field.frames !== undefined;
+    const fits = isListed || (dimension === "n" ? field.index < length : length === wanted);
     if (!fits) throw new DataError(`${said}: dimension ${dimension} must have ${wanted}`);
   }
 }

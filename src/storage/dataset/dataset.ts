@@ -67,6 +67,8 @@ export interface FieldPart {
   readonly stepIncrement: number;
   /** Texts that replace `{step}`, one per frame; null if there is none. */
   readonly steps: readonly string[] | null;
+  /** Where each frame is along `t` in its file, if files of a series hold several. */
+  readonly frames?: readonly number[];
 }
 
 /** A file as it was when its dataset was verified. */

@@ -96,6 +96,10 @@ const dimensions = z
 const storage = {
   dimensions,
   steps: z.array(z.string().min(1)).optional().describe("Texts that replace {step}, one per frame."),
+  frames: z
+    .array(whole)
+    .optional()
+    .describe("Where each frame is along t in its file, if the files of a series hold several."),
   firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
   stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
   offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
@@ -359,6 +363,8 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
     problems.push(`${path}.steps: {step} in a place and the list steps need each other`);
   if (field.steps !== undefined && field.steps.length !== count)
     problems.push(`${path}.steps: has ${field.steps.length} texts for ${count} frames`);
+  if (field.frames !== undefined && (field.frames.length !== count || !has("t") || series === 0))
+    problems.push(`${path}.frames: needs the dimension t, {step} in a place, and a number for each of ${count} frames`);
   if (series !== 0 && series !== places.length)
     problems.push(`${path}.components: {step:0Nd} must be in all of them or none`);
   if (series === 0 && !has("t") && count > 1)

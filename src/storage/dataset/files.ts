@@ -85,7 +85,8 @@ export function placeOf(place: string, { firstStep, stepIncrement, steps }: Fram
   );
 }
 
-/** Whether the part has one HDF5 dataset per frame. */
-export function isSeries(part: FieldPart): boolean {
-  return STEP_PLACE.test(part.file) || STEP_PLACE.test(part.path);
+/** Where a frame is along `t` in its dataset: 0 if each frame has a dataset of its own. */
+export function frameIn(part: FieldPart, frame: number): number {
+  if (part.frames !== undefined) return part.frames[frame] as number;
+  return STEP_PLACE.test(part.file) || STEP_PLACE.test(part.path) ? 0 : frame;
 }

@@ -126,6 +126,15 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     },
   },
   {
+    flag: "overlap",
+    value: "which",
+    about: "of files whose times overlap, which ones keep them: first, or last as after a restart",
+    add: (text, to) => {
+      if (text !== "first" && text !== "last") throw needed("first or last is needed.");
+      to.overlap = text;
+    },
+  },
+  {
     flag: "velocity",
     value: "paths",
     about: "the dataset of the velocity, or three of its components: /ux,/uy,/uz",

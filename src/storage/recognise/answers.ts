@@ -20,6 +20,8 @@ export interface Answers {
   readonly velocity?: readonly string[];
   readonly pressure?: string;
   readonly fields?: readonly OtherField[];
+  /** Of files whose times overlap, which ones keep them: those before a restart, or those after it. */
+  readonly overlap?: "first" | "last";
   readonly trajectory?: number;
   /** Axes whose stated ends are the faces of their end cells; those left out have end nodes there. */
   readonly cells?: readonly AxisName[];

@@ -50,7 +50,9 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const candidates = candidatesIn(contents, holders);
   const [chosen] = candidates;
   const pair = pairIn(contents, holders);
+  const unread = unreadField(contents, holders);
   if (chosen === undefined) {
+    if (unread !== null) throw new DataError(`${unread}; write it anew as float32 or float64`);
     refuseFlat(contents, holders);
     if (pair !== null) throw new DataError(`${pairText(pair)}, without a third; ${THIRD}`);
     if (answers.fields !== undefined) return saidFields(contents);
@@ -73,11 +75,23 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   );
   if (velocity.length === 0 && pair !== null)
     findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+  if (unread !== null) findings.addWarning(`${unread}, and is left out.`);
   const others = otherFields(contents, findings, chosen, velocity);
   const place = series?.place ?? ((path: string) => path);
   const used = new Set([...velocity, ...taken, ...others.flatMap(({ paths }) => paths)]);
   const named = namedBeside(contents, chosen.holder, used);
   return { velocity, pressure, others, named, steps: series?.steps ?? null, place };
+}
+
+/** Says which dataset with the name of a field has numbers of a form that is not read; null if there is none. */
+function unreadField(contents: Contents, holders: readonly Holder[]): string | null {
+  for (const { paths } of holders)
+    for (const [name, path] of paths) {
+      const { element, filters, shape } = contents.dataset(path) ?? { element: "float", filters: [], shape: [] };
+      if (element !== "other" || shape.length < 3 || !USUAL.has(name)) continue;
+      return `${path} holds values of a type that is not read${filters.length === 0 ? "" : ` (${filters.map((filter) => (filter === "#5" ? "n-bit" : filter)).join(", ")})`}`;
+    }
+  return null;
 }
 
 /** The fields of known names in one group. */

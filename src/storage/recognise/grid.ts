@@ -299,7 +299,7 @@ export function facesOf(
   if (walls === null) {
     findings.ask(
       "faces",
-      "Nothing states whether there are walls at the ends; they are served as open: particles that leave there fail or stop.",
+      "Nothing states whether there are walls at the ends, which hold particles; through open ends they leave.",
       "--walls AXES (none for none), or axes.*.faces in a descriptor",
       axis,
     );
@@ -394,7 +394,7 @@ function periodicText(periodic: StatedNumber<boolean> | null): string {
 function askPeriodicity(axis: AxisName, findings: Findings): void {
   findings.ask(
     "periodicity",
-    "Nothing states whether the field is periodic; it is served as not periodic.",
+    "Nothing states whether the field is periodic.",
     "--periodic AXES (none for none), or axes.*.periodic in a descriptor",
     axis,
   );
@@ -435,7 +435,7 @@ export function timesOf(
     return { count: 1, origin: 0 };
   }
   if (frames === 1) {
-    findings.ask("snapshot", `The file does not state its time; it is served as a snapshot at time 0.`, answer);
+    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", answer);
     return { count: 1, origin: 0 };
   }
   const from =

@@ -10,6 +10,7 @@ import { componentNames } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
 import { unitText } from "./units.js";
+import { roleNamed } from "./usual-names.js";
 
 /** Statements that one line names. */
 const LISTED = 6;
@@ -186,7 +187,10 @@ function labelsAt(contents: Contents, path: string): string {
   const scales = contents.scales(path).map((list) => list[0]?.split("/").pop() ?? null);
   const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
   const dimensions = labels.filter((label) => label !== null);
-  const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
+  const isComponents = (label: string | null) => label === null || !"txyz".includes(roleNamed(label) ?? "c");
+  const along = labels.flatMap((label, dimension) =>
+    isComponents(label) ? (componentNames(contents, path, dimension)?.names ?? []) : [],
+  );
   const said = (name: string) => textOf(contents.attributes(path).get(name) ?? null);
   const labelled = names.map((name) => `${name} ${/^units?$/i.test(name) ? spelled(said(name)) : said(name)}`);
   const all = [...labelled, ...new Set(along)];

@@ -10,6 +10,7 @@ import {
   type Question,
 } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
+import { packingOf } from "../dataset/packing.js";
 import { openFile } from "../open-file.js";
 import { flagOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
@@ -71,7 +72,8 @@ export function describeDraft(found: Recognised, folder: string, file: string, c
   const isServable = "dataset" in outcome;
   const { lines, slice } = isServable ? lookAt(outcome.dataset) : { lines: [], slice: null };
   const texts: Omit<DraftView, "slice"> = {
-    ...{ file, name: descriptor.name, producer, why: reasons, mind: warnings },
+    ...{ file, name: descriptor.name, producer, why: reasons },
+    mind: isServable ? outcome.dataset.warnings.filter((text) => !/^(assumed|open) /.test(text)) : warnings,
     what: isServable ? factsOf(outcome.dataset) : [],
     problems: isServable ? [] : outcome.problems,
     assumed: descriptor.assumed.map(claimText),
@@ -178,11 +180,23 @@ function fieldFacts(name: string, source: FieldSource): Fact[] {
   return [...parts, { label: "", text: read }];
 }
 
+/** How the values of a part are stored, in which unit, and what is missing. */
 function storageOf(part: FieldPart): string {
   const file = openFile(placeOf(part.file, part, 0));
   try {
     const path = placeOf(part.path, part, 0);
-    return describeStorage(file.describe(file.resolve(path) ?? path));
+    const resolved = file.resolve(path) ?? path;
+    const [stored, attributes] = [file.describe(resolved), file.attributes(resolved)];
+    const { factor, offset, missing } = packingOf(attributes, stored);
+    const units = attributes.get("units");
+    const said = [
+      ...(typeof units === "string" && units.trim() !== "" ? [`unit ${units.trim()}`] : []),
+      ...(factor === 1 && offset === 0
+        ? []
+        : [`values are ${short(factor)} times the stored number plus ${short(offset)}`]),
+      ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
+    ];
+    return [describeStorage(stored), ...said].join("; ");
   } finally {
     file.close();
   }

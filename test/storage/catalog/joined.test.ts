@@ -1,0 +1,156 @@
+/** One dataset out of files of several times each, of overlapping times, and of one variable each. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { File } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import { confirmationOf } from "../../../src/storage/catalog/confirmation.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { recogniseSeries } from "../../../src/storage/catalog/series.js";
+import type { Dataset } from "../../../src/storage/dataset/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import type { Answers } from "../../../src/storage/recognise/answers.js";
+import { openLines } from "../../../src/storage/recognise/draft.js";
+import { fill, NODES, nodeValue, writeField, writeHdf5 } from "../../support/cubes.js";
+import { writeTables } from "../../support/questionable-files.js";
+import { readNodes } from "../../support/read-nodes.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+const UVW = ["u", "v", "w"] as const;
+const ENDS: Answers = { walls: [] };
+
+beforeAll(() => loadHdf5());
+
+function folder(name: string): string {
+  mkdirSync(join(SCRATCH, name));
+  return join(SCRATCH, name);
+}
+
+/** Writes some components at some times; the values of a time are those of `nodeValue` at its label. */
+function flow(names: readonly string[], times: readonly number[], labels: readonly number[], more = (_: File) => {}) {
+  return (file: File): void => {
+    for (const name of names)
+      writeField(file, `/${name}`, {
+        dimensions: times.length > 1 ? ["t", "z", "y", "x"] : ["z", "y", "x"],
+        lengths: { t: times.length },
+        value: (index) => nodeValue({ ...index, t: labels[index.t] as number, c: UVW.indexOf(name as "u") }),
+      });
+    writeTables(file);
+    if (times.length > 1) {
+      file.create_attribute("axes", "tzyx");
+      file.create_dataset({ name: "time", data: Float64Array.from(times) });
+    } else file.create_attribute("time", times[0] as number, [], "<d");
+    more(file);
+  };
+}
+
+function confirm(home: string, paths: readonly string[], answers: Answers): void {
+  const found = recogniseSeries(paths, answers);
+  expect(openLines(found.descriptor.questions)).toEqual([]);
+  writeFileSync(join(home, `${found.written.name}.dataset.json`), confirmationOf(found, found.varies, home, false));
+}
+
+function served(home: string): { readonly dataset: Dataset; readonly times: number[] } {
+  const { datasets, problems } = scanFolders([home], { chunkBytes: 2 ** 26 });
+  expect(problems).toEqual([]);
+  const [dataset] = datasets as [Dataset];
+  const { count, origin, step, values } = dataset.time;
+  return { dataset, times: Array.from({ length: count }, (_, at) => values?.[at] ?? origin + at * step) };
+}
+
+function expectFrames(dataset: Dataset, labels: readonly number[]): void {
+  const open = openDataset(dataset);
+  try {
+    for (const [frame, t] of labels.entries()) {
+      const nodes = fill(["z", "y", "x", "c"], [NODES.z, NODES.y, NODES.x, 3], (index) => nodeValue({ ...index, t }));
+      expect(readNodes(dataset, open, "velocity", frame), `frame ${frame}`).toEqual(Float32Array.from(nodes));
+    }
+  } finally {
+    open.close();
+  }
+}
+
+describe("files of several times each", () => {
+  it("are one dataset with the frames of all, and take a file that comes later", async () => {
+    const home = folder("many");
+    const paths = [
+      await writeHdf5(join(home, "s_1.h5"), flow(UVW, [0, 0.25], [0, 1])),
+      await writeHdf5(join(home, "s_2.h5"), flow(UVW, [0.5, 0.75, 1], [2, 3, 4])),
+    ];
+    confirm(home, paths, ENDS);
+    const before = served(home);
+    expect(before.times).toEqual([0, 0.25, 0.5, 0.75, 1]);
+    expectFrames(before.dataset, [0, 1, 2, 3, 4]);
+    await writeHdf5(join(home, "s_3.h5"), flow(UVW, [1.25, 1.5], [5, 6]));
+    const after = served(home);
+    expect(after.times).toEqual([0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]);
+    expectFrames(after.dataset, [0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it.each([
+    ["first", [0, 1, 2, 13, 14]],
+    ["last", [0, 11, 12, 13, 14]],
+  ] as const)("are asked about times that overlap, and keep the %s", async (overlap, labels) => {
+    const home = folder(`overlap-${overlap}`);
+    const paths = [
+      await writeHdf5(join(home, "s_1.h5"), flow(UVW, [0, 0.25, 0.5], [0, 1, 2])),
+      await writeHdf5(join(home, "s_2.h5"), flow(UVW, [0.25, 0.5, 0.75, 1], [11, 12, 13, 14])),
+    ];
+    const asked = openLines(recogniseSeries(paths, ENDS).descriptor.questions);
+    expect(asked.map(({ about, question }) => [about, question])).toEqual([
+      ["times", "s_2.h5 begins at 0.25, and s_1.h5 ends at 0.5: the times of the two overlap."],
+    ]);
+    confirm(home, paths, { ...ENDS, overlap });
+    const { dataset, times } = served(home);
+    expect(times).toEqual([0, 0.25, 0.5, 0.75, 1]);
+    expectFrames(dataset, labels);
+  });
+});
+
+describe("files of one variable each", () => {
+  it("are one dataset at one time", async () => {
+    const home = folder("variables");
+    const paths = [];
+    for (const name of UVW) paths.push(await writeHdf5(join(home, `${name}.h5`), flow([name], [0.5], [3])));
+    confirm(home, paths, ENDS);
+    const { dataset, times } = served(home);
+    expect([dataset.name, times]).toEqual(["u-v-w", [0.5]]);
+    expectFrames(dataset, [3]);
+  });
+
+  it("are a series by the numbers in their names, and take those that come later", async () => {
+    const home = folder("variables-in-time");
+    const write = async (step: number) => {
+      const paths = [];
+      for (const name of UVW)
+        paths.push(await writeHdf5(join(home, `${name}_000${step}.h5`), flow([name], [step / 4], [step])));
+      return paths;
+    };
+    const paths = [...(await write(0)), ...(await write(1))];
+    expect(() => recogniseSeries(paths.slice(0, 5), ENDS)).toThrow(/0001 a file for each of u_\{step\}\.h5/);
+    confirm(home, paths, ENDS);
+    expectFrames(served(home).dataset, [0, 1]);
+    await write(2);
+    const { dataset, times } = served(home);
+    expect(times).toEqual([0, 0.25, 0.5]);
+    expectFrames(dataset, [0, 1, 2]);
+  });
+
+  it("are refused if they are not of one time, or on other nodes", async () => {
+    const home = folder("unlike");
+    const write = (name: string, time: number, more?: (file: File) => void) =>
+      writeHdf5(join(home, `${name}.h5`), flow([name], [time], [0], more));
+    const [u, v] = [await write("u", 0), await write("v", 0.5)];
+    expect(() => recogniseSeries([u, v, u.replace("u.h5", "v.h5")], {})).toThrow(/u\.h5 and v\.h5 .*@time/);
+    const other = await write("w", 0, (file) => {
+      const nodes = Float64Array.from({ length: NODES.x }, (_, i) => i);
+      (file as unknown as { create_dataset(spec: object): void }).create_dataset({ name: "mask", data: nodes });
+    });
+    const mask = await writeHdf5(join(home, "p.h5"), (file) => {
+      flow(["p"], [0], [0])(file);
+      file.create_dataset({ name: "mask", data: new Float64Array(NODES.x) });
+    });
+    expect(() => recogniseSeries([other, mask], {})).toThrow(/w\.h5 and p\.h5 .*\/mask/);
+  });
+});
