@@ -28,7 +28,7 @@ function folder(name: string): string {
 }
 
 /** Writes some components at some times; the values of a time are those of `nodeValue` at its label. */
-function flow(names: readonly string[], times: readonly number[], labels: readonly number[], more = (_: File) => {}) {
+function flow(names: readonly string[], times: readonly number[], labels: readonly number[], more = (_: File): void => {}) {
   return (file: File): void => {
     for (const name of names)
       writeField(file, `/${name}`, {
@@ -142,10 +142,10 @@ describe("files of one variable each", () => {
     const write = (name: string, time: number, more?: (file: File) => void) =>
       writeHdf5(join(home, `${name}.h5`), flow([name], [time], [0], more));
     const [u, v] = [await write("u", 0), await write("v", 0.5)];
-    expect(() => recogniseSeries([u, v, u.replace("u.h5", "v.h5")], {})).toThrow(/u\.h5 and v\.h5 .*@time/);
+    expect(() => recogniseSeries([u, v], {})).toThrow(/u\.h5 and v\.h5 .*@time/);
     const other = await write("w", 0, (file) => {
       const nodes = Float64Array.from({ length: NODES.x }, (_, i) => i);
-      (file as unknown as { create_dataset(spec: object): void }).create_dataset({ name: "mask", data: nodes });
+      file.create_dataset({ name: "mask", data: nodes });
     });
     const mask = await writeHdf5(join(home, "p.h5"), (file) => {
       flow(["p"], [0], [0])(file);
