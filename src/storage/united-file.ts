@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { DataError } from "../shared/errors.js";
 import type { ReadBuffer } from "./dataset/read-buffer.js";
 import type { Attributes, AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./dataset/stored.js";
-import type { StoredFile } from "./dataset/stored-file.js";
+import type { StoredFile, VirtualSources } from "./dataset/stored-file.js";
 import { type KnownOfFile, openFile } from "./open-file.js";
 
 /** Elements of a dataset that several files may hold alike. */
@@ -123,6 +123,10 @@ export class UnitedFile implements StoredFile {
 
   isUnwritten(path: string): boolean {
     return this.fileOf(path).isUnwritten(path);
+  }
+
+  sources(path: string): VirtualSources {
+    return this.fileOf(path).sources?.(path) ?? { files: [], missing: [] };
   }
 
   hasExternalStorage(path: string): boolean {

@@ -13,7 +13,7 @@ import {
   fieldOf,
   type Triple,
 } from "../dataset/dataset.js";
-import { frameIn, isUnchanged, placeOf, realPath } from "../dataset/files.js";
+import { frameIn, isUnchanged, placeOf, realPath, statusOf } from "../dataset/files.js";
 import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../dataset/packing.js";
 import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { ChunkIndex, Stored } from "../dataset/stored.js";
@@ -188,7 +188,9 @@ class BrickFiles implements StoredBricks {
       this.bytesRead += out.byteLength;
       return;
     }
+    const sources = stored.virtual ? this.#sourcesOf(file, path) : [];
     const found = readBox(file, path, stored, part, frameIn(part, frame), nodes, box, packing, this.#buffer);
+    for (const source of sources) if (!isUnchanged(source)) throw changed(source);
     const gap = index?.unwritten(found) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
@@ -197,6 +199,16 @@ class BrickFiles implements StoredBricks {
     this.#buffer.done();
     this.bytesRead += found.bytes;
     if (gap !== null) this.#checkGap(file, opened, gap);
+  }
+
+  /** The records of the sources of a virtual dataset. @throws DataError if it has others than were verified */
+  #sourcesOf(file: StoredFile, path: string): FileStamp[] {
+    return (file.sources?.(path).files ?? []).flatMap((source) => {
+      const record = this.#records.get(source);
+      if (record === undefined && statusOf(source) !== undefined)
+        throw new DataError(`${source} was not there when ${path} was verified.`);
+      return record ?? [];
+    });
   }
 
   #readWhole(

@@ -79,7 +79,7 @@ function filesOf(location: string): string[] {
 }
 
 function placesOf(descriptor: Descriptor): string[] {
-  const files = new Set<string>();
+  const files = new Set<string>(descriptor.confirmed?.sources);
   JSON.stringify(descriptor, (key, value) => {
     if (key === "file" && typeof value === "string") files.add(value);
     return value;

@@ -3,7 +3,7 @@
  * descriptors. Each claims its own files and holds for files of one structure.
  */
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
@@ -99,6 +99,9 @@ export function confirmationOf(found: Recognised, varies: readonly string[], hom
   const confirmed = {
     structure,
     varies: [...varies],
+    ...(found.sources.length === 0
+      ? {}
+      : { sources: found.sources.map((path) => (isApart ? path : relative(realpathSync(home), path))) }),
     ...(found.timeTable === null ? {} : { timeTable: found.timeTable }),
   };
   const moved = isApart && !isAddress(home) ? withPaths(members, realpathSync(home)) : members;
@@ -141,6 +144,6 @@ export function renewed(location: string): string {
   });
   const varies = variesIn(all);
   const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));
-  const confirmed = { structure, varies, ...(timeTable === undefined ? {} : { timeTable }) };
+  const confirmed = { ...descriptor.confirmed, structure, varies };
   return `${JSON.stringify({ ...written, confirmed }, null, 2)}\n`;
 }

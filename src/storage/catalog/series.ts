@@ -118,6 +118,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
       ...first.found.reasons,
     ],
     warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
+    sources: [...new Set(members.flatMap(({ found }) => found.sources))],
     varies: variesIn(members.map(({ found }) => found.structure)),
   };
 }

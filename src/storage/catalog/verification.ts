@@ -21,6 +21,9 @@ import { addressIn } from "./remote-text.js";
 /** Longest wait for the host of a store, which delays the datasets that are looked at after this one. */
 const TIMEOUT_MS = 10_000;
 
+/** Sources that a warning names. */
+const MOST_NAMED = 4;
+
 /** A file that is open already, with its stamp when it was opened. */
 export interface GivenFile {
   readonly opened: StoredFile;
@@ -152,6 +155,25 @@ export class Verification {
     this.#records.set(path, versioned);
     this.#current = opened;
     return opened;
+  }
+
+  /** Takes the sources of a virtual dataset among the files, and warns of what is missing data. */
+  takeSources(file: StoredFile, path: string, where: string): void {
+    if (this.#given !== null)
+      throw new DataError(
+        `${where} is a virtual dataset, which is served once it is confirmed (fieldprobe inspect --yes)`,
+      );
+    const { files = [], missing = [] } = file.sources?.(path) ?? {};
+    for (const source of files.filter((one) => statusOf(one) !== undefined)) {
+      if (this.#roots !== null && !this.#roots.some((root) => isIn(root, source)))
+        throw new DataError(`${where}: its source ${source} is in none of the data folders`);
+      this.#records.set(source, fileStamp(source));
+    }
+    if (missing.length === 0) return;
+    const more = missing.length > MOST_NAMED ? `; and ${missing.length - MOST_NAMED} more` : "";
+    this.warnings.push(
+      `${where} lacks values, which are missing data: ${missing.slice(0, MOST_NAMED).join("; ")}${more}.`,
+    );
   }
 
   /** Runs one step of the verification; its DataError becomes a problem that names the member. */

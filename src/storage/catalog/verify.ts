@@ -243,7 +243,7 @@ function checkPart(
   if (isSeries) verification.expect(Array.from({ length: check.frames }, (_, frame) => placeOf(file, steps, frame)));
   const h5 = verification.open(placeOf(file, steps, 0));
   const at = placeOf(path, steps, 0);
-  const stored = checkStorage(h5, at, check.chunkBytes);
+  const stored = checkStorage(h5, at, check.chunkBytes, verification);
   checkShape(check, dimensions, `${h5.path}: ${at}`, stored, isSeries);
   const isEmpty = hasNoValues(h5, at, stored);
   const { frames } = field;
@@ -310,7 +310,7 @@ function checkFrame(
   const [name, at] = [placeOf(file, steps, frame), placeOf(path, steps, frame)];
   if (frames === undefined && header !== null && verification.isAlike(name, at, header)) return { isEmpty };
   const h5 = verification.open(name);
-  const stored = checkStorage(h5, at, chunkBytes);
+  const stored = checkStorage(h5, at, chunkBytes, verification);
   if (frames !== undefined) checkListed(frames, frame, dimensions, stored, `${h5.path}: ${at}`);
   const fixed = ({ shape }: Stored) => shape.filter((_, i) => frames === undefined || dimensions[i] !== "t").join();
   if (fixed(stored) !== fixed(first))
@@ -384,7 +384,7 @@ function remedyFor({ element, size }: Stored): string {
 }
 
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
-function checkStorage(file: StoredFile, path: string, chunkBytes: number): Stored {
+function checkStorage(file: StoredFile, path: string, chunkBytes: number, verification: Verification): Stored {
   const where = `${file.path}: ${path}`;
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${where} does not exist (fieldprobe inspect lists what does)`);
@@ -394,8 +394,7 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
     throw new DataError(
       `${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64${remedyFor(stored)}`,
     );
-  if (stored.virtual)
-    throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
+  if (stored.virtual) verification.takeSources(file, resolved, where);
   const foreign = whyNotUndone(stored.filters);
   if (foreign !== null) throw new DataError(`${where} ${foreign}`);
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;

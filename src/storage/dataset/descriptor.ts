@@ -203,6 +203,7 @@ const descriptorSchema = z
       .strictObject({
         structure: z.record(z.string(), z.string()).describe("Paths, types, shapes, attributes and small datasets."),
         varies: z.array(z.string()).default([]).describe("What differs among its files without effect."),
+        sources: z.array(z.string()).optional().describe("Files that virtual datasets are made of."),
         timeTable: z.string().optional().describe("The dataset of its times."),
       })
       .optional()

@@ -13,6 +13,14 @@ export interface StoredHyperslab extends Hyperslab {
   readonly path: string;
 }
 
+/** Where the values of a virtual dataset come from. */
+export interface VirtualSources {
+  /** Absolute paths of files, missing ones included. */
+  readonly files: readonly string[];
+  /** What of it is missing data, for people. */
+  readonly missing: readonly string[];
+}
+
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
@@ -69,6 +77,8 @@ export interface StoredFile {
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether no value of a dataset was ever written, so that all of them read as its fill value. */
   isUnwritten(path: string): boolean;
+  /** Sources of a virtual dataset, and those that are missing or too short; absent or none for any other. */
+  sources?(path: string): VirtualSources;
   /** Whether the values of a dataset are kept outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;

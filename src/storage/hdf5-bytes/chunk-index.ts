@@ -35,7 +35,8 @@ const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
 
 /** The layout of a dataset: how and where its values are kept. */
 export interface StoredLayout {
-  readonly isVirtual: boolean;
+  /** The mappings of a virtual dataset in the global heap; null for any other. */
+  readonly virtual: { readonly address: number; readonly index: number } | null;
   /** Lengths of a chunk; null if the values are in one range. */
   readonly chunks: readonly number[] | null;
   /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
@@ -61,7 +62,7 @@ export function readLayout(message: DataView, start: number, dimensions: number)
   if (version < 1 || version > 4) throw new DataError(`a layout of version ${version} is not read`);
   const early = version < 3;
   const kind = message.getUint8(early ? 2 : 1);
-  const plain = { isVirtual: false, chunks: null, bytes: null, index: FIRST_TREE, plainAtEdges: false, single: null };
+  const plain = { virtual: null, chunks: null, bytes: null, index: FIRST_TREE, plainAtEdges: false, single: null };
   const lengths = (rank: number, from: number, width: number) =>
     Array.from({ length: rank }, (_, d) => unsigned(message, from + width * d, width));
   const rank = message.getUint8(early ? 1 : version === 3 ? 2 : 3) - 1;
@@ -79,7 +80,10 @@ export function readLayout(message: DataView, start: number, dimensions: number)
     const at = early ? 8 : 2;
     return { ...plain, address: addressAt(message, at), bytes: early ? null : unsigned(message, at + 8) };
   }
-  if (kind === VIRTUAL) return { ...plain, isVirtual: true, address: null };
+  if (kind === VIRTUAL) {
+    const virtual = { address: unsigned(message, 2), index: message.getUint32(10, true) };
+    return { ...plain, virtual, address: null };
+  }
   if (kind !== CHUNKED) throw new DataError(`a layout of kind ${kind} is not read`);
   // The last length is that of an element.
   if (early) return { ...plain, chunks: lengths(rank, 16, 4), address: addressAt(message, 8) };

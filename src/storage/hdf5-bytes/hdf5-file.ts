@@ -2,6 +2,7 @@
  * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Its caller passes a function
  * that undoes the filters that this room does not know.
  */
+import { dirname } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../dataset/dataset.js";
 import { packingOf, unpack } from "../dataset/packing.js";
@@ -21,6 +22,7 @@ import {
   MAX_TEXTS,
   type StoredFile,
   type StoredHyperslab,
+  type VirtualSources,
 } from "../dataset/stored-file.js";
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
@@ -39,10 +41,12 @@ import {
   readTexts,
   readType,
 } from "./header-messages.js";
+import { globalObject } from "./heaps.js";
 import { netcdfFill } from "./netcdf-fill.js";
 import { MESSAGE } from "./object-header.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
 import { type Hdf5Object, Structure } from "./structure.js";
+import { readMappings, VirtualDataset } from "./virtual.js";
 
 /** Most links that are followed for one path. */
 const MAX_LINKS = 16;
@@ -69,6 +73,8 @@ interface DatasetHeader {
   /** Whether there are no values at all, not even one. */
   readonly isNull: boolean;
   places: ValuePlaces | null;
+  /** Of a virtual dataset, once its values are read. */
+  virtual: VirtualDataset | null;
 }
 
 /** An open file, read-only. */
@@ -256,7 +262,26 @@ export class Hdf5File implements StoredFile {
 
   isUnwritten(path: string): boolean {
     const { layout } = this.#dataset(path);
-    return layout.address === null && !layout.isVirtual;
+    return layout.address === null && layout.virtual === null;
+  }
+
+  sources(path: string): VirtualSources {
+    if (!this.#dataset(path).stored.virtual) return { files: [], missing: [] };
+    return this.#reading(`the sources of ${path} are not readable`, () => this.#virtual(path).sources());
+  }
+
+  #virtual(path: string): VirtualDataset {
+    const dataset = this.#dataset(path);
+    const { stored, layout } = dataset;
+    const { address, index } = layout.virtual as { readonly address: number; readonly index: number };
+    if (this.#ranged !== null) throw new DataError("it is a virtual dataset, which is not read at an address");
+    dataset.virtual ??= new VirtualDataset(
+      readMappings(globalObject(this.#structure.read, address, index), stored.shape),
+      stored,
+      dirname(this.path),
+      (file) => (file === "." ? this : new Hdf5File(file, this.#undo)),
+    );
+    return dataset.virtual;
   }
 
   hasExternalStorage(path: string): boolean {
@@ -268,6 +293,7 @@ export class Hdf5File implements StoredFile {
   }
 
   chunkIndex(path: string): ChunkIndex | null {
+    if (this.#dataset(path).stored.virtual) return null;
     const { index, isKnown } = this.#places(path);
     return isKnown ? index : null;
   }
@@ -310,7 +336,11 @@ export class Hdf5File implements StoredFile {
   /** Reads a box of elements, little-endian. @param roomFor lends memory for a stored chunk */
   #readBox(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
     const { stored, isExternal } = this.#dataset(path);
-    if (stored.virtual || isExternal) throw new DataError("its values are in other files");
+    if (isExternal) throw new DataError("its values are in an external file");
+    if (stored.virtual) {
+      this.#virtual(path).read(box, out);
+      return;
+    }
     this.#fetching(path, box, () => this.#readFetched(path, box, out, roomFor));
   }
 
@@ -417,6 +447,7 @@ export class Hdf5File implements StoredFile {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    for (const { virtual } of this.#datasets.values()) virtual?.close();
     this.#structure.close();
   }
 }
@@ -447,7 +478,7 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   const type = readType(typeBody);
   const { shape, maxShape, isNull } = readSpace(spaceBody);
   const layout = readLayout(structure.bodyOf(message), message.start, shape.length);
-  const { chunks, isVirtual: virtual } = layout;
+  const { chunks } = layout;
   if (chunks !== null && (chunks.length !== shape.length || chunks.includes(0)))
     throw new DataError(`its chunks have ${chunks.length} dimensions`);
   const pipeline = structure.body(object, MESSAGE.filters);
@@ -458,13 +489,24 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   return {
     object,
     type,
-    stored: { shape, maxShape, element, size, signed, littleEndian, chunks, filters: names, virtual },
+    stored: {
+      shape,
+      maxShape,
+      element,
+      size,
+      signed,
+      littleEndian,
+      chunks,
+      filters: names,
+      virtual: layout.virtual !== null,
+    },
     filters,
     layout,
     fill: fill !== null ? readFill(fill, false) : readFill(oldFill ?? NO_FILL, true),
     isExternal: object.header.messages.some(({ type }) => type === MESSAGE.externalFiles),
     isNull,
     places: null,
+    virtual: null,
   };
 }
 

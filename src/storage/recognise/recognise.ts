@@ -23,7 +23,7 @@ import { layoutOf } from "./producer.js";
 import { ADAPTIVE, CHANNELFLOW, CHANNELFLOW_NETCDF, FLUIDSIM, PDEBENCH } from "./producers.js";
 import { unusedIn } from "./seen.js";
 import { compareStatements } from "./statements.js";
-import { type Structure, structureOf } from "./structure.js";
+import { type Structure, sourcesAt, structureOf } from "./structure.js";
 import { THE_WELL } from "./the-well.js";
 import { VTKHDF } from "./vtkhdf.js";
 
@@ -57,6 +57,8 @@ export interface Recognised {
   readonly seen: readonly string[];
   /** What a confirmation holds for; empty unless a person looks at it. */
   readonly structure: Structure;
+  /** Files that its virtual datasets are made of. */
+  readonly sources: readonly string[];
   /** What differs among several files and is not used. */
   readonly varies: readonly string[];
 }
@@ -133,10 +135,24 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
       isKnown: layout.proposes !== true,
       seen: isLook ? unusedIn(contents, parsed.descriptor, findings.timeTable) : [],
       structure: isLook ? structureOf(file, parsed.descriptor, findings.timeTable) : new Map(),
+      sources: isLook ? sourcesOf(file, parsed.descriptor) : [],
       varies: [],
     };
   }
   return null;
+}
+
+/** Files that the virtual datasets among the fields of a file are made of. */
+function sourcesOf(file: StoredFile, { fields }: Descriptor): string[] {
+  const found = Object.values(fields).flatMap((field) => {
+    const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
+    const places = field === undefined ? [] : "components" in field ? field.components : [field];
+    return places.flatMap(({ path }) => {
+      const resolved = file.resolve(placeOf(path, { firstStep, stepIncrement, steps }, 0));
+      return resolved === null ? [] : sourcesAt(file, resolved);
+    });
+  });
+  return [...new Set(found)];
 }
 
 /** Warns of coordinates that are named and cannot be found. @throws DataError for a field without values */

@@ -3,6 +3,7 @@
  * small datasets that are neither field nor time; not chunks, filters, byte order or references.
  */
 import { createHash } from "node:crypto";
+import { dirname, relative } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import type { Descriptor } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
@@ -117,7 +118,9 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
       shape[0] === roles.frames &&
       shape[0] > 1);
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
-  const head = `${type} ${lengths.join(" x ")}`.trim();
+  const made = sourcesAt(file, path).map((source) => relative(dirname(file.path), source));
+  const of = made.length === 0 ? "" : ` of ${plain(made.sort().join(", "))}`;
+  const head = `${`${type} ${lengths.join(" x ")}`.trim()}${of}`;
   const count = shape.reduce((product, length) => product * length, 1);
   if (time !== undefined || isOverTime || count > SMALL || file.isUnwritten(path)) return head;
   if (isNumber) {
@@ -130,6 +133,16 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
   }
   const texts = count <= 64 ? file.texts(path) : null;
   return texts === null ? head : `${head} = ${plain(texts.join(", "))}`;
+}
+
+/** Files that a virtual dataset is made of; none if they are not read. */
+export function sourcesAt(file: StoredFile, path: string): readonly string[] {
+  try {
+    return file.sources?.(path).files ?? [];
+  } catch (error) {
+    if (error instanceof DataError) return [];
+    throw error;
+  }
 }
 
 function resolvedIn(file: StoredFile, path: string): string | null {

@@ -1,0 +1,271 @@
+/**
+ * Virtual datasets: reads which boxes of which datasets they are made of, and copies values from these.
+ *
+ * Source: HDF5 file format specification 4.0, sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { DataError } from "../../shared/errors.js";
+import { ReadBuffer } from "../dataset/read-buffer.js";
+import type { Hyperslab, Stored } from "../dataset/stored.js";
+import type { StoredFile, VirtualSources } from "../dataset/stored-file.js";
+import { unsigned } from "./bytes.js";
+
+/** A box of a dataset of a file, and the box of the virtual dataset that it fills in the same order of elements. */
+export interface VirtualPart {
+  /** As the mapping names it, relative to the folder of the virtual dataset. */
+  readonly file: string;
+  readonly path: string;
+  /** Null: all of it. */
+  readonly source: Hyperslab | null;
+  readonly target: Hyperslab;
+}
+
+/** Mappings of a dataset that are read. */
+const MOST_PARTS = 65_536;
+/** Files of sources that are open at a time. */
+const OPEN_FILES = 16;
+/** Kinds of selections. */
+const [HYPERSLAB, ALL] = [2, 3];
+const HEAD = 9;
+
+/** @param block the object of the global heap @param shape of the virtual dataset @throws DataError for what is not read */
+export function readMappings(block: Buffer, shape: readonly number[]): VirtualPart[] {
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  if (view.getUint8(0) !== 0) throw new DataError(`virtual datasets of version ${view.getUint8(0)} are not read`);
+  const count = unsigned(view, 1);
+  if (count > MOST_PARTS) throw new DataError(`it is made of ${count} parts, of which ${MOST_PARTS} are read`);
+  let at = HEAD;
+  const text = (): string => {
+    const end = block.indexOf(0, at);
+    if (end < 0) throw new DataError("the name of a source has no end");
+    const found = block.subarray(at, end).toString("utf8");
+    at = end + 1;
+    return found;
+  };
+  const whole = { offset: shape.map(() => 0), count: shape };
+  return Array.from({ length: count }, () => {
+    const [file, path] = [text(), text()];
+    if (/%/.test(file + path)) throw new DataError(`its sources are numbered (${file}), which is not read`);
+    const source = readSelection(view, at);
+    at = source.end;
+    const target = readSelection(view, at);
+    at = target.end;
+    return { file, path: path.startsWith("/") ? path : `/${path}`, source: source.box, target: target.box ?? whole };
+  });
+}
+
+/** A selection that is one box; null for all of a dataset. @throws DataError for any other */
+function readSelection(view: DataView, at: number): { readonly box: Hyperslab | null; readonly end: number } {
+  const [kind, version] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+  if (kind === ALL) return { box: null, end: at + 16 };
+  if (kind !== HYPERSLAB || version < 1 || version > 3)
+    throw new DataError("a part of it is no box, which is not read");
+  const isFirst = version === 1;
+  const width = isFirst ? 4 : version === 2 ? 8 : view.getUint8(at + 9);
+  const rankAt = at + (isFirst ? 16 : version === 2 ? 13 : 10);
+  const isRegular = !isFirst && (view.getUint8(at + 8) & 1) !== 0;
+  const rank = view.getUint32(rankAt, true);
+  if (rank > 32) throw new DataError(`a selection has ${rank} dimensions`);
+  let next = rankAt + 4;
+  const row = (): number[] => {
+    const found = Array.from({ length: rank }, (_, d) => unsigned(view, next + width * d, width));
+    next += width * rank;
+    return found;
+  };
+  if (isRegular) {
+    // Of each dimension: start, stride, count, block.
+    const all = [row(), row(), row(), row()].flat();
+    const of = (d: number) => all.slice(4 * d, 4 * d + 4) as [number, number, number, number];
+    const count = Array.from({ length: rank }, (_, d) => of(d)[2] * of(d)[3]);
+    const isBox = count.every((length, d) => length < 2 ** 48 && (of(d)[2] === 1 || of(d)[1] === of(d)[3]));
+    if (!isBox) throw noBox();
+    return { box: { offset: count.map((_, d) => of(d)[0]), count }, end: next };
+  }
+  const blocks = unsigned(view, next, width);
+  next += width;
+  if (blocks !== 1) throw noBox();
+  const [offset, last] = [row(), row()] as [number[], number[]];
+  return { box: { offset, count: last.map((end, d) => end - (offset[d] as number) + 1) }, end: next };
+}
+
+function noBox(): DataError {
+  return new DataError("a part of it has gaps or no end, which is not read");
+}
+
+/** A box that is read of a source, and where its elements go in the box that is wanted. */
+interface Piece {
+  readonly from: Hyperslab;
+  /** Within the wanted box. */
+  readonly at: readonly number[];
+  readonly count: readonly number[];
+}
+
+/**
+ * The piece of a part in a box; null if they have nothing in common.
+ *
+ * @param shape of the source
+ * @throws DataError if the source is shorter than the part, or the two boxes have other lengths
+ */
+export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hyperslab): Piece | null {
+  const { target } = part;
+  const source = part.source ?? { offset: shape.map(() => 0), count: shape };
+  const long = (lengths: readonly number[]) => lengths.filter((length) => length !== 1).join();
+  if (long(source.count) !== long(target.count) || source.count.length !== shape.length)
+    throw new DataError(`${part.path} of ${part.file} is ${shape.join(" x ")}, which is not its part of it`);
+  if (source.offset.some((first, d) => first + (source.count[d] as number) > (shape[d] as number)))
+    throw new DataError(`${part.path} of ${part.file} is ${shape.join(" x ")}, shorter than its part of it`);
+  const first = target.offset.map((start, d) => Math.max(start, box.offset[d] as number));
+  const count = target.offset.map((start, d) => {
+    const end = Math.min(start + (target.count[d] as number), (box.offset[d] as number) + (box.count[d] as number));
+    return end - (first[d] as number);
+  });
+  if (count.some((length) => length <= 0)) return null;
+  // Axes of more than one element are the same in both, in order.
+  const axes = target.count.flatMap((length, d) => (length === 1 ? [] : [d]));
+  let next = 0;
+  const axisOf = source.count.map((length) => (length === 1 ? -1 : (axes[next++] as number)));
+  return {
+    from: {
+      offset: source.offset.map((start, d) => {
+        const axis = axisOf[d] as number;
+        return axis < 0 ? start : start + (first[axis] as number) - (target.offset[axis] as number);
+      }),
+      count: axisOf.map((axis) => (axis < 0 ? 1 : (count[axis] as number))),
+    },
+    at: first.map((start, d) => start - (box.offset[d] as number)),
+    count,
+  };
+}
+
+/** Copies the elements of a piece to their places in a box. @param size bytes of an element */
+export function placePiece(
+  values: Uint8Array,
+  { at, count }: Piece,
+  box: Hyperslab,
+  size: number,
+  out: Uint8Array,
+): void {
+  const strides = box.count.map((_, d) => box.count.slice(d + 1).reduce((product, length) => product * length, size));
+  const run = (count.at(-1) ?? 1) * size;
+  const rows = count.slice(0, -1);
+  const index = rows.map(() => 0);
+  for (let from = 0; from < values.length; from += run) {
+    const to = at.reduce((sum, start, d) => sum + (start + (index[d] ?? 0)) * (strides[d] as number), 0);
+    out.set(values.subarray(from, from + run), to);
+    for (let d = rows.length - 1; d >= 0; d--) {
+      index[d] = (index[d] as number) + 1;
+      if ((index[d] as number) < (rows[d] as number)) break;
+      index[d] = 0;
+    }
+  }
+}
+
+/** The values of a virtual dataset. What no source holds is missing data, never a fill value. */
+export class VirtualDataset {
+  readonly #parts: readonly VirtualPart[];
+  readonly #stored: Stored;
+  readonly #folder: string;
+  readonly #open: (file: string) => StoredFile;
+  readonly #files = new Map<string, StoredFile>();
+  readonly #buffer = new ReadBuffer();
+  #sources: VirtualSources | null = null;
+
+  /** @param folder that its sources lie in or below @param open opens a file, `.` for that of the dataset itself */
+  constructor(parts: readonly VirtualPart[], stored: Stored, folder: string, open: (file: string) => StoredFile) {
+    if (stored.element !== "float")
+      throw new DataError("it is a virtual dataset of integers, which have no number for what is missing");
+    this.#parts = parts;
+    this.#stored = stored;
+    this.#folder = realpathSync(folder);
+    this.#open = open;
+  }
+
+  /** The path of a source, there or not, `.` for the own file. @throws DataError if it leads elsewhere */
+  #pathOf(file: string): string {
+    if (file === ".") return file;
+    const named = join(this.#folder, file);
+    const path = existsSync(named) ? realpathSync(named) : named;
+    const below = relative(this.#folder, path);
+    if (isAbsolute(file) || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below))
+      throw new DataError(`its source ${file} lies outside of its folder, which is refused`);
+    return path;
+  }
+
+  /** The dataset of a part, or why it is missing data. @throws DataError if it is refused */
+  #source(part: VirtualPart): { readonly file: StoredFile; readonly stored: Stored } | string {
+    const path = this.#pathOf(part.file);
+    if (path !== "." && !existsSync(path)) return `${part.file} is missing`;
+    let file = this.#files.get(path);
+    if (file === undefined) {
+      const [oldest] = this.#files.keys();
+      if (this.#files.size >= OPEN_FILES && oldest !== undefined) {
+        if (oldest !== ".") this.#files.get(oldest)?.close();
+        this.#files.delete(oldest);
+      }
+      file = this.#open(path);
+      this.#files.set(path, file);
+    }
+    const resolved = file.resolve(part.path);
+    if (resolved === null || file.kind(resolved) !== "dataset") return `${part.file} has no ${part.path}`;
+    const stored = file.describe(resolved);
+    if (stored.virtual) throw new DataError(`its source ${part.file} is virtual too, which is not read`);
+    if (stored.element !== this.#stored.element || stored.size !== this.#stored.size)
+      throw new DataError(`its source ${part.file} holds ${stored.element}${8 * stored.size}`);
+    const lacking = (part.source?.offset ?? []).some(
+      (first, d) => first + (part.source?.count[d] as number) > (stored.shape[d] ?? 0),
+    );
+    return lacking ? `${part.path} of ${part.file} is only ${stored.shape.join(" x ")}` : { file, stored };
+  }
+
+  /** The sources as they were when they were first asked for. */
+  sources(): VirtualSources {
+    this.#sources ??= this.#findSources();
+    return this.#sources;
+  }
+
+  #findSources(): VirtualSources {
+    const [files, missing] = [new Set<string>(), new Set<string>()];
+    let covered = 0;
+    for (const part of this.#parts) {
+      const [path, source] = [this.#pathOf(part.file), this.#source(part)];
+      if (path !== ".") files.add(path);
+      if (typeof source === "string") missing.add(source);
+      else {
+        pieceOf(part, source.stored.shape, part.target);
+        covered += part.target.count.reduce((product, length) => product * length, 1);
+      }
+    }
+    const all = this.#stored.shape.reduce((product, length) => product * length, 1);
+    if (covered < all && missing.size === 0) missing.add(`no source has ${all - covered} of its ${all} values`);
+    return { files: [...files], missing: [...missing] };
+  }
+
+  /** Reads a box of elements, little-endian. */
+  read(box: Hyperslab, out: Uint8Array): void {
+    const { size } = this.#stored;
+    const nothing = size === 4 ? Float32Array.of(Number.NaN) : Float64Array.of(Number.NaN);
+    const element = new Uint8Array(nothing.buffer);
+    for (let at = 0; at < out.length; at += size) out.set(element, at);
+    for (const part of this.#parts) {
+      if (part.target.offset.some((first, d) => !meets(first, part.target.count[d] as number, box, d))) continue;
+      const source = this.#source(part);
+      if (typeof source === "string") continue;
+      const piece = pieceOf(part, source.stored.shape, box);
+      if (piece === null) continue;
+      const resolved = source.file.resolve(part.path) as string;
+      const values = source.file.readHyperslab(resolved, source.stored, piece.from, this.#buffer);
+      const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+      placePiece(bytes, piece, box, size, out);
+    }
+  }
+
+  close(): void {
+    for (const [path, file] of this.#files) if (path !== ".") file.close();
+    this.#files.clear();
+  }
+}
+
+function meets(first: number, length: number, { offset, count }: Hyperslab, d: number): boolean {
+  return first < (offset[d] as number) + (count[d] as number) && first + length > (offset[d] as number);
+}
