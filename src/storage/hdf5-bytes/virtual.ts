@@ -212,6 +212,7 @@ export class VirtualDataset {
     if (stored.virtual) throw new DataError(`its source ${part.file} is virtual too, which is not read`);
     if (stored.element !== this.#stored.element || stored.size !== this.#stored.size)
       throw new DataError(`its source ${part.file} holds ${stored.element}${8 * stored.size}`);
+    if (file.isUnwritten(resolved)) return `${part.path} of ${part.file} was never written`;
     const lacking = (part.source?.offset ?? []).some(
       (first, d) => first + (part.source?.count[d] as number) > (stored.shape[d] ?? 0),
     );
@@ -254,10 +255,20 @@ export class VirtualDataset {
       const piece = pieceOf(part, source.stored.shape, box);
       if (piece === null) continue;
       const resolved = source.file.resolve(part.path) as string;
+      this.#requireWritten(source.file, resolved, source.stored, piece.from);
       const values = source.file.readHyperslab(resolved, source.stored, piece.from, this.#buffer);
       const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
       placePiece(bytes, piece, box, size, out);
     }
+  }
+
+  /** @throws DataError if a box has chunks that were never written, and whose fill value is a number */
+  #requireWritten(file: StoredFile, path: string, stored: Stored, box: Hyperslab): void {
+    const gap = file.chunkIndex(path, stored)?.unwritten(box) ?? null;
+    if (gap === null) return;
+    const one = { offset: gap, count: gap.map(() => 1) };
+    const [value] = file.readHyperslab(path, stored, one, this.#buffer);
+    if (!Number.isNaN(value)) throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}`);
   }
 
   close(): void {
