@@ -152,7 +152,6 @@ class BrickFiles implements StoredBricks {
     this.#read(field, source, frame, box, box.count, out);
   }
 
-  /** Reads a box into a block of `edge` nodes along x, y, z. */
   #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
     this.#withoutPlaces(field, frame, () => {
       for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
@@ -289,7 +288,6 @@ class BrickFiles implements StoredBricks {
   }
 }
 
-/** The error of a file that has changed since the catalogue verified it. */
 function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} has changed since the catalogue was read.`);
 }

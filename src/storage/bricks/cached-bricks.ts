@@ -64,7 +64,6 @@ export class CachedBricks implements BrickPins {
     return true;
   }
 
-  /** Drops the pins of runs that are no longer used: now, or in a moment. */
   #unpinDue(): void {
     const dropped = this.#directory.tryLocked(() => {
       for (const unit of this.#due) this.#directory.unpin(unit);

@@ -68,7 +68,6 @@ function axisOf(description: AxisDescription, verification: Verification, name: 
   return read;
 }
 
-/** Coordinates, and whether they are stored as float32. */
 interface Table {
   readonly values: Float64Array;
   readonly isFloat32: boolean;

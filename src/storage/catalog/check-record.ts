@@ -60,7 +60,6 @@ export function verifiedManifestOf(state: string, dataset: Dataset): string | nu
   return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;
 }
 
-/** A record; null if there is none that can be read. */
 function read(path: string): CheckRecord | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as CheckRecord;

@@ -79,7 +79,6 @@ function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
     .filter((file) => STEP_PLACE.test(file));
 }
 
-/** The texts in the names of the files of each frame. */
 function frameSteps(descriptor: Descriptor, pattern: string): string[] {
   const field = Object.values(descriptor.fields).find((one) => patternsOf(one).includes(pattern));
   const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
@@ -95,7 +94,6 @@ function timesOf({ time }: Descriptor): number[] {
   return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
 }
 
-/** The times of new files, or why they wait. */
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   try {

@@ -105,7 +105,6 @@ export async function digestFile(path: string): Promise<{ bytes: number; sha256:
   }
 }
 
-/** Replaces a small text file in one step. */
 function writeJson(path: string, content: unknown): void {
   writeFileSync(`${path}.partial`, `${JSON.stringify(content, null, 2)}\n`);
   renameSync(`${path}.partial`, path);

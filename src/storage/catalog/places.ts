@@ -1,4 +1,4 @@
-/** Lists the files that a descriptor names. */
+/** Lists the files that the fields of a descriptor name. */
 
 import { type Descriptor, frameCount } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
@@ -17,22 +17,4 @@ export function fileSets(descriptor: Descriptor): string[][] {
     sets.set([...files].join("\n"), [...files]);
   }
   return [...sets.values()];
-}
-
-/** Every file of the fields, at each time, and of tables, once each. */
-export function everyFile(descriptor: Descriptor): string[] {
-  const files = new Set<string>();
-  const frames = frameCount(descriptor);
-  for (const field of Object.values(descriptor.fields)) {
-    if (field === undefined) continue;
-    const { firstStep, stepIncrement, steps = null } = field;
-    for (const { file } of "components" in field ? field.components : [field])
-      for (let frame = 0; frame < (file.includes("{step") ? frames : 1); frame++)
-        files.add(placeOf(file, { firstStep, stepIncrement, steps }, frame));
-  }
-  JSON.stringify([descriptor.axes, descriptor.fields, descriptor.forcing], (key, value) => {
-    if (key === "file" && typeof value === "string" && !value.includes("{step")) files.add(value);
-    return value;
-  });
-  return [...files];
 }

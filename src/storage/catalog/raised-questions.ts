@@ -38,7 +38,6 @@ function questionOfEnds(dataset: Dataset): Question[] {
   }
 }
 
-/** The error of a time in float32 over the shortest step; 0 for a snapshot. */
 function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {
   if (count < 2) return 0;
   const last = values?.[count - 1] ?? origin + (count - 1) * step;

@@ -251,7 +251,6 @@ function findLocations(
   return found;
 }
 
-/** Whether an entry of the data folders is a single file or store. */
 function isSingle(path: string): boolean {
   const status = statusOf(path);
   return status?.isFile() === true || (status?.isDirectory() === true && isListedStore(path));
@@ -320,7 +319,6 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
   return sha256(parts.join("\n"));
 }
 
-/** The status of a file as the operating system tells it. */
 interface FileStatus {
   readonly path: string;
   /** Size, time of writing and inode: they change with the content. */
@@ -443,7 +441,6 @@ function pathOf(address: string): string {
   }
 }
 
-/** What the examinations of the bare files of a scan have in common. */
 interface SharedByFiles {
   readonly paths: RealPaths;
   /** Memory for the structure of the file that is examined. */

@@ -18,7 +18,6 @@ const DIGEST_BYTES = 32;
  */
 const SETTLED_MS = 3_000;
 
-/** Findings about a file or folder. */
 interface Entry {
   readonly state: string;
   readonly outcome: CandidateOutcome;

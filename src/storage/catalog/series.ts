@@ -22,7 +22,6 @@ const LAST_NUMBER = /\d+(?:\.\d+)?(?=\D*$)/;
 /** Numbers that name a time: digits with or without a fraction. */
 const NUMBERS = /\d+(?:\.\d+)?/g;
 
-/** The part in which the names of a series differ. */
 interface Pattern {
   /** The name with `{step}` in the place of the part. */
   readonly pattern: string;
@@ -43,7 +42,6 @@ export function findPattern(names: readonly string[]): Pattern {
   throw new DataError(`the names ${names.slice(0, 3).join(", ")}, ... do not differ in one number`);
 }
 
-/** The files of one time or of some: one, or one for each variable. */
 interface SeriesFile {
   readonly paths: readonly string[];
   readonly step: string;
@@ -52,7 +50,6 @@ interface SeriesFile {
   readonly grid: string;
 }
 
-/** A frame of a series: the files that it is in, and where it is in them. */
 interface SeriesFrame {
   readonly member: SeriesFile;
   readonly local: number;
@@ -184,7 +181,6 @@ export function recogniseSet(paths: readonly string[], answers: Answers): Recogn
   }
 }
 
-/** Files by the times that they state, else by the numbers in their names. */
 function inOrder(members: SeriesFile[]): SeriesFile[] {
   const times = timesFromOneDate(members);
   const timed = members.map((member, at) => ({ member, time: times?.[at]?.[0] ?? null }));
@@ -265,7 +261,6 @@ export function timesFrom(base: Recognised, found: Recognised): readonly number[
   return times.map((time) => time + (own.start - from.start) / own.seconds);
 }
 
-/** The times that a file states, or null. */
 function statedTimes(found: Recognised): readonly number[] | null {
   const { time } = found.descriptor;
   const isAsked = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
@@ -409,7 +404,6 @@ function shapeOf({ producer, written }: Recognised): string {
   return text.replaceAll(/"file":"[^"]*"|"firstStep":\d+/g, "");
 }
 
-/** The coordinates that a file states along each axis. */
 function gridOf(paths: readonly string[], { descriptor }: Recognised): string {
   const file = openTogether(paths);
   try {

@@ -106,7 +106,6 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   }
 }
 
-/** The fields of a descriptor: known ones first, the others by name. */
 function inOrder({ fields }: Descriptor): [FieldName, FieldDescription][] {
   const place = ([name]: readonly [string, unknown]): number => {
     const at = (KNOWN_FIELDS as readonly string[]).indexOf(name);
@@ -149,7 +148,6 @@ function timeAxis(descriptor: Descriptor): TimeAxis {
   return { count, origin, step, values: Float64Array.from(time.values), guardBefore, guardAfter };
 }
 
-/** A field that is being held against its files. */
 interface FieldCheck {
   readonly name: FieldName;
   readonly field: FieldDescription;
@@ -162,7 +160,6 @@ interface FieldCheck {
   readonly series: FieldSeries[];
 }
 
-/** One dataset per frame, of which the first has been checked. */
 interface FieldSeries {
   /** Of the descriptor, for messages. */
   readonly member: string;
@@ -177,7 +174,6 @@ interface FieldSeries {
   readonly frames: readonly number[] | undefined;
 }
 
-/** One HDF5 dataset, or a series of them. */
 interface FieldPlace {
   readonly file: string;
   readonly path: string;

@@ -34,7 +34,6 @@ function fletcher32(bytes: Uint8Array): number {
   return swapHalves(folded);
 }
 
-/** The bytes of each 16-bit half exchanged. */
 function swapHalves(word: number): number {
   return (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
 }

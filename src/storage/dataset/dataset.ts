@@ -169,7 +169,6 @@ export interface Dataset {
   readonly questions: readonly Question[];
 }
 
-/** What the functions below ask of a dataset. */
 type WithFields = Pick<Dataset, "fields">;
 
 /** Names of the fields of a dataset: known ones first. */

@@ -71,7 +71,6 @@ export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 
-/** Numbers and texts of the frames of a series. */
 type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
 
 /**

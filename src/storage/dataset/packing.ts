@@ -199,7 +199,6 @@ export function isField({ element, size }: Stored, packing: Packing): boolean {
   return element === "integer" && size <= 4 && packing.isStated;
 }
 
-/** Whether values are other numbers than the stored ones. */
 function isScaled({ factor, offset, wrap }: Scale): boolean {
   return factor !== 1 || offset !== 0 || wrap !== 0;
 }
@@ -209,7 +208,6 @@ export function isAsStored({ element, size }: Stored, packing: Packing): boolean
   return element === "float" && size === 4 && !isBounded(packing) && !isScaled(packing);
 }
 
-/** Whether some stored numbers mean that there is no value. */
 function isBounded({ missing, least, most }: Packing): boolean {
   return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
 }

@@ -52,7 +52,6 @@ function lookup3(bytes: DataView, length: number): number {
   return c >>> 0;
 }
 
-/** The word at a place, of which bytes behind the end are 0. */
 function restOf(bytes: DataView, at: number, length: number): number {
   let word = 0;
   for (let i = Math.min(4, length - at) - 1; i >= 0; i--) word = (word << 8) | bytes.getUint8(at + i);

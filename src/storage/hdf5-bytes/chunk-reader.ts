@@ -19,7 +19,6 @@ export interface ChunkedDataset {
   readonly undo: UndoFilter;
 }
 
-/** Lends memory of at least a number of bytes. */
 type RoomFor = (bytes: number) => Buffer;
 
 /**
@@ -118,7 +117,6 @@ function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
   return chunks.reduce((product, edge) => product * edge, size);
 }
 
-/** Runs `read` for a chunk; its DataError names the chunk. */
 function named<T>(where: string, first: readonly number[], read: () => T): T {
   try {
     return read();
@@ -140,7 +138,6 @@ function codingOf(
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters, mask };
 }
 
-/** The values of a chunk, little-endian; they may be in the room. */
 function decodeChunk(
   dataset: ChunkedDataset,
   first: readonly number[],

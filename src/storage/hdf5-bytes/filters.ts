@@ -76,7 +76,6 @@ export function whyNotUndone(filters: readonly string[]): string | null {
   return `is stored through filter ${name === null ? foreign : `${foreign} (${name})`}, which cannot be read; ${remedy}`;
 }
 
-/** Parameters by which a filter is undone. */
 interface FilterSetting {
   /** Bytes of an element. */
   readonly elementBytes: number;

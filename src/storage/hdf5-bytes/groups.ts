@@ -125,7 +125,6 @@ function tableMembers(read: ReadBytes, table: DataView, most: number): Map<strin
   return found;
 }
 
-/** Collects the members in a leaf. */
 function tableEntries(
   read: ReadBytes,
   address: number,

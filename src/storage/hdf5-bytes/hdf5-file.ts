@@ -61,7 +61,6 @@ const NETCDF_MARK = "_NCProperties";
 /** Bytes of an element that is a list in the heap. */
 const LIST_BYTES = 16;
 
-/** All that is known of a dataset. */
 interface DatasetHeader {
   readonly object: Hdf5Object;
   readonly type: ElementType;
@@ -412,7 +411,6 @@ export class Hdf5File implements StoredFile {
     });
   }
 
-  /** A path of the object at an address; null if there is none. */
   #pathOf(address: number): string | null {
     this.#paths ??= this.#pathsOfObjects();
     return this.#paths.get(address) ?? null;

@@ -25,7 +25,6 @@ export interface ElementType {
   readonly isReferences: boolean;
 }
 
-/** How text is stored. */
 interface TextType {
   readonly isInHeap: boolean;
   readonly isUnicode: boolean;
@@ -118,7 +117,6 @@ function isUsualNumber(message: DataView): boolean {
   return FLOATS.some(([bytes, parts]) => bytes === size && hasParts(message, parts));
 }
 
-/** Whether a floating-point type has these bit fields and properties. */
 function hasParts(message: DataView, parts: readonly number[]): boolean {
   const order = message.getUint8(1) & ORDER_BITS;
   return parts.every((part, at) =>
@@ -200,7 +198,6 @@ export function readFill(message: DataView, isOld: boolean): Fill {
   };
 }
 
-/** The parts of an attribute message. */
 interface AttributeParts {
   readonly name: string;
   readonly type: DataView;
@@ -208,7 +205,6 @@ interface AttributeParts {
   readonly values: DataView;
 }
 
-/** Resolves a message that is kept elsewhere. */
 type ReadShared = (body: DataView, type: number) => DataView;
 
 const [TYPE_MESSAGE, SPACE_MESSAGE] = [0x03, 0x01];

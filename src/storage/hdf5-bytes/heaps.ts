@@ -55,7 +55,6 @@ export function localNames(read: ReadBytes, address: number): (offset: number) =
 /** Reads objects of a fractal heap by their identifiers. */
 export type ReadObject = (id: DataView) => DataView;
 
-/** The members of the header of a fractal heap. */
 interface Heap {
   readonly address: number;
   readonly idBytes: number;
@@ -75,7 +74,6 @@ interface Heap {
   readonly blocks: Map<number, DataView>;
 }
 
-/** Bytes of a number of up to `most`. */
 function bytesFor(most: number): number {
   return Math.floor(Math.log2(most) / 8) + 1;
 }
@@ -165,7 +163,6 @@ function indirectBlock(read: ReadBytes, heap: Heap, address: number, rows: numbe
   return view;
 }
 
-/** Bytes of a direct block, which counts its own head. */
 function directBytes(
   read: ReadBytes,
   heap: Heap,

@@ -110,7 +110,6 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
   return { messages, isOrdered: second && (flags & ORDERED) !== 0 };
 }
 
-/** A part of an object header. */
 interface HeaderBlock {
   readonly start: number;
   /** Bytes before its messages, and of them. */

@@ -143,7 +143,6 @@ export class OpenBytes {
       throw new DataError(beyond(address, bytes.length, this.#end));
   }
 
-  /** Takes memory for a block: from the room while it lasts, else anew. */
   #take(bytes: number): Buffer {
     if (bytes > this.#left.length) return Buffer.allocUnsafeSlow(bytes);
     const taken = this.#left.subarray(0, bytes);

@@ -60,7 +60,6 @@ export function readTree(read: ReadBytes, address: number, types: readonly numbe
   return { recordBytes, depth, root, records, total: unsigned(header, 26), countBytes, pointerBytes };
 }
 
-/** Bytes that a number up to `most` takes. */
 function bytesFor(most: number): number {
   return Math.floor(Math.log2(most) / 8) + 1;
 }

@@ -77,7 +77,6 @@ export function readRows(
   if (!stored.littleEndian) swapped(out, stored.size);
 }
 
-/** What is known of values that lie in one range. */
 type RowShape = Pick<Stored, "shape" | "size" | "littleEndian">;
 
 /** Bytes of a row of a box, which lies in one range, and the places of all rows in stored order. */

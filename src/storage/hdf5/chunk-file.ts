@@ -11,7 +11,6 @@ export const CHUNK_NAME = "c";
 const UNDEFINED = new Array<number>(8).fill(0xff);
 const SUPERBLOCK = 48;
 
-/** A number in little-endian bytes. */
 function number(value: number, bytes: number): number[] {
   const found: number[] = [];
   for (let rest = value; found.length < bytes; rest = Math.floor(rest / 256)) found.push(rest % 256);

@@ -27,7 +27,6 @@ const MOST_DIAGNOSTICS = 4096;
 /** Files that the file system of the library keeps open. */
 const MOST_DESCRIPTORS = 4096;
 
-/** The part that is used of the file system that Emscripten gives the library. */
 interface FileSystem {
   mkdir(path: string): void;
   writeFile(path: string, bytes: Uint8Array, options?: { canOwn: boolean }): void;
@@ -39,10 +38,8 @@ interface FileSystem {
   close(stream: object): void;
 }
 
-/** The module of the library. */
 type LibraryModule = typeof import("h5wasm")["Module"];
 
-/** The HDF5 library of this thread, loaded once. */
 class Library {
   static #loading: Promise<Library> | null = null;
   static #ofThread: Library | null = null;
@@ -112,7 +109,6 @@ class Library {
     }
   }
 
-  /** Puts the plugin of a filter where the library looks for it. */
   #install(id: number): void {
     const name = PLUGIN_NAMES.get(id);
     if (name === undefined || this.#plugins.has(id)) return;
@@ -167,7 +163,6 @@ class Library {
   }
 }
 
-/** Says that the library has given up. */
 class LibraryEnd extends Error {}
 
 /** Whether an error is the end of the library: it gave up, left its memory, or called itself without end. */

@@ -54,7 +54,6 @@ const ROOT_BYTES = 16 * 2 ** 20;
 const CHUNK_EDGE = 32;
 const SUMMED = { name: "crc32c" };
 
-/** What a store of levels says of itself. */
 interface Claim {
   readonly schemaVersion: 1;
   readonly dataset: string;
@@ -277,7 +276,6 @@ interface Written {
   readonly values?: Float64Array;
 }
 
-/** Metadata of all groups and arrays, and the values of coordinates. */
 function documentsOf(dataset: Dataset, widths: Widths, quantities: readonly LevelQuantity[]): Map<string, Written> {
   const frames = dataset.time.count;
   const documents = new Map<string, Written>();
@@ -396,7 +394,6 @@ function newestIn(folder: string): number {
   return newest;
 }
 
-/** A level as a dataset: no walls, since none of its positions is on one. */
 function levelDataset(
   dataset: Dataset,
   widths: Widths,

@@ -80,7 +80,6 @@ const noSums = (size: Triple, isHoled: boolean): CubeSums => {
   return { size, sum: zeros(), lost: isHoled ? { weight: zeros(), nodes: zeros() } : null };
 };
 
-/** Adds the cubes of a level to those of the next one. */
 function halved({ size, sum, lost }: CubeSums): CubeSums {
   const half = noSums(shapeOf(size, 1), lost !== null);
   const [nx, ny, nz] = size;
@@ -98,7 +97,6 @@ function halved({ size, sum, lost }: CubeSums): CubeSums {
   return half;
 }
 
-/** A histogram that grows: bin i is at (base + i) 2^exponent. */
 interface Bins {
   exponent: number;
   base: number;
@@ -186,7 +184,6 @@ export class FrameLevels {
     return { extrema, histograms };
   }
 
-  /** The cubes of level 1 of a box. */
   #firstSums(first: Triple, count: Triple, values: Float32Array, c: number): CubeSums {
     const [nx, ny, nz] = count;
     const [wx, wy, wz] = this.#widthsFrom(first);
@@ -313,7 +310,6 @@ export class FrameLevels {
         }
   }
 
-  /** The cubes along an axis that a node belongs to. */
   #cubesAt(a: number, node: number, cubes: number): readonly number[] {
     const own = node >> EXTREMA_LEVEL;
     if (node % 8 !== 0) return [own];

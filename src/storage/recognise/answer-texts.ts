@@ -236,7 +236,6 @@ function numberOf(text: string): number {
   return value;
 }
 
-/** Three numbers for x, y, z, or one for all. */
 function tripleOf(text: string): number[] {
   const values = text.split(",").map(numberOf);
   if (values.length === 1) return AXIS_NAMES.map(() => values[0] as number);
@@ -251,7 +250,6 @@ function fieldNamed(text: string): string {
   return name;
 }
 
-/** Paths of coordinates: `x=/grid/xm,y=/grid/ym`. */
 function coordinatesOf(text: string): ReadonlyMap<AxisName, string> {
   const found = text.split(",").map((part) => part.split("=").map((side) => side.trim()));
   const isPath = ([axis, path, more]: readonly string[]) =>
@@ -291,7 +289,6 @@ function timesOf(text: string): number[] | { origin: number; step: number } {
   return { origin: numberOf(origin as string), step: numberOf(step) };
 }
 
-/** Paths of datasets, between commas. */
 function pathsOf(text: string): string[] {
   const found = partsOf(text);
   if (found.includes("")) throw needed("paths are needed, with commas and no blanks between them.");

@@ -127,7 +127,6 @@ function tableAt(
   return along === null ? null : { role, path, length: stored.shape[along], isEdges: false, along };
 }
 
-/** The only dimension along which a mesh changes, or null. */
 function variesAlong(values: Float64Array, [n0, n1, n2]: readonly number[]): number | null {
   const strides = [n1 * n2, n2, 1];
   const changes = [false, false, false];
@@ -205,7 +204,6 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   return order.length === shape.length ? { ...stated, roles: order } : { ...stated, order };
 }
 
-/** An order that a file states in an attribute of a dataset or group. */
 interface StatedOrder {
   readonly order: readonly Role[];
   readonly where: string;

@@ -30,7 +30,6 @@ const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
 /** A dataset that holds one time: the number of its time has three digits at least, as a component never has. */
 const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
 
-/** A group, or a name with a number, whose fields are those of one time. */
 interface Holder {
   readonly group: string;
   /** Names of its datasets in lower case, without the number of a time, and their paths. */
@@ -94,7 +93,6 @@ function unreadField(contents: Contents, holders: readonly Holder[]): string | n
   return null;
 }
 
-/** The fields of known names in one group. */
 interface FieldHolder {
   readonly holder: Holder;
   readonly velocities: readonly (readonly string[])[];
@@ -154,7 +152,6 @@ function askWhich(
   );
 }
 
-/** Datasets whose names differ from those of a field only in letter case. */
 function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
   const candidates = paths.map((path) => {
     const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
@@ -169,7 +166,6 @@ function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]
   return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
 }
 
-/** Datasets of a group that could be the same scalar. */
 function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]): string[][] {
   const row = OTHERS.find((other) => other.field === field);
   return row === undefined || row.triples.length > 0 ? [] : namedIn(contents, holder, row.whole);
@@ -198,7 +194,6 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
   return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
 }
 
-/** The first path that there is, or null. */
 function first(paths: readonly (string | undefined)[]): string | null {
   return paths.find((path) => path !== undefined) ?? null;
 }
@@ -264,7 +259,6 @@ function holdersIn(contents: Contents, group: string): Holder[] {
   return [{ group, paths: plain }, ...times];
 }
 
-/** Vectors and triples of components of a group, the likeliest first. */
 function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
   const triples = TRIPLES.flatMap((names) => tripleOf(contents, paths, names));
   const vectors = VECTORS.flatMap((name) => vectorOf(contents, paths, name));
@@ -321,13 +315,11 @@ function vectorOf(contents: Contents, paths: Holder["paths"], name: string): str
   return path !== undefined && shape.length >= 4 && shape.includes(3) ? [[path]] : [];
 }
 
-/** Dimensions of a dataset of numbers; 0 for any other and for none. */
 function rank(contents: Contents, path: string | undefined): number {
   const stored = path === undefined ? null : contents.dataset(path);
   return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
 }
 
-/** The only pressure in a group next to that of the velocity, or null. */
 function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder[], isSeries: boolean): string | null {
   if (isSeries) return null;
   const found = all
@@ -370,7 +362,6 @@ export function requireDistinct(steps: readonly string[], what: string): void {
 /** Says how a flow of two components can be served. */
 const THIRD = "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
 
-/** Two of three components of a velocity if the third is missing, or null. */
 function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
   const pairs = holders.flatMap(({ paths }) =>
     TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(

@@ -38,7 +38,6 @@ import { hasForeign } from "./statements.js";
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
-/** One stored dataset whose dimensions have roles. */
 interface OrientedDataset {
   readonly path: string;
   readonly shape: readonly number[];
@@ -46,13 +45,11 @@ interface OrientedDataset {
   readonly labels: DimensionLabels;
 }
 
-/** A field and its datasets: one, or one for each component. */
 interface OrientedField {
   readonly field: FieldName;
   readonly datasets: readonly OrientedDataset[];
 }
 
-/** The fields of a file whose dimensions have roles. */
 interface OrientedFields {
   readonly velocity: readonly OrientedDataset[];
   readonly pressure: OrientedDataset | null;
@@ -64,7 +61,6 @@ interface OrientedFields {
   readonly first: OrientedDataset;
 }
 
-/** Evidence that all fields share. */
 interface SharedEvidence {
   readonly contents: Contents;
   readonly tables: readonly CoordinateTable[];
@@ -1015,7 +1011,6 @@ function byTime(contents: Contents, fields: FoundFields): FoundFields {
   return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
 }
 
-/** The datasets of a field: one, or one for each component. */
 function storageOf(
   contents: Contents,
   { steps, place }: FoundFields,

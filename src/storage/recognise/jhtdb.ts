@@ -34,7 +34,6 @@ interface CutoutExtent {
   readonly stride: number;
 }
 
-/** A form of cutouts. */
 interface CutoutForm {
   readonly producer: string;
   /** Matches the names of datasets: a field, and a label. */
@@ -248,7 +247,6 @@ function axisOfCutout(
   return { nodes, origin, spacing, periodic, ...(periodic ? {} : { faces: "open" }) };
 }
 
-/** An axis that no database describes: its table, else what the user says. */
 function tabulated(
   contents: Contents,
   axis: AxisName,

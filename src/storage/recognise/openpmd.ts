@@ -137,7 +137,6 @@ function componentsOf(mesh: string): string[] {
   return AXIS_NAMES.map((axis) => join(mesh, axis));
 }
 
-/** A component that the standard replaces by a group with its value. */
 function isConstant(contents: Contents, path: string): boolean {
   return contents.dataset(path) === null && contents.attributes(path).has("value");
 }
@@ -146,12 +145,10 @@ function entryOf(contents: Contents, mesh: string, path: string, name: string, a
   return contents.numberList(path, name, AXIS_NAMES.length)?.[labelsOf(contents, mesh).indexOf(axis)];
 }
 
-/** Where a component is in the cell, in spacings behind its beginning. */
 function positionOf(contents: Contents, mesh: string, path: string, axis: AxisName): number {
   return entryOf(contents, mesh, path, "position", axis) ?? 0;
 }
 
-/** The place in the cell of most components: the middle one of three. */
 function nodesIn(contents: Contents, velocity: string, axis: AxisName): number {
   const places = componentsOf(velocity).map((path) => positionOf(contents, velocity, path, axis));
   return places.sort((a, b) => a - b)[1] as number;

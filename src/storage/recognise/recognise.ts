@@ -142,7 +142,6 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
   return null;
 }
 
-/** Files that the virtual datasets among the fields of a file are made of. */
 function sourcesOf(file: StoredFile, { fields }: Descriptor): string[] {
   const found = Object.values(fields).flatMap((field) => {
     const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};

@@ -3,10 +3,9 @@ import { DataError } from "../../shared/errors.js";
 import type { Descriptor } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
-import type { AttributeValue } from "../dataset/stored.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";
-import { isOfLibrary } from "./statements.js";
+import { isOfLibrary, valueText } from "./statements.js";
 
 /** Lines of a file, and members that are walked. */
 const MOST_LINES = 10_000;
@@ -84,9 +83,4 @@ function datasetText(contents: Contents, path: string): string {
     if (error instanceof DataError) return head;
     throw error;
   }
-}
-
-function valueText(value: AttributeValue | null): string {
-  if (value === null) return "(neither a number nor a text)";
-  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
 }

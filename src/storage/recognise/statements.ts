@@ -49,7 +49,6 @@ export function compareStatements(contents: Contents, { plan, defined }: Recogni
 const SCALED_UNIT =
   /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
 
-/** Adds a red line for a unit with a factor, which nothing applies. */
 function refuseScaledUnit(contents: Contents, path: string, findings: Findings): void {
   const names = ["units", "unit"].filter((name) => SCALED_UNIT.test(contents.words(path, name)));
   for (const name of names)
@@ -79,7 +78,6 @@ function askOfFrames(
   }
 }
 
-/** Numbers at an object, by their name, that nothing applies. */
 interface Foreign {
   readonly path: string;
   readonly name: string;
@@ -100,7 +98,7 @@ function foreignAt(contents: Contents, path: string, defined: readonly string[])
     const isKnown = defined.includes(name) || isPackingName(name) || OF_THE_LIBRARY.test(name);
     const isText = typeof value === "string" || (Array.isArray(value) && value.every((one) => typeof one === "string"));
     if (isKnown || isText || contents.isSaid(path, name)) return [];
-    return [{ path, name, text: textOf(value) }];
+    return [{ path, name, text: valueText(value) }];
   });
 }
 
@@ -127,12 +125,12 @@ export function hasForeign(contents: Contents, path: string): boolean {
   return foreignAt(contents, path, []).length > 0;
 }
 
-function textOf(value: AttributeValue | null): string {
+/** An attribute as text. */
+export function valueText(value: AttributeValue | null): string {
   if (value === null) return "(neither a number nor a text)";
   return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
 }
 
-/** Paths of the datasets of each field: by component, every frame. */
 function fieldPaths(contents: Contents, { fields, time }: LayoutPlan): Map<string, string[][]> {
   const count = "values" in time ? time.values.length : time.count;
   return new Map(Object.entries(fields).map(([name, field]) => [name, partsOf(contents, field as FieldOfPlan, count)]));
@@ -177,7 +175,6 @@ function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>
   return said.join("; ");
 }
 
-/** A unit in one spelling, if it is known: m/s and m s-1 are one. */
 function spelled(text: string): string {
   return unitText(text.replaceAll('"', "")) ?? text;
 }
@@ -191,17 +188,16 @@ function labelsAt(contents: Contents, path: string): string {
   const along = labels.flatMap((label, dimension) =>
     isComponents(label) ? (componentNames(contents, path, dimension)?.names ?? []) : [],
   );
-  const said = (name: string) => textOf(contents.attributes(path).get(name) ?? null);
+  const said = (name: string) => valueText(contents.attributes(path).get(name) ?? null);
   const labelled = names.map((name) => `${name} ${/^units?$/i.test(name) ? spelled(said(name)) : said(name)}`);
   const all = [...labelled, ...new Set(along)];
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
 }
 
-/** Says how the numbers of a dataset become values, if they do. */
 function addPacking(contents: Contents, path: string, findings: Findings): void {
   const names = [...contents.attributes(path).keys()].filter(
     (name) => isPackingName(name) && !/fill|missing/i.test(name),
   );
-  const said = names.map((name) => `${name} ${textOf(contents.attributes(path).get(name) ?? null)}`);
+  const said = names.map((name) => `${name} ${valueText(contents.attributes(path).get(name) ?? null)}`);
   if (said.length > 0) findings.addReason(`${path}: values by ${said.join(", ")}.`);
 }

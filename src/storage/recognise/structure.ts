@@ -7,10 +7,9 @@ import { dirname, relative } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import type { Descriptor } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
-import type { AttributeValue } from "../dataset/stored.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { join } from "./evidence.js";
-import { isOfLibrary } from "./statements.js";
+import { isOfLibrary, valueText } from "./statements.js";
 
 /** Text by `path` of a dataset or group, or `path@name` of an attribute. */
 export type Structure = ReadonlyMap<string, string>;
@@ -24,7 +23,6 @@ const PLAIN = 60;
 /** Stands for the text of a path that has several: one for each time. */
 const VARIES = "(differs from time to time)";
 
-/** What the datasets of a file are to a descriptor. */
 interface Roles {
   /** By path, `{step}` included: the dimension of time, -1 if there is none. */
   readonly fields: ReadonlyMap<string, number>;
@@ -94,7 +92,6 @@ function rolesIn({ fields, axes, time }: Descriptor, timeTable: string | null): 
   return { fields: all, steps, timeTable, frames, coordinates };
 }
 
-/** The path with `{step}` for the number of a time in it. */
 function withStep(path: string, { steps }: Roles): string {
   for (const { head, tail } of steps) {
     if (!path.startsWith(head)) continue;
@@ -152,11 +149,6 @@ function resolvedIn(file: StoredFile, path: string): string | null {
     if (error instanceof DataError) return null;
     throw error;
   }
-}
-
-function valueText(value: AttributeValue | null): string {
-  if (value === null) return "(neither a number nor a text)";
-  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
 }
 
 function plain(text: string): string {

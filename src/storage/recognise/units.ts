@@ -12,7 +12,6 @@ const PREFIXES: readonly (readonly [prefix: string, factor: number])[] = Object.
   ...{ pico: 1e-12, nano: 1e-9, micro: 1e-6, milli: 1e-3, centi: 1e-2, deci: 0.1 },
   ...{ deca: 10, hecto: 1e2, kilo: 1e3, mega: 1e6, giga: 1e9, tera: 1e12 },
 });
-/** Powers of m, kg, s, K and A. */
 type Powers = readonly [m: number, kg: number, s: number, K: number, A: number];
 const [LENGTH, MASS, TIME]: readonly Powers[] = [
   [1, 0, 0, 0, 0],

@@ -206,7 +206,6 @@ function halves(read: unknown): Float32Array {
   return out;
 }
 
-/** The most bytes of an encoded chunk of the arrays that are read. */
 function mostEncoded({ entries }: StoreTree): number {
   const bytes = Object.values(entries).map((entry) =>
     entry.kind === "group" || entry.unknownCodecs.length > 0
@@ -231,7 +230,6 @@ async function wholeChunk(
   return isPlain ? data : null;
 }
 
-/** Facts about an array that reading its chunks needs. */
 interface ChunkChecks {
   readonly location: string;
   readonly chunks: ChunkCache<Decoded>;
@@ -337,7 +335,6 @@ class ReadableStore implements AsyncReadable {
     return ELEMENT_BYTES;
   }
 
-  /** A whole shard without the codecs around it; empty if there is none. */
   #shard(key: AbsolutePath, { around, mostBytes }: ShardFacts): Promise<Uint8Array> {
     return this.#shards.get(key, async () => {
       const bytes = await this.#objects.get(key, Math.ceil(1.125 * mostBytes) + SLACK_BYTES);

@@ -70,7 +70,6 @@ export class RemoteFile implements RangedFile {
     return length;
   }
 
-  /** The fetched range that holds these bytes, or null. */
   #rangeAround(position: number, length: number): (ByteRange & { readonly bytes: Uint8Array }) | null {
     let [low, high] = [0, this.#ranges.length];
     while (low < high) {

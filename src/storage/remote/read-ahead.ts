@@ -4,7 +4,6 @@ import type { StoreRead } from "./protocol.js";
 /** Time after which a read that was not asked for is given up: its query has ended. */
 const GIVEN_UP_MS = 30_000;
 
-/** A read that is under way or done. */
 interface Started {
   readonly bytes: number;
   readonly since: number;
@@ -74,7 +73,6 @@ export function nameOf(read: StoreRead): string {
   return `${store}\n${newestMs} ${read.path}\n${read.offset.join()} ${read.count.join()}`;
 }
 
-/** Bytes of a read, elements taken for the largest. */
 function bytesOf(read: StoreRead): number {
   return "position" in read ? read.length : read.count.reduce((product, length) => product * length, 8);
 }

@@ -24,7 +24,6 @@ import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 /** Values of a list as JSON: five for each reference, and those of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
-/** Part of a target, or the whole of it. */
 type Reference = readonly [target: string, offset?: number, length?: number];
 
 /** What a list says; it does not change while the list is the same. */
@@ -134,7 +133,6 @@ export class ReferenceStore implements ObjectStore {
     return offset === undefined ? [place] : [place, offset as number, length as number];
   }
 
-  /** Address or absolute path of a target; a relative one starts from the list. */
   #placeOf(target: string): string {
     if (isAddress(target)) return target;
     if (isAddress(this.#location)) return new URL(target, this.#location).href;

@@ -11,7 +11,6 @@ import type { RemoteObjects } from "./objects/remote-objects.js";
 
 const NAMES: readonly string[] = DOCUMENT_NAMES;
 
-/** The metadata documents of a store, and their texts by key. */
 interface Found {
   readonly documents: Documents;
   readonly texts: ReadonlyMap<string, Uint8Array>;

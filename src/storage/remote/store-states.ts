@@ -14,7 +14,6 @@ const KNOWN_MS = 1_000;
 /** Least time for each, however long others took: one of these may have kept the store thread busy. */
 const LEAST_MS = 100;
 
-/** Waits for the version of a store or file. */
 type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
 
 export class StoreStates {

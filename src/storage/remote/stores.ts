@@ -34,7 +34,6 @@ import { RemoteFolder } from "./remote-folder.js";
 import { RemoteStore } from "./remote-store.js";
 import { type OpenVersion, Versioned, type VersionTold } from "./versioned.js";
 
-/** An open remote file, in the version that it had when it was opened. */
 interface FrozenFile {
   readonly state: FileState;
   readonly objects: RemoteBytes;
@@ -50,7 +49,6 @@ const CHUNK_BYTES = 64 * 1024 * 1024;
 const RANGE_BYTES = 64 * 1024 * 1024;
 /** Most bytes that are kept of the blocks of files that describe values. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
-/** The result of a read: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
 
 /** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
@@ -165,7 +163,6 @@ export class Stores {
     return newestMs === undefined ? versions.now(location, scan) : versions.verified(location, newestMs);
   }
 
-  /** Opens a store anew; keeps the known one if its version is the same. */
   async #openNow(location: string, known: OpenStore | null, last: VersionName | null): Promise<OpenStore> {
     const store = this.#storeAt(location, known);
     const changedMs = known?.objects.changedMs ?? 0;
@@ -335,7 +332,6 @@ function rangesOf(mostBytes: number): ChunkCache<Uint8Array> {
   );
 }
 
-/** The bytes as they are if other threads can have them, else a copy. */
 function inSharedMemory(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
   const shared = ReadMemory.ofThread().take(bytes.length);

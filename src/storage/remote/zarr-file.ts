@@ -58,7 +58,6 @@ export class ZarrFile implements StoredFile {
     return this.#find(resolved) === undefined ? null : resolved;
   }
 
-  /** The entry at a path; a group that holds anything needs no document. */
   #find(path: string): StoredArray | StoredGroup | undefined {
     const entry = this.tree.entries[path];
     if (entry !== undefined) return entry;
@@ -222,7 +221,6 @@ function encodedFill(text: string): number | null {
   return bytes.length === 8 ? bytes.readDoubleLE(0) : null;
 }
 
-/** The element type of numbers in JSON; null for what is no number. */
 function numberElement(value: unknown): NumberType["element"] | null {
   if (value instanceof Float64Array) return "float";
   const all = Array.isArray(value) ? value : [value];

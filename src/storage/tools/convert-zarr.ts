@@ -49,7 +49,6 @@ class NotedTarget {
   }
 }
 
-/** Values of a small array. */
 interface SmallArray {
   readonly path: string;
   readonly type: "float64" | "int32";
@@ -58,7 +57,6 @@ interface SmallArray {
   readonly values: Float64Array | Int32Array;
 }
 
-/** The cut of the nodes of a field. Lengths run along x, y, z. */
 interface Cut {
   readonly nodes: Triple;
   readonly chunk: Triple;
@@ -216,7 +214,6 @@ function readChunk(
   return whole;
 }
 
-/** Writes tables and metadata. @returns the root document */
 async function writeDocuments(
   dataset: Dataset,
   target: NotedTarget,

@@ -72,7 +72,6 @@ export async function convert(
   }
 }
 
-/** Makes the folder ours: empty, or with the plan of this very conversion. */
 function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertOptions): void {
   makeFolder(folder);
   if (existsSync(join(folder, DESCRIPTOR_NAME))) throw new DataError(`${folder} holds a dataset already`);

@@ -79,12 +79,10 @@ export async function writeCutout(
   }
 }
 
-/** The numbers of the first nodes, from 0, as they were requested. */
 function firstOf({ box, ahead = [0, 0, 0] }: Selection): number[] {
   return box.first.map((node, a) => node + (ahead[a] as number));
 }
 
-/** Numbers count from 1 and are inclusive. */
 function writeAttributes(writer: Hdf5Writer, dataset: Dataset, selection: Selection): void {
   const { frames, box } = selection;
   writer.attribute("dataset", dataset.name);

@@ -12,13 +12,11 @@ const OWN = 0.25;
 /** Kinds of places that are listed of a frame. */
 const LISTED = 6;
 
-/** Nodes from `first` to `last`, both included. */
 interface NodeRange {
   readonly first: Triple;
   readonly last: Triple;
 }
 
-/** A cell whose values are all one. */
 interface ConstantCell extends NodeRange {
   /** As text, by component. */
   readonly value: string;

@@ -22,7 +22,6 @@ export interface FrameStatistics {
   readonly places: FramePlaces;
 }
 
-/** Running sums over the bricks of a frame. */
 class Sums {
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
@@ -129,7 +128,6 @@ function addDivergence(
       }
 }
 
-/** One over the distance between the two neighbours of each node. */
 function inverseSpans({ spacing, coordinates }: Axis, first: number, size: number): Float64Array {
   return Float64Array.from({ length: size }, (_, i) => {
     if (coordinates === null) return 1 / (2 * spacing);

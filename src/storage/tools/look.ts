@@ -59,7 +59,6 @@ function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: 
   return out;
 }
 
-/** Minimum, maximum, root mean square and three values of each component. */
 function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
   const nodes = nodesOf(dataset);
   const components = componentsOf(dataset, field);
@@ -97,7 +96,6 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   });
 }
 
-/** The coordinates of a node along an axis. */
 function placeAlong({ axes }: Dataset, axis: number, node: number): number {
   const { origin, spacing, coordinates } = axes[axis as 0 | 1 | 2];
   return coordinates?.[node] ?? origin + node * spacing;

@@ -119,7 +119,6 @@ export function screenOf(view: DraftView, isAll = false): string[] {
   ];
 }
 
-/** What keeps a draft from being served; null if nothing does. */
 function refusalOf(found: Recognised): string | null {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) return `waits for an answer: ${[...new Set(open.map(flagOf))].join(", ")}`;
@@ -150,7 +149,6 @@ function seenLines(seen: readonly string[], isAll: boolean): string[] {
   ];
 }
 
-/** A text of a file without the characters that a terminal obeys. */
 function escaped(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
@@ -180,7 +178,6 @@ function fieldFacts(name: string, source: FieldSource): Fact[] {
   return [...parts, { label: "", text: read }];
 }
 
-/** How the values of a part are stored, in which unit, and what is missing. */
 function storageOf(part: FieldPart): string {
   const file = openFile(placeOf(part.file, part, 0));
   try {

@@ -1,4 +1,4 @@
-/** Writes paths of particles as CSV, as a NumPy array with named columns, and as NetCDF by the CF conventions. */
+/** Writes paths of particles as NetCDF by the CF conventions. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** Records of particles in their order: those of a particle follow one another. */
@@ -15,51 +15,6 @@ export interface PathRecords {
 function timeAt({ times }: PathRecords, starts: Float64Array | null, particle: number, record: number): number {
   // Sums of decimal times have no more than twelve digits that mean something.
   return Number(((starts?.[particle] ?? 0) + times[record]).toPrecision(12));
-}
-
-/** Lines of CSV with the number of the particle, the time, and the columns. */
-export function* trajectoryCsv(paths: PathRecords, starts: Float64Array | null): Generator<string> {
-  const { particles, records, columns, values } = paths;
-  const cell = (name: string) => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
-  yield `${["particle", "time", ...columns].map(cell).join(",")}\n`;
-  for (let i = 0; i < particles; i++) {
-    let text = "";
-    for (let r = 0; r < records; r++) {
-      const at = columns.length * (i * records + r);
-      const numbers = Array.from(values.subarray(at, at + columns.length), shortest);
-      text += `${[i, timeAt(paths, starts, i, r), ...numbers].join(",")}\n`;
-    }
-    yield text;
-  }
-}
-
-function shortest(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
-    const text = Number(value.toPrecision(digits));
-    if (Math.fround(text) === value) return text;
-  }
-  return value;
-}
-
-/** A NumPy array of shape (particles, records), whose elements have a time in float64 and the columns in float32. */
-export function trajectoryNpy(paths: PathRecords, starts: Float64Array | null): Uint8Array {
-  const { particles, records, columns, values } = paths;
-  const fields = [["time", "<f8"], ...columns.map((name) => [name, "<f4"])];
-  const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, "\\$&")}'`;
-  const types = fields.map(([name, type]) => `(${quoted(name)}, ${quoted(type)})`).join(", ");
-  const dictionary = `{'descr': [${types}], 'fortran_order': False, 'shape': (${particles}, ${records}), }`;
-  const start = Math.ceil((12 + dictionary.length + 1) / 64) * 64;
-  const width = 8 + 4 * columns.length;
-  const bytes = Buffer.alloc(start + width * particles * records);
-  bytes.write("\x93NUMPY\x02\x00", 0, "latin1");
-  bytes.writeUInt32LE(start - 12, 8);
-  bytes.write(`${dictionary.padEnd(start - 13)}\n`, 12, "latin1");
-  for (let i = 0, at = start; i < particles * records; i++) {
-    bytes.writeDoubleLE(timeAt(paths, starts, Math.floor(i / records), i % records), at);
-    at += 8;
-    for (let c = 0; c < columns.length; c++, at += 4) bytes.writeFloatLE(values[columns.length * i + c], at);
-  }
-  return bytes;
 }
 
 function variableName(column: string, taken: Set<string>): string {

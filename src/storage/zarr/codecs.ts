@@ -99,7 +99,6 @@ export async function undoAround(
   return bytes;
 }
 
-/** Bytes that the codecs of a chunk may decode to on the way to its elements. */
 function mostBytes({ dataType, shape }: Encoded): number {
   const bytes = shape.reduce((product, edge) => product * edge, sizeOf(dataType));
   return Math.ceil(bytes * 1.125) + SLACK_BYTES;

@@ -55,7 +55,6 @@ function braced(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from("{"), bytes, Buffer.from("}")]);
 }
 
-/** Finds the object that a text is, and its member `refs` if that is one too. */
 function spansOf(bytes: Uint8Array): { whole: Span | null; refs: Span | null; isVersioned: boolean } {
   const open: { from: number; ends: number[]; count: number }[] = [];
   let [depth, start, name, isVersioned] = [0, -1, "", false];

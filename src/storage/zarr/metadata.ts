@@ -344,12 +344,10 @@ export function shardFactsOf(document: Json): ShardFacts | null {
   return { isIndexFirst, around, mostBytes: Math.ceil(1.125 * values) + entries };
 }
 
-/** Chunks of a shard; 1 without shards. */
 function chunksIn(whole: readonly number[] | undefined, inner: readonly number[] | undefined): number {
   return inner?.reduce((product, edge, axis) => product * Math.ceil((whole?.[axis] ?? 1) / edge), 1) ?? 1;
 }
 
-/** The library applies one of them only. */
 function transposesIn(codecs: readonly { name: string }[]): number {
   return codecs.filter(({ name }) => name === "transpose").length;
 }

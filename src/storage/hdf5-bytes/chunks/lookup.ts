@@ -75,7 +75,6 @@ export function* chunksIn(chunks: readonly number[], { offset, count }: Hypersla
   }
 }
 
-/** Successive entries in the file, with their checksum behind them. */
 interface EntryRange {
   readonly count: number;
   /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */

@@ -47,7 +47,6 @@ const REST_MS = 60_000;
 /** Age of a file that somebody began to write and never finished. */
 const ABANDONED_MS = 3_600_000;
 
-/** An entry as a file. */
 interface EntryFile {
   readonly path: string;
   readonly bytes: number;
@@ -170,7 +169,6 @@ export class DiskCache {
     return Date.now() < this.#restsUntil;
   }
 
-  /** Goes on without keeping anything for a while. */
   #rest(error: unknown): void {
     if (this.#restsUntil === 0) this.#warn(`the cache in ${this.#folder} keeps nothing for now: ${reasonOf(error)}`);
     this.#restsUntil = Date.now() + REST_MS;
@@ -226,7 +224,6 @@ function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note:
   return [Buffer.concat([MAGIC, sum, length, name]), bytes];
 }
 
-/** The entry in a file; null if it is damaged, or another one's. */
 function entryIn(file: Buffer, { address, version, range }: EntryName): CacheEntry | null {
   if (file.length < HEAD_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return null;
   const sum = createHash("sha256")

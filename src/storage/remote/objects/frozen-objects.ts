@@ -42,7 +42,6 @@ export interface Fetching {
 
 const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
 
-/** The version of an object, as its host tells it. */
 interface Version {
   /** `ETag`, time of change and size in one text. */
   readonly text: string;

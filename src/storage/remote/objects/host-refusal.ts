@@ -71,7 +71,6 @@ export function membersOf(text: string, document: string): ReadonlyMap<string, s
   return found;
 }
 
-/** A word of the host as part of a line of ours. */
 function plain(text: string): string {
   return text.replace(/[^\w.:+/=-]/g, "").slice(0, 80);
 }

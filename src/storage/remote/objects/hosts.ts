@@ -93,7 +93,6 @@ export class Hosts {
     return this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6");
   }
 
-  /** Addresses of a host; none if it is unknown, which the request will say. */
   #addressesOf(host: string): Promise<string[]> {
     return new Promise((resolve) => {
       this.#resolve(host, { all: true }, (error, found) => {

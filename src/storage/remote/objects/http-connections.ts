@@ -58,7 +58,6 @@ export class HttpConnections {
   }
 }
 
-/** Puts the parts of one answer together. */
 class CollectedAnswer implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #needed: NeededBytes;

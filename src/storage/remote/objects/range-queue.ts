@@ -8,7 +8,6 @@ const GAP_BYTES = 32 * 1024;
 /** Most bytes of a request for several ranges. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** A range that a caller waits for. */
 interface Waiting extends ObjectRange {
   resolve(bytes: Uint8Array | null): void;
   reject(error: unknown): void;

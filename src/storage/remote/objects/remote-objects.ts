@@ -59,7 +59,6 @@ export interface RemoteObject extends Stamp {
 /** The outcome of `fetchUnless` if the object has not changed. */
 export const UNCHANGED = Symbol("unchanged");
 
-/** The object or part of it that is asked for. */
 interface ObjectRequest {
   readonly address: string;
   readonly part: ObjectPart | null;
@@ -265,7 +264,6 @@ function retryAfter(header: string | undefined): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MOST_RETRY_MS);
 }
 
-/** The timeout of one answer, which a long body extends. */
 class ResponseTimeout {
   readonly #end = new AbortController();
   readonly #clock: FetchClock;

@@ -21,7 +21,6 @@ export interface FolderListing {
   readonly folders: readonly string[];
 }
 
-/** One page of a list. */
 interface KeyPage {
   /** The members of each object as the host writes them, by their names. */
   readonly contents: Map<string, string>[];
