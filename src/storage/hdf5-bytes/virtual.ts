@@ -10,6 +10,7 @@ import { ReadBuffer } from "../dataset/read-buffer.js";
 import type { Hyperslab, Stored } from "../dataset/stored.js";
 import type { StoredFile, VirtualSources } from "../dataset/stored-file.js";
 import { unsigned } from "./bytes.js";
+import { checkSum } from "./checksum.js";
 
 /** A box of a dataset of a file, and the box of the virtual dataset that it fills in the same order of elements. */
 export interface VirtualPart {
@@ -32,6 +33,7 @@ const HEAD = 9;
 /** @param block the object of the global heap @param shape of the virtual dataset @throws DataError for what is not read */
 export function readMappings(block: Buffer, shape: readonly number[]): VirtualPart[] {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  checkSum(view);
   if (view.getUint8(0) !== 0) throw new DataError(`virtual datasets of version ${view.getUint8(0)} are not read`);
   const count = unsigned(view, 1);
   if (count > MOST_PARTS) throw new DataError(`it is made of ${count} parts, of which ${MOST_PARTS} are read`);
@@ -237,6 +239,7 @@ export class VirtualDataset {
         covered += part.target.count.reduce((product, length) => product * length, 1);
       }
     }
+    if (covered === 0) throw new DataError(`none of its sources has values (${[...missing][0] ?? "it names none"})`);
     const all = this.#stored.shape.reduce((product, length) => product * length, 1);
     if (covered < all && missing.size === 0) missing.add(`no source has ${all - covered} of its ${all} values`);
     return { files: [...files], missing: [...missing] };

@@ -28,7 +28,12 @@ function folder(name: string): string {
 }
 
 /** Writes some components at some times; the values of a time are those of `nodeValue` at its label. */
-function flow(names: readonly string[], times: readonly number[], labels: readonly number[], more = (_: File): void => {}) {
+function flow(
+  names: readonly string[],
+  times: readonly number[],
+  labels: readonly number[],
+  more = (_: File): void => {},
+) {
   return (file: File): void => {
     for (const name of names)
       writeField(file, `/${name}`, {
@@ -37,10 +42,8 @@ function flow(names: readonly string[], times: readonly number[], labels: readon
         value: (index) => nodeValue({ ...index, t: labels[index.t] as number, c: UVW.indexOf(name as "u") }),
       });
     writeTables(file);
-    if (times.length > 1) {
-      file.create_attribute("axes", "tzyx");
-      file.create_dataset({ name: "time", data: Float64Array.from(times) });
-    } else file.create_attribute("time", times[0] as number, [], "<d");
+    if (times.length > 1) file.create_dataset({ name: "time", data: Float64Array.from(times) });
+    else file.create_attribute("time", times[0] as number, [], "<d");
     more(file);
   };
 }
