@@ -44,9 +44,9 @@ export function withoutFileScheme(place: string): string {
   }
 }
 
-/** The folders and addresses of a list, separated as in `PATH`; a folder whose name has the separator stands alone. */
+/** The folders and addresses of a list, separated as in `PATH`; one whose path has the separator stands alone. */
 export function splitPlaces(list: string, delimiter: string): string[] {
-  if (list.includes(delimiter) && statSync(list, { throwIfNoEntry: false })?.isDirectory()) return [list];
+  if (list.includes(delimiter) && statSync(list, { throwIfNoEntry: false }) !== undefined) return [list];
   const places = list.includes("://") ? (list.match(LISTED) ?? []) : list.split(delimiter);
   return places.map((place) => withoutFileScheme(place.trim())).filter((place) => place !== "");
 }

@@ -1,5 +1,5 @@
 /** Lists of folders and addresses. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pathArgument } from "../../src/cli/input/arguments.js";
@@ -23,6 +23,8 @@ describe("places of data", () => {
     const folder = join(scratchFolder(), "run:1");
     mkdirSync(folder, { recursive: true });
     expect(splitPlaces(folder, ":")).toEqual([folder]);
+    writeFileSync(join(folder, "u.h5"), "");
+    expect(splitPlaces(join(folder, "u.h5"), ":")).toEqual([join(folder, "u.h5")]);
   });
 
   it("names the addresses that are not read, with the way out", () => {

@@ -38,8 +38,9 @@ export function lookAt(dataset: Dataset): { readonly lines: string[]; readonly s
     ];
     return { lines, slice: sliceOf(dataset, fields[0] as FieldName, open) };
   } catch (error) {
-    if (error instanceof DataError) return { lines: [`The values cannot be read: ${error.message}`], slice: null };
-    throw error;
+    if (!(error instanceof DataError)) throw error;
+    const { cause = error } = error;
+    return { lines: [`The values cannot be read: ${(cause as Error).message}`], slice: null };
   } finally {
     open.close();
   }
