@@ -114,8 +114,8 @@ export function screenOf(view: DraftView, isAll = false): string[] {
     ...bullets("Differs among the files, and is not used:", view.varies),
     ...seenLines(view.unused, isAll),
     ...(open.length + notes.length === 0 ? [] : [open.length === 0 ? "Note:" : "Open (?) and red (!) lines:"]),
-    ...notes.map((entry) => `  - ${lineText(entry)}`),
     ...open.map((entry) => `  ${entry.red ? "!" : "?"} ${lineText(entry)}`),
+    ...notes.map((entry) => `  - ${lineText(entry)}`),
   ];
 }
 
