@@ -181,6 +181,21 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
     answers: { walls: [] },
   },
+  {
+    name: "edge-in-unknown-order",
+    write: (file) => {
+      writeField(file, "/velocity", { dimensions: ["x", "z", "y", "c"] });
+      file.create_attribute("axes", "xzyc");
+      file.create_attribute("periodic", "none");
+      for (const axis of AXES) {
+        attribute(file, "/", `d${axis}`, 0.25);
+        attribute(file, "/", `${axis}0`, 0);
+      }
+      file.create_attribute("domain_left_edge", Float64Array.of(71, 72, 73));
+    },
+    asks: /The nodes are from 0 to .* along x, and the attribute domain_left_edge of \/ is 71, 72, 73/,
+    answers: { walls: [] },
+  },
   { name: "amplitude", write: onFields("amplitude", [2, 2, 2]), asks: /amplitude = 2 of \/u and 2 more/, answers: {} },
   { name: "stride", write: onFields("stride", [2, 2, 2]), asks: /stride = 2 of \/u and 2 more/, answers: {} },
   { name: "subset", write: onRoot("subset", "0:64:2"), asks: /^/, shows: /^@subset = "0:64:2"$/ },

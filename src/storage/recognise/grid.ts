@@ -186,6 +186,27 @@ export function askBoxes(
   );
 }
 
+/** Adds a red line for a stated end of the axis that is farther from its end node than a cell may reach. */
+function askLimits(
+  axis: AxisName,
+  { first, last, step }: { readonly first: number; readonly last: number; readonly step: number },
+  { limits: { lower, upper }, unordered }: AxisClues,
+  findings: Findings,
+): void {
+  // Of a list whose order is not known, any number may be that of the axis.
+  const isFar = (end: StatedNumber | StatedNumber<readonly number[]> | null, node: number, play: number) =>
+    end !== null && [end.value].flat().every((value) => Math.abs((value as number) - node) > play * step);
+  const low = [lower, unordered.origin].find((end) => isFar(end, first, BOX_PLAY[0]));
+  const other = low ?? (isFar(upper, last, BOX_PLAY[1]) ? upper : null);
+  if (other === null) return;
+  findings.contradict(
+    "origin",
+    `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${[other.value].flat().join(", ")}; that the nodes are there is a guess.`,
+    `--spacing and --origin, or axes.${axis} in a descriptor`,
+    axis,
+  );
+}
+
 function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   for (const text of contradictions)
@@ -228,8 +249,10 @@ export function axisOf(
     findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
     const far = origin.value + (nodes - 1) * spacing;
     const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
-    if (![clues.spacing, clues.length].some((clue) => clue?.where === USER))
+    if (![clues.spacing, clues.length].some((clue) => clue?.where === USER)) {
       askBoxes(axis, nodes, ends, clues, findings);
+      if (origin.where !== USER && clues.contradictions.length === 0) askLimits(axis, ends, clues, findings);
+    }
   }
   const first = origin?.value ?? 0;
   const edges =
