@@ -1,4 +1,4 @@
-/** Makes colour maps as tables of 256 colours, which the page and the PNG of a slice share. */
+/** Colour maps of pictures, as tables of 256 colours. */
 import {
   interpolateCividis,
   interpolateInferno,
