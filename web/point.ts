@@ -63,6 +63,8 @@ const rowsOf = (answer: Answer | undefined): Rows | null =>
 
 export function pointPanel(set: Dataset): TemplateResult {
   const at = cross.value;
+  // Values of a moment ago are grey until those of the crosshair have arrived.
+  const old = rested.value === view.value ? "" : "stale";
   const questions = questionsOf(set, rested.value.cross ?? at);
   const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);
   const [several, ...methods] = entry.answer ?? [];
@@ -86,7 +88,7 @@ export function pointPanel(set: Dataset): TemplateResult {
   )}</div></section>
   <section><h2>Values by ${rested.value.method}</h2>
     ${entry.error === null ? nothing : html`<p class="error">${entry.error.message}</p>`}
-    <table>${
+    <table class=${old}>${
       table === null
         ? html`<tr><td>${entry.error === null ? "Loading" : ""}</td></tr>`
         : table.columns
@@ -96,7 +98,7 @@ export function pointPanel(set: Dataset): TemplateResult {
                 html`<tr><td>${quantityOf(name).symbol}</td><td title=${String(table.rows[0][i + 3])}>${shortNumber(table.rows[0][i + 3] ?? Number.NaN)} ${unit ?? ""}</td></tr>`,
             )
     }</table></section>
-  <section><h2>${quantityOf(what).symbol} by method</h2><table>${values.map(
+  <section><h2>${quantityOf(what).symbol} by method</h2><table class=${old}>${values.map(
     (value, i) => html`<tr><td>${questions[i + 1].method}</td><td>${shortNumber(value)}</td></tr>`,
   )}</table>
     ${Number.isFinite(spread) ? html`<p class="quiet">± ${shortNumber(spread, 2)}: half of the range of the methods except nearest</p>` : nothing}</section>
