@@ -26,7 +26,6 @@ export interface VirtualPart {
 const MOST_PARTS = 65_536;
 /** Files of sources that are open at a time. */
 const OPEN_FILES = 16;
-/** Kinds of selections. */
 const [HYPERSLAB, ALL] = [2, 3];
 const HEAD = 9;
 
@@ -53,6 +52,9 @@ export function readMappings(block: Buffer, shape: readonly number[]): VirtualPa
     at = source.end;
     const target = readSelection(view, at);
     at = target.end;
+    const { offset, count: lengths } = target.box ?? whole;
+    if (offset.length !== shape.length || offset.some((first, d) => first + (lengths[d] as number) > (shape[d] ?? 0)))
+      throw new DataError(`its part of ${file} lies outside of it`);
     return { file, path: path.startsWith("/") ? path : `/${path}`, source: source.box, target: target.box ?? whole };
   });
 }
@@ -107,7 +109,7 @@ interface Piece {
  * The piece of a part in a box; null if they have nothing in common.
  *
  * @param shape of the source
- * @throws DataError if the source is shorter than the part, or the two boxes have other lengths
+ * @throws DataError if the two boxes have other lengths
  */
 export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hyperslab): Piece | null {
   const { target } = part;
@@ -115,8 +117,6 @@ export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hypers
   const long = (lengths: readonly number[]) => lengths.filter((length) => length !== 1).join();
   if (long(source.count) !== long(target.count) || source.count.length !== shape.length)
     throw new DataError(`${part.path} of ${part.file} is ${shape.join(" x ")}, which is not its part of it`);
-  if (source.offset.some((first, d) => first + (source.count[d] as number) > (shape[d] as number)))
-    throw new DataError(`${part.path} of ${part.file} is ${shape.join(" x ")}, shorter than its part of it`);
   const first = target.offset.map((start, d) => Math.max(start, box.offset[d] as number));
   const count = target.offset.map((start, d) => {
     const end = Math.min(start + (target.count[d] as number), (box.offset[d] as number) + (box.count[d] as number));
