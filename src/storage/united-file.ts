@@ -10,6 +10,8 @@ import { type KnownOfFile, openFile } from "./open-file.js";
 const SMALL = 65_536;
 /** Groups within groups that are compared. */
 const DEPTH = 8;
+/** Attributes that number the dimensions of a file, or refer to its objects. */
+const OF_THE_LIBRARY = /^(REFERENCE_LIST|DIMENSION_LIST|_Netcdf4\w+|_NCProperties)$/;
 /** Addresses in one file are below this. */
 const ADDRESSES = 2 ** 45;
 
@@ -49,8 +51,8 @@ export class UnitedFile implements StoredFile {
       const said = other.attributes(path).get(name);
       if (said === undefined || textOf(said) === textOf(value)) continue;
       const key = `${path === "/" ? "" : path}@${name}`;
-      if (typeof value !== "string" && !/^(REFERENCE_LIST|DIMENSION_LIST)$/.test(name)) throw unlike(other, file, key);
-      this.varies.push(key);
+      if (typeof value !== "string" && !OF_THE_LIBRARY.test(name)) throw unlike(other, file, key);
+      if (!this.varies.includes(key)) this.varies.push(key);
     }
     if (!isGroup && !isSame(file, other, path)) throw unlike(other, file, path);
     for (const name of isGroup ? file.names(path) : []) {

@@ -115,7 +115,11 @@ describe("files of one variable each", () => {
   it("are one dataset at one time", async () => {
     const home = folder("variables");
     const paths = [];
-    for (const name of UVW) paths.push(await writeHdf5(join(home, `${name}.h5`), flow([name], [0.5], [3])));
+    for (const name of UVW) {
+      const titled = (file: File) => file.create_attribute("title", name);
+      paths.push(await writeHdf5(join(home, `${name}.h5`), flow([name], [0.5], [3], titled)));
+    }
+    expect(recogniseSeries(paths, ENDS).varies).toEqual(["@title"]);
     confirm(home, paths, ENDS);
     const { dataset, times } = served(home);
     expect([dataset.name, times]).toEqual(["u-v-w", [0.5]]);
