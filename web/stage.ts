@@ -347,6 +347,8 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
   const surface = kept("surface", set, own);
   const colour = kept("colour", set, volumeOf(set, now.colour, frame));
   if (surface === null || colour === null || now.surface.value === null) return null;
+  // A value is one of its own quantity only.
+  if (surface.what !== now.surface.what) return null;
   const range = rangeOf(now, colour.what, colour, set);
   const { low, high } = boxAbout(set, now.centre);
   const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
@@ -793,7 +795,7 @@ export class Stage {
     const inside = value === null ? "" : ` = ${plainNumber(value, 3)}`;
     const surface = `${quantityOf(what).symbol}${inside}`;
     const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
-    const title = `${shown}, coloured by ${quantityOf(now.colour).symbol}`;
+    const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
     this.#setTitle(index, { title, note, isPending: found.isPending });
     const overlay = JSON.stringify([now.camera, now.centre, rect, range, map, layer.colour.what]);
@@ -802,7 +804,7 @@ export class Stage {
       c.clearRect(rect.x, rect.y, rect.width, rect.height);
       const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
       drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
-      drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(now.colour).symbol, lit: true });
+      drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(layer.colour.what).symbol, lit: true });
     }
     if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
     return isLate;
