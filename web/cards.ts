@@ -102,7 +102,9 @@ function questionOf(set: Dataset, of: Kind, time: number): Question {
   }
 }
 
-const titleOf = (of: Kind, time: number) => `${nameOfKind(of)}, t = ${plainNumber(time)}`;
+/** The name of a card's question, with its time if it is of one. */
+const titleOf = (of: Kind, time: number, { time: asked }: Question) =>
+  asked === "all" ? nameOfKind(of) : `${nameOfKind(of)}, t = ${plainNumber(time)}`;
 
 /** Times of the curves of a card: the one shown first. */
 function timesOf(set: Dataset, of: Kind): number[] {
@@ -126,7 +128,9 @@ export function wantCards(set: Dataset | null, tab: string): void {
   const wants = kinds.flatMap((of) =>
     timesOf(set, of).flatMap((time): Wanted<Json>[] => {
       const question = questionOf(set, of, time);
-      return estimateOf(set, question).waits ? [] : [wantedAnswer<Json>(set, titleOf(of, time), question, 12)];
+      return estimateOf(set, question).waits
+        ? []
+        : [wantedAnswer<Json>(set, titleOf(of, time, question), question, 12)];
     }),
   );
   const key = wants.map((one) => one.key).join();
@@ -538,7 +542,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
     ${options(set, now)}
     ${hasTimes ? timesView(set) : nothing}
     <section><h2>Reproduce</h2><div class="chips">
-      <button @click=${() => openShare(titleOf(now, timesOf(set, now)[0]))}>Code</button>
+      <button @click=${() => openShare(titleOf(now, timesOf(set, now)[0], question))}>Code</button>
       <a href=${rootOf() + addressOf(question)} target="_blank" rel="noreferrer">JSON</a>
       <a href=${rootOf() + addressOf({ ...question, format: "csv" })} download>CSV</a></div></section>`;
 }

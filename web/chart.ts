@@ -162,6 +162,7 @@ export function drawChart(
       grid: false,
       ticks: width / 90,
       ...(x.domain ? { domain: [...x.domain] } : {}),
+      ...(x.isLog ? { tickFormat: decadeFormat(clean.flatMap(({ points }) => points.map(([one]) => one))) } : {}),
     },
     y: {
       label: y.label,
@@ -187,6 +188,17 @@ function decades([low, high]: readonly [number, number]): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
     .filter((p) => p % every === 0)
     .map((p) => 10 ** p);
+}
+
+/** Labels of a logarithmic axis: 1, 2 and 5 of each decade, or of many decades 1 only. */
+function decadeFormat(values: readonly number[]): (value: number) => string {
+  const isShort = Math.max(...values) / Math.min(...values) < 1e3;
+  return (value) => {
+    const power = Math.floor(Math.log10(value) + 1e-9);
+    const lead = Math.round(value / 10 ** power);
+    if (lead !== 1 && !(isShort && (lead === 2 || lead === 5))) return "";
+    return power < -3 || power > 4 ? powerOfTen(value) : String(Number(value.toPrecision(3)));
+  };
 }
 
 const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";

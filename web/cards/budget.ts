@@ -58,7 +58,8 @@ export const budget: CardKind = {
         (_, i) => ((values[i] ?? Number.NaN) + sign * (values[n - 1 - i] ?? Number.NaN)) / 2,
       );
     const curves = TERMS.flatMap(([key, label]): Curve[] =>
-      result[key] === undefined
+      // Of k the pressure strain is zero, since the flow is incompressible.
+      result[key] === undefined || (chosen.value === "k" && key === "p-strain")
         ? []
         : [{ label, points: folded(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],
     );
