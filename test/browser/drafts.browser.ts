@@ -36,7 +36,8 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
   }, async () => {
     const watched = await openPage(browser, `${service.url}/view/isotropic32?view.show=slice:z&view.flow=off`);
     const { page } = watched;
-    await page.waitForFunction(() => document.querySelector(".crumbs button") !== null);
+    // The list of what waits comes last.
+    await page.waitForLoadState("networkidle");
     await page.click(".crumbs button >> nth=0");
     await page.click('.finder li:has-text("Add data")');
     await page.waitForSelector('.sheet h3:has-text("bare.h5")');

@@ -58,7 +58,6 @@ describe.skipIf(reason !== "")(`figures${reason}`, () => {
   });
 
   it("have the colours of the service's samples", { timeout: 240_000 }, async () => {
-    // Pressure is linear in y here: equal steps of colour from the bottom to the top of the frame.
     const link = `${stage.service.url}/view/walls?what=u.x&view.show=slice:z&view.flow=off&view.range=u.x:0:1.5&view.map=cividis`;
     const watched = await openPage(stage.browser, link);
     const { page } = watched;
