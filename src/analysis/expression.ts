@@ -48,7 +48,6 @@ import {
   replacementOf,
 } from "./names.js";
 
-/** Most characters of an expression. */
 export const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
 const MOST_DEPTH = 32;

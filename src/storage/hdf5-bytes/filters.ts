@@ -184,7 +184,7 @@ function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Arr
 }
 
 /** Compressors inside Blosc, by number, that the plugin has: blosclz, lz4 and zstd; snappy and zlib end it. */
-const BLOSC_CODECS = [0, 1, 4];
+export const BLOSC_CODECS = [0, 1, 4];
 const BLOSC2_FRAME = "b2frame\0";
 
 type Declared = (head: DataView, parameters: readonly number[]) => number | null;

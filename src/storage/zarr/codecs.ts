@@ -7,13 +7,13 @@ import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
 import { checkFletcher, expandLzf } from "../dataset/byte-filters.js";
 import type { Json } from "../dataset/documents.js";
-import { type UndoFilter, zfpBytes } from "../hdf5-bytes/filters.js";
+import { BLOSC_CODECS, type UndoFilter, zfpBytes } from "../hdf5-bytes/filters.js";
 import { crc32c } from "./crc32c.js";
 import { sizeOf } from "./element-size.js";
 import { arrayFilter, unshuffle } from "./filters.js";
 
-/** Bytes of a Blosc header, and its places of both lengths. Source: c-blosc, README_CHUNK_FORMAT. */
-const BLOSC = { header: 16, decoded: 4, encoded: 12 } as const;
+/** Bytes of a Blosc header, its places of both lengths, its filter of HDF5. Source: c-blosc, README_CHUNK_FORMAT. */
+const BLOSC = { header: 16, decoded: 4, encoded: 12, filter: 32001 } as const;
 /** Bytes before LZ4 as numcodecs writes it: the decoded length. */
 const LZ4_HEADER = 4;
 /** Bytes that a codec may add to what it encodes, in addition to an eighth. */
@@ -45,7 +45,10 @@ export function registerCodecs(): void {
   };
   for (const name of ["blosc", "zstd", "lz4"] as const) {
     const library = registry.get(name);
-    set([name, `numcodecs.${name}`], async () => guarded((await library?.()) as CodecClass, GUARDS[name]));
+    set([name, `numcodecs.${name}`], async () => {
+      const made = guarded((await library?.()) as CodecClass, GUARDS[name]);
+      return name === "blosc" ? bloscBy(made) : made;
+    });
   }
   for (const name of ["gzip", "zlib"] as const) {
     const decode = (bytes: Bytes, most: number) =>
@@ -131,6 +134,31 @@ function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => voi
       const decode: Decode = (bytes) => {
         check(bytes, most);
         return codec.decode(bytes) as ReturnType<Decode>;
+      };
+      return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
+    },
+  };
+}
+
+/**
+ * Blosc by the plugin of HDF5: the library's decoder does not notice that a chunk cannot be decoded, and gives what lay in
+ * its memory. zlib and snappy inside Blosc, which the plugin lacks, are left to it.
+ */
+async function bloscBy(library: CodecClass): Promise<CodecClass> {
+  const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
+  await loadHdf5();
+  return {
+    ...library,
+    fromConfig: (configuration, metadata) => {
+      const codec = library.fromConfig(configuration, metadata);
+      const most = metadata === undefined ? Number.POSITIVE_INFINITY : mostBytes(metadata as unknown as Encoded);
+      const decode: Decode = (bytes) => {
+        GUARDS.blosc(bytes, most);
+        const view = new DataView(bytes.buffer, bytes.byteOffset, BLOSC.header);
+        if (!BLOSC_CODECS.includes(view.getUint8(2) >> 5)) return codec.decode(bytes) as ReturnType<Decode>;
+        const length = view.getUint32(BLOSC.decoded, true);
+        const parameters = [2, 2, view.getUint8(3), length];
+        return undoByPlugin({ id: BLOSC.filter, parameters }, bytes, length).slice();
       };
       return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
     },
