@@ -187,12 +187,35 @@ export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly n
   });
 }
 
-/** The node with the largest value. */
-export function largestOf({ data, dims }: Volume): readonly [number, number, number] {
-  let best = 0;
-  for (let i = 1; i < data.length; i++) if (data[i] > data[best] || Number.isNaN(data[best])) best = i;
-  const [nx, ny] = dims;
-  return [best % nx, Math.floor(best / nx) % ny, Math.floor(best / (nx * ny))];
+/** Nodes on either side of one that interpolation reads at most. */
+const REACH = 4;
+
+/** The node with the largest value, of those around which nothing is missing if there are any. */
+export function largestOf({ data, dims, isMasked }: Volume): readonly [number, number, number] {
+  const [nx, ny, nz] = dims;
+  const nodeAt = (i: number) => [i % nx, Math.floor(i / nx) % ny, Math.floor(i / (nx * ny))] as const;
+  const isWhole = (i: number) => {
+    const [x, y, z] = nodeAt(i);
+    const near = (at: number, by: number, n: number) => (at + by + n * REACH) % n;
+    for (let c = -REACH; c <= REACH; c++)
+      for (let b = -REACH; b <= REACH; b++)
+        for (let a = -REACH; a <= REACH; a++)
+          if (!Number.isFinite(data[near(x, a, nx) + nx * (near(y, b, ny) + ny * near(z, c, nz))])) return false;
+    return true;
+  };
+  const largest = (from: number, fits: (i: number) => boolean) => {
+    let best = from;
+    for (let i = 0; i < data.length; i++) if ((best < 0 || data[i] > data[best]) && fits(i)) best = i;
+    return best;
+  };
+  const best = isMasked ? largest(-1, isWhole) : 0;
+  if (isMasked && best >= 0) return nodeAt(best);
+  return nodeAt(
+    Math.max(
+      0,
+      largest(-1, (i) => Number.isFinite(data[i])),
+    ),
+  );
 }
 
 /** Samples on an equally spaced grid, which surfaces are drawn from. */

@@ -67,6 +67,14 @@ it("samples go on over a periodic seam, and finer ones are those of the wave", (
     expect(fine.data[i + 32 * j]).toBeCloseTo(exact(i, j), 5);
 });
 
+it("finds the largest value of the nodes around which interpolation meets no hole", () => {
+  const set = dataset([periodic("x", 24), periodic("y", 12), periodic("z", 12)]);
+  const rising = (x: number) => Math.round((x * 24) / (2 * Math.PI));
+  const volume = volumeOf(set, (x) => (rising(x) === 20 ? Number.NaN : rising(x)));
+  expect(largestOf(volume)[0]).toBe(15);
+  expect(largestOf(volumeOf(set, rising))[0]).toBe(23);
+});
+
 it("quantiles weigh what nodes stand for, and leave out what is missing", () => {
   const set = dataset([table("x"), periodic("y", 8), periodic("z", 8)]);
   const volume = volumeOf(set, (x, y) => (y === 0 ? Number.NaN : x));
