@@ -54,13 +54,11 @@ export function frequencySums(options: FrequencyOptions): number {
 function detrend(values: Float64Array, by: FrequencyOptions["detrend"]): void {
   if (by === "none") return;
   const n = values.length;
-  const mean = values.reduce((sum, one) => sum + one, 0) / n;
+  let mean = 0;
+  for (let j = 0; j < n; j++) mean += values[j] / n;
   const middle = (n - 1) / 2;
   let slope = 0;
-  if (by === "linear" && n > 1) {
-    for (let j = 0; j < n; j++) slope += (j - middle) * values[j];
-    slope /= (n * (n * n - 1)) / 12;
-  }
+  if (by === "linear") for (let j = 0; j < n; j++) slope += ((j - middle) * values[j] * 12) / (n * (n * n - 1));
   for (let j = 0; j < n; j++) values[j] -= mean + slope * (j - middle);
 }
 
@@ -84,11 +82,11 @@ export function frequenciesOf(
   let [weight, count] = [0, 0];
   const inT = new Transform(length);
   const inX = new Transform(nodes);
-  /** Modes of each series of a line of nodes, by node or wavenumber, then time or frequency. */
-  const modes = Array.from({ length: series }, () => [
-    new Float64Array(nodes * length),
-    new Float64Array(nodes * length),
-  ]);
+  /** Of each series of a line, by node or wavenumber, then time or frequency. */
+  const modes = Array.from({ length: series }, () => [0, 1].map(() => new Float64Array(nodes * length)));
+  const rows = modes.map((parts) =>
+    Array.from({ length: nodes }, (_, i) => parts.map((part) => part.subarray(i * length, (i + 1) * length))),
+  );
   const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
   const take = (start: number, w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
@@ -96,11 +94,11 @@ export function frequenciesOf(
       for (const [s, values] of modes.entries()) {
         values[1].fill(0);
         for (let i = 0; i < nodes; i++) {
-          const own = values[0].subarray(i * length, (i + 1) * length);
+          const [own, imaginary] = rows[s][i];
           for (let j = 0; j < length; j++) own[j] = columns[s * times + segment * step + j][start + i * stride];
           detrend(own, options.detrend);
           for (let j = 0; j < length; j++) own[j] *= window[j];
-          inT.forward(own, values[1].subarray(i * length, (i + 1) * length));
+          inT.forward(own, imaginary);
         }
         for (let j = 0; axis !== null && j < length; j++) {
           for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][i * length + j], values[1][i * length + j]];

@@ -144,8 +144,8 @@ function sampleOf(
   const { extent, coordinates, periods, cell } = plan;
   return {
     count: size,
-    columns: local === null ? columns : columns.map((column) => Float64Array.from(local, (i) => column[i])),
-    weights: local === null || weights === null ? weights : Float64Array.from(local, (i) => weights[i]),
+    columns: local === null ? columns : columns.map((column) => picked(column, local)),
+    weights: local === null || weights === null ? weights : picked(weights, local),
     cell,
     from,
     shape: count,
@@ -159,6 +159,13 @@ function sampleOf(
     frame,
     distance2,
   };
+}
+
+/** Some of the values, by their numbers. */
+function picked(values: Float64Array, numbers: Uint32Array): Float64Array {
+  const out = new Float64Array(numbers.length);
+  for (let i = 0; i < out.length; i++) out[i] = values[numbers[i]];
+  return out;
 }
 
 /** Merges states one after another: sums have the same bits if they are added in the same order. */

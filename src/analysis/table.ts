@@ -252,11 +252,6 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   return more.length > 0 ? joinedTable(results as readonly AnswerMembers[]) : resultTable(first);
 }
 
-/** A table as CSV. */
-export function tableText(table: AnalysisTable): string {
-  return [...tableLines(table)].join("");
-}
-
 /** The lines of a table as CSV, the names of its columns first. */
 export function* tableLines({ columns, rows }: AnalysisTable): Generator<string, undefined> {
   const cell = (value: unknown): string => {

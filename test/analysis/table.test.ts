@@ -1,7 +1,9 @@
 /** Tables of answers: profiles, bins, separations and structures become columns, and their curves become plots. */
 import { describe, expect, it } from "vitest";
-import { analysisTable, tableText } from "../../src/analysis/table.js";
+import { type AnalysisTable, analysisTable, tableLines } from "../../src/analysis/table.js";
 import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
+
+const tableText = (table: AnalysisTable): string => [...tableLines(table)].join("");
 
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
 const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };

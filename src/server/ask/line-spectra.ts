@@ -241,8 +241,13 @@ export async function correlate(
 ): Promise<GroupAnswer> {
   const [a, b = a] = texts as [string, string?];
   const isAuto = a === b && asked.at === undefined;
-  const summed = await sumModes([a, b], along, asked, places, dataset, means);
-  const { plan, energies, co, quad } = summed;
+  const summed = await sumModes(isAuto ? [a] : [a, b], along, asked, places, dataset, means);
+  const { plan, energies } = summed;
+  if (energies.length > 2 || (isAuto && energies.length > 1))
+    throw wrong("what", "a correlation is of scalars: name a component");
+  // The spectrum of one quantity is its own pair.
+  const [own, other = own] = energies as [Float64Array, Float64Array?];
+  const { co, quad } = isAuto ? { co: own, quad: own.map(() => 0) } : summed;
   const modes = modesOf(plan);
   const order = ([2, 1, 0] as const).filter((axis) => plan.transformed[axis]);
   const sizes = order.map((axis) => plan.nodes[axis]);
@@ -271,7 +276,7 @@ export async function correlate(
       }
     }
   });
-  const [sa, sb] = energies.map((one) =>
+  const [sa, sb] = [own, other].map((one) =>
     Array.from({ length: groups }, (_, g) =>
       Math.sqrt(one.subarray(g * bins, (g + 1) * bins).reduce((sum, e) => sum + e, 0)),
     ),
