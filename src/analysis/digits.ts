@@ -47,7 +47,7 @@ export function digitsOf(
   const prefixes = ofGroups[group];
   const words = new Uint16Array(values.slice().buffer);
   const place = prefixes[0].length;
-  const found = prefixes.map(() => new Float64Array(2 ** bits));
+  const found = prefixes.map(() => new Map<number, number>());
   let [weight, missing, infinite] = [0, 0, 0];
   for (let i = 0; i < values.length; i++) {
     if (!Number.isFinite(values[i])) {
@@ -61,25 +61,26 @@ export function digitsOf(
       let d = 0;
       while (d < place && digitOf(words, 4 * i, d, bits) === prefixes[p][d]) d++;
       if (d < place) continue;
-      found[p][digitOf(words, 4 * i, place, bits)] += own;
+      const digit = digitOf(words, 4 * i, place, bits);
+      found[p].set(digit, (found[p].get(digit) ?? 0) + own);
     }
   }
-  return { lists: found.map(nonZero), weight, missing, infinite };
+  return { lists: found.map(listOf), weight, missing, infinite };
 }
 
-function nonZero(sums: Float64Array): Digits["lists"][number] {
-  const digits: number[] = [];
-  for (let d = 0; d < sums.length; d++) if (sums[d] > 0) digits.push(d);
-  return { digits: Uint16Array.from(digits), weights: Float64Array.from(digits, (d) => sums[d]) };
+function listOf(found: ReadonlyMap<number, number>): Digits["lists"][number] {
+  const digits = Uint16Array.from(found.keys()).sort();
+  return { digits, weights: Float64Array.from(digits, (digit) => found.get(digit) as number) };
 }
 
 /** Adds the weights of later values. */
 export function mergeDigits(a: Digits, b: Digits): Digits {
-  const lists = a.lists.map((one, p) => {
-    const both = [one, b.lists[p]];
-    const sums = new Float64Array(1 + Math.max(...both.map(({ digits }) => digits[digits.length - 1] ?? 0)));
-    for (const { digits, weights } of both) for (let i = 0; i < digits.length; i++) sums[digits[i]] += weights[i];
-    return nonZero(sums);
+  const lists = a.lists.map((list, p) => {
+    const sums = new Map([...list.digits].map((digit, i) => [digit, list.weights[i]]));
+    b.lists[p].digits.forEach((digit, i) => {
+      sums.set(digit, (sums.get(digit) ?? 0) + b.lists[p].weights[i]);
+    });
+    return listOf(sums);
   });
   return { lists, weight: a.weight + b.weight, missing: a.missing + b.missing, infinite: a.infinite + b.infinite };
 }
