@@ -3,7 +3,7 @@
  * decode on the calling thread.
  */
 import { promisify } from "node:util";
-import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
+import { gunzip, inflateSync, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
 import { checkFletcher, expandLzf } from "../dataset/byte-filters.js";
 import type { Json } from "../dataset/documents.js";
@@ -142,7 +142,7 @@ function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => voi
 
 /**
  * Blosc by the plugin of HDF5: the library's decoder does not notice that a chunk cannot be decoded, and gives what lay in
- * its memory. zlib and snappy inside Blosc, which the plugin lacks, are left to it.
+ * its memory. zlib, which the plugin lacks, is left to it once each stream has been inflated.
  */
 async function bloscBy(library: CodecClass): Promise<CodecClass> {
   const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
@@ -155,7 +155,10 @@ async function bloscBy(library: CodecClass): Promise<CodecClass> {
       const decode: Decode = (bytes) => {
         GUARDS.blosc(bytes, most);
         const view = new DataView(bytes.buffer, bytes.byteOffset, BLOSC.header);
-        if (!BLOSC_CODECS.includes(view.getUint8(2) >> 5)) return codec.decode(bytes) as ReturnType<Decode>;
+        if (!BLOSC_CODECS.includes(view.getUint8(2) >> 5)) {
+          inflateBlosc(bytes);
+          return codec.decode(bytes) as ReturnType<Decode>;
+        }
         const length = view.getUint32(BLOSC.decoded, true);
         const parameters = [2, 2, view.getUint8(3), length];
         return undoByPlugin({ id: BLOSC.filter, parameters }, bytes, length).slice();
@@ -163,6 +166,31 @@ async function bloscBy(library: CodecClass): Promise<CodecClass> {
       return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
     },
   };
+}
+
+/** Inflates the streams of a Blosc chunk with zlib. Source: c-blosc, README_CHUNK_FORMAT. @throws Error if one is damaged */
+function inflateBlosc(bytes: Bytes): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [flags, width] = [view.getUint8(2), view.getUint8(3)];
+  if (flags >> 5 !== 3) throw new Error(`codec ${flags >> 5} inside Blosc is not read`);
+  const [length, block] = [view.getUint32(BLOSC.decoded, true), view.getUint32(8, true)];
+  // Bit 1: copied as it is.
+  for (let from = 0; from < length && (flags & 2) === 0; from += block) {
+    if (block === 0) throw new Error("a Blosc chunk has blocks of no bytes");
+    const size = Math.min(block, length - from);
+    // Bit 4: the bytes of the elements are not apart.
+    const isSplit = (flags & 16) === 0 && width <= 16 && size === block && block / width >= 128;
+    const part = size / (isSplit ? width : 1);
+    let at = view.getInt32(BLOSC.header + 4 * (from / block), true);
+    for (let done = 0; done < size; done += part) {
+      const encoded = view.getInt32(at, true);
+      at += 4;
+      const stream = bytes.subarray(at, at + encoded);
+      if (encoded !== part && inflateSync(stream, { maxOutputLength: part }).length !== part)
+        throw new Error("a stream of a Blosc chunk is too short");
+      at += encoded;
+    }
+  }
 }
 
 const GUARDS = {
