@@ -40,7 +40,6 @@ interface OpenFile {
   readonly parts: Map<string, OpenPart>;
 }
 
-/** Bricks of one frame. */
 export interface FrameBricks {
   readonly frame: number;
   readonly bricks: readonly number[];

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileStamp } from "./dataset.js";
 
-/** Bytes of a sample. */
 const SAMPLE_BYTES = 4096;
 
 /**

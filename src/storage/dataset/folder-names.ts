@@ -1,6 +1,5 @@
 /** Tells the kind of a folder by the names in it, on this machine and elsewhere. */
 
-/** The descriptor of a dataset folder. */
 export const DESCRIPTOR_NAME = "dataset.json";
 /** The file that is in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";

@@ -25,7 +25,6 @@ export interface Stored {
 
 export type AttributeValue = string | readonly string[] | number | Float64Array;
 
-/** The stored type of numbers. */
 export interface NumberType {
   readonly element: "float" | "integer";
   /** Bytes per number; null for JSON, which does not state them. */

@@ -1,7 +1,6 @@
 /** Computes and compares the checksum of the structures of HDF5 files. */
 import { DataError } from "../../shared/errors.js";
 
-/** Bytes of a checksum. */
 export const CHECKSUM = 4;
 const STEP = 12;
 const START = 0xdeadbeef;

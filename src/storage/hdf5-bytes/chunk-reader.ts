@@ -8,7 +8,6 @@ import { decode, type EncodedChunk, ForeignFilter, type StoredFilter, type UndoF
 import type { OpenBytes } from "./open-bytes.js";
 import { readRows } from "./stored-ranges.js";
 
-/** A chunked dataset. */
 export interface ChunkedDataset {
   /** File and path, for messages. */
   readonly where: string;
@@ -84,7 +83,6 @@ function readPlainPart(
   copyPart(part, { offset: from, count: lengths }, stored, { offset, count }, out);
 }
 
-/** Whether a box is one chunk. */
 export function isWholeChunk({ stored: { chunks } }: ChunkedDataset, { offset, count }: Hyperslab): boolean {
   return chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
 }

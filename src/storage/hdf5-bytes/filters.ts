@@ -77,7 +77,6 @@ export function whyNotUndone(filters: readonly string[]): string | null {
 }
 
 interface FilterSetting {
-  /** Bytes of an element. */
   readonly elementBytes: number;
   /** Most bytes that its input may have had. */
   readonly most: number;

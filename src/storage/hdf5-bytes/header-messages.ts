@@ -9,7 +9,6 @@ import { bufferOf, type ReadBytes, unsigned } from "./bytes.js";
 import type { StoredFilter } from "./filters.js";
 import { globalObject } from "./heaps.js";
 
-/** A type of elements. */
 export interface ElementType {
   readonly element: Stored["element"];
   readonly size: number;

@@ -17,7 +17,6 @@ export interface HeaderMessage {
   readonly order: number | null;
 }
 
-/** An object header. */
 export interface ObjectHeader {
   readonly messages: readonly HeaderMessage[];
   readonly isOrdered: boolean;

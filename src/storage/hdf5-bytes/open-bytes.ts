@@ -9,7 +9,6 @@ import type { FileStamp } from "../dataset/dataset.js";
 import { addressAt, dataStart, type FilePlace, type OpenPlace, openPlace, type ReadBytes, unsigned } from "./bytes.js";
 import { checkSum } from "./checksum.js";
 
-/** Bytes of a block. */
 const BLOCK_BYTES = 8_192;
 /** Most blocks that are kept: 2 MiB of them. */
 const BLOCKS_KEPT = 256;
@@ -42,7 +41,6 @@ const SUPERBLOCKS = [
 export const ONE_OF_SEVERAL =
   "it is one of several files that a driver of HDF5 wrote together: h5repart joins those of a family";
 
-/** An open file. */
 export class OpenBytes {
   readonly path: string;
   /** The file as it was opened; null for one that lies elsewhere. */

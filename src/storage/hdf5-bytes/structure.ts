@@ -26,7 +26,6 @@ const IN_HEAP = 1;
 /** Objects that are kept, with their messages. */
 const MOST_OBJECTS = 4_096;
 
-/** An object of a file. */
 export interface Hdf5Object {
   readonly address: number;
   readonly header: ObjectHeader;

@@ -18,7 +18,6 @@ const FILTER_ARGUMENTS: Readonly<Record<Filter, { compression?: number; compress
   fletcher32: { compression: 3, compression_opts: [] },
 };
 
-/** A dataset to be written. */
 export interface DatasetShape {
   /** Path in the file; groups on the way are made. */
   readonly path: string;

@@ -29,7 +29,6 @@ import {
 /** A stored field, or an expression, that has levels of its own. */
 export interface LevelQuantity {
   readonly text: string;
-  /** Its arrays in the store. */
   readonly array: string;
   readonly components: 1 | 3;
 }
@@ -37,7 +36,6 @@ export interface LevelQuantity {
 /** Weights of the nodes along x, y, z. */
 export type Widths = readonly [Float64Array, Float64Array, Float64Array];
 
-/** The levels of a dataset. */
 export interface LevelSet {
   readonly folder: string;
   readonly widths: Widths;
@@ -76,7 +74,6 @@ export function fieldsWithLevels(dataset: Dataset): readonly LevelQuantity[] {
   });
 }
 
-/** An expression as a quantity. */
 export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
   return { text, array: `what_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`, components };
 }
@@ -97,7 +94,6 @@ function cutOf(nodes: Triple): Cut {
   return { nodes, chunk, chunks };
 }
 
-/** Writes levels of one dataset. */
 export class LevelWriter {
   readonly #target: ObjectTarget;
   readonly #dataset: Dataset;
@@ -140,7 +136,6 @@ export class LevelWriter {
     throw refusal instanceof DataError ? refusal : new DataError(`${folders[0]} cannot be written`, refusal);
   }
 
-  /** Whether a frame of a quantity is there. */
   async has({ array }: LevelQuantity, frame: number): Promise<boolean> {
     return (await this.#target.read(`histograms/${array}/edges/c/${frame}/0/0`)) !== null;
   }

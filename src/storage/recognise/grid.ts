@@ -12,7 +12,6 @@ type TimeInput = DescriptorInput["time"];
 /** A number, and the place in the file that states it. */
 export interface StatedNumber<T = number> {
   readonly value: T;
-  /** For people. */
   readonly where: string;
 }
 

@@ -23,7 +23,6 @@ export class Findings {
   /** One line per decision: what, and why. */
   readonly reasons: string[] = [];
   readonly warnings: string[] = [];
-  /** Guesses. */
   readonly questions: Question[] = [];
   /** What is done to stored numbers by statements of the file, which every answer tells. */
   readonly conversions: Question[] = [];
@@ -295,7 +294,6 @@ export function periodicAxis(nodes: number, period: number): AxisInput {
   return { nodes, origin: 0, spacing: period / nodes, periodic: true };
 }
 
-/** An axis from a table in the file. */
 export function tableAxis(contents: Contents, path: string, periodic = false): AxisInput {
   return { coordinates: { file: contents.name, path }, periodic };
 }

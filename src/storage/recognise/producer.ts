@@ -77,7 +77,6 @@ export function isMarked(contents: Contents, marks: ProducerRow["marks"]): boole
   });
 }
 
-/** The layout that a row describes. */
 export function layoutOf(row: ProducerRow): Layout {
   const { producer, marks } = row;
   return { producer, recognise: (contents) => (isMarked(contents, marks) ? describe(row, contents) : null) };

@@ -14,7 +14,6 @@ const COMPONENTS: Readonly<Record<AxisName, RegExp>> = {
   y: /northward|meridional|(^|[_ ])y[-_ ](wind|velocity|component)|(^|[_ ])v[-_ ](velocity|component)/i,
   z: /upward|downward|vertical[-_ ](velocity|component)|(^|[_ ])z[-_ ](wind|velocity|component)|(^|[_ ])w[-_ ](velocity|component)/i,
 };
-/** Words of fields. */
 const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
   ["velocity", /velocity|wind/i],
   ["pressure", /pressure/i],
@@ -36,7 +35,6 @@ function methodsOf(contents: Contents, path: string): string | null {
   return isPlain && (methods.length > 0 || said.trim() === "") ? null : `cell_methods of ${path} is "${text}"`;
 }
 
-/** Names of coordinates. */
 const AXES: Readonly<Record<AxisName, RegExp>> = {
   x: /longitude|(projection|grid)_x_|^x$/i,
   y: /latitude|(projection|grid)_y_|^y$/i,

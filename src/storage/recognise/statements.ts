@@ -125,7 +125,6 @@ export function hasForeign(contents: Contents, path: string): boolean {
   return foreignAt(contents, path, []).length > 0;
 }
 
-/** An attribute as text. */
 export function valueText(value: AttributeValue | null): string {
   if (value === null) return "(neither a number nor a text)";
   return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");

@@ -43,7 +43,6 @@ class NotedTarget {
     await this.#target.write(key, bytes);
   }
 
-  /** Notes an object that is there. */
   note(key: string, bytes: Uint8Array): void {
     this.files[key] = { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
   }

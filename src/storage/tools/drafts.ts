@@ -84,7 +84,6 @@ export interface DraftRequest {
   readonly paths: readonly string[];
   /** Answers by flag; `name` is one of them. */
   readonly texts: AnswerTexts;
-  /** Folder of descriptors. */
   readonly descriptors: string;
   /** Largest chunk of the files and largest brick, in bytes. */
   readonly chunkBytes: number;

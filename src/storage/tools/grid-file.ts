@@ -8,7 +8,6 @@ export interface GridCoordinate {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Values on a grid. */
 export interface GridVariable {
   readonly name: string;
   readonly values: Float32Array | Float64Array | Int32Array;

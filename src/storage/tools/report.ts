@@ -56,7 +56,6 @@ export interface DraftView {
   readonly varies: readonly string[];
   /** Attributes and small datasets that it does not use. */
   readonly unused: readonly string[];
-  /** Open and red lines. */
   readonly open: readonly DraftLine[];
   /** Lines that need no answer. */
   readonly notes: readonly DraftLine[];

@@ -1,14 +1,12 @@
 /** Writes a table as NetCDF-4: a variable for each column, along the one that orders the rows or their numbers. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
-/** A column of numbers. */
 export interface TableColumn {
   readonly name: string;
   readonly values: Float64Array;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A table of numbers. */
 export interface NumberTable {
   readonly along: TableColumn;
   readonly columns: readonly TableColumn[];

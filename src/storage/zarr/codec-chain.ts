@@ -4,7 +4,6 @@ import { type NamedCodec, worksOnElements } from "./filters.js";
 
 /** Codecs that turn an array into bytes. */
 const TO_BYTES = new Set(["bytes", "sharding_indexed", "vlen-utf8", "json2", "zfpy"]);
-/** Codecs from bytes to bytes. */
 const OF_BYTES = new Set([
   ...["blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "imagecodecs_lzf", "shuffle"],
   ...["crc32", "crc32c", "adler32", "fletcher32"],

@@ -45,10 +45,9 @@ export function registerCodecs(): void {
   };
   for (const name of ["blosc", "zstd", "lz4"] as const) {
     const library = registry.get(name);
-    set([name, `numcodecs.${name}`], async () => {
-      const made = guarded((await library?.()) as CodecClass, GUARDS[name]);
-      return name === "blosc" ? bloscBy(made) : made;
-    });
+    set([name, `numcodecs.${name}`], async () =>
+      guarded((await library?.()) as CodecClass, GUARDS[name], name === "blosc" ? await undoerOfBlosc() : undefined),
+    );
   }
   for (const name of ["gzip", "zlib"] as const) {
     const decode = (bytes: Bytes, most: number) =>
@@ -125,7 +124,11 @@ function decoder(
 }
 
 /** A codec of the library that is not asked before a look at the encoded bytes has bounded the decoded ones. */
-function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => void): CodecClass {
+function guarded(
+  library: CodecClass,
+  check: (bytes: Bytes, most: number) => void,
+  undo?: (bytes: Bytes) => Bytes | undefined,
+): CodecClass {
   return {
     ...library,
     fromConfig: (configuration, metadata) => {
@@ -133,7 +136,7 @@ function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => voi
       const most = metadata === undefined ? Number.POSITIVE_INFINITY : mostBytes(metadata as unknown as Encoded);
       const decode: Decode = (bytes) => {
         check(bytes, most);
-        return codec.decode(bytes) as ReturnType<Decode>;
+        return undo?.(bytes) ?? (codec.decode(bytes) as ReturnType<Decode>);
       };
       return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
     },
@@ -141,35 +144,23 @@ function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => voi
 }
 
 /**
- * Blosc by the plugin of HDF5: the library's decoder does not notice that a chunk cannot be decoded, and gives what lay in
- * its memory. zlib, which the plugin lacks, is left to it once each stream has been inflated.
+ * Undoes Blosc by the plugin of HDF5: the library's decoder does not notice that a chunk cannot be decoded, and gives what
+ * lay in its memory. zlib, which the plugin lacks, is left to it once each stream has been inflated.
  */
-async function bloscBy(library: CodecClass): Promise<CodecClass> {
+async function undoerOfBlosc(): Promise<(bytes: Bytes) => Bytes | undefined> {
   const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
   await loadHdf5();
-  return {
-    ...library,
-    fromConfig: (configuration, metadata) => {
-      const codec = library.fromConfig(configuration, metadata);
-      const most = metadata === undefined ? Number.POSITIVE_INFINITY : mostBytes(metadata as unknown as Encoded);
-      const decode: Decode = (bytes) => {
-        GUARDS.blosc(bytes, most);
-        const view = new DataView(bytes.buffer, bytes.byteOffset, BLOSC.header);
-        if (!BLOSC_CODECS.includes(view.getUint8(2) >> 5)) {
-          inflateBlosc(bytes);
-          return codec.decode(bytes) as ReturnType<Decode>;
-        }
-        const length = view.getUint32(BLOSC.decoded, true);
-        const parameters = [2, 2, view.getUint8(3), length];
-        return undoByPlugin({ id: BLOSC.filter, parameters }, bytes, length).slice();
-      };
-      return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
-    },
+  return (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, BLOSC.header);
+    if (!BLOSC_CODECS.includes(view.getUint8(2) >> 5)) return inflateBlosc(bytes);
+    const length = view.getUint32(BLOSC.decoded, true);
+    const parameters = [2, 2, view.getUint8(3), length];
+    return undoByPlugin({ id: BLOSC.filter, parameters }, bytes, length).slice();
   };
 }
 
 /** Inflates the streams of a Blosc chunk with zlib. Source: c-blosc, README_CHUNK_FORMAT. @throws Error if one is damaged */
-function inflateBlosc(bytes: Bytes): void {
+function inflateBlosc(bytes: Bytes): undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [flags, width] = [view.getUint8(2), view.getUint8(3)];
   if (flags >> 5 !== 3) throw new Error(`codec ${flags >> 5} inside Blosc is not read`);

@@ -10,7 +10,6 @@ import { ELEMENT_TYPES, sizeOf } from "./element-size.js";
 import { codecRefusals } from "./filters.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
 
-/** Names of metadata documents. */
 export const DOCUMENT_NAMES = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"] as const;
 /** The codec of Zarr 3 that only says how elements become bytes. */
 const PLAIN = new Set(["bytes", "transpose"]);

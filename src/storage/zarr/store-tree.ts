@@ -1,12 +1,10 @@
 /** Types the groups and arrays of a store. */
 
-/** A group of a store. */
 export interface StoredGroup {
   readonly kind: "group";
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** An array of a store. */
 export interface StoredArray {
   readonly kind: "array";
   readonly attributes: Readonly<Record<string, unknown>>;

@@ -12,7 +12,6 @@ import { join } from "node:path";
 import { makeFolder, reasonOf } from "../../../shared/system.js";
 import type { DiskCounts } from "./store-status.js";
 
-/** The contents of an entry. */
 export interface EntryName {
   readonly address: string;
   /** Version of the object; empty if `note` tells it. */

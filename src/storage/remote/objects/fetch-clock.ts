@@ -15,7 +15,6 @@ export const SYSTEM_CLOCK: FetchClock = {
   },
 };
 
-/** Waits on a clock. */
 export function pause(clock: FetchClock, ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve));
 }

@@ -19,7 +19,6 @@ const PASSING: ReadonlySet<string> = new Set([
   ...["BadDigest", "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown"],
 ]);
 
-/** What a host says. */
 export interface HostRefusal {
   readonly code: string | null;
   /** Whether another try may succeed. */

@@ -20,7 +20,6 @@ export interface HttpHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An answer. */
 export interface HttpAnswer extends HttpHead {
   /** In lent memory if the host announced its length, so that other threads can have it without a copy. */
   readonly body: Uint8Array;

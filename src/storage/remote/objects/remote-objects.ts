@@ -33,7 +33,6 @@ const SLOWEST_BYTES_PER_MS = 1000;
 /** Part of an object: bytes from an offset, or its last ones. */
 export type ObjectPart = ObjectRange | { readonly suffixLength: number };
 
-/** Bytes of an object. */
 export interface ObjectRange {
   readonly offset: number;
   readonly length: number;
@@ -89,7 +88,6 @@ export interface RemoteCounts {
   busyMs: number;
 }
 
-/** The objects of one host. */
 export class RemoteObjects {
   readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
   readonly #sign: Sign | null;

@@ -12,7 +12,6 @@ export interface StoreStatus {
   readonly answers: boolean;
 }
 
-/** Counts of the cache on disk. */
 export interface DiskCounts {
   readonly hits: number;
   readonly misses: number;
