@@ -111,7 +111,7 @@ function answer(id: string, body: object): void {
 function confirm(id: string): void {
   void run(async () => {
     const init = { method: "POST", headers: JSON_BODY, body: "{}" };
-    const { dataset } = (await (await send(`${pathOf(id)}/confirm`, init, never)).json()) as { dataset: string };
+    const { dataset } = (await (await send(pathOf(id), init, never)).json()) as { dataset: string };
     draft.value = null;
     isShown.value = false;
     const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };

@@ -2,19 +2,17 @@
 
 import type {
   ALL_OPERATIONS,
-  Integrator,
   Member,
   MemberType,
   OperationName,
+  PlainOperationName,
   RECORDS,
   RecordName,
   SpatialInterpolation,
   TemporalInterpolation,
-  VALUES,
 } from "../shared/operations.js";
 import type { JobMethods } from "./jobs.js";
 import type { QuestionMethods } from "./questions.js";
-import type { TrackRecord } from "./tracks.js";
 
 /** x, y, z, x, y, z, ... or one triple per point, rounded to float32. */
 export type Points = Float32Array | readonly (readonly [number, number, number])[];
@@ -64,53 +62,10 @@ export interface CallOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly family: "track" }>["name"];
-
-export interface TrackingOptions {
-  /** The scheme that moves particles, heun by default; drag needs heun. */
-  readonly integrator?: Integrator;
-  /** With dopri5: the error of a path, as a distance, at which its steps aim; by default 1e-6 of the least spacing. */
-  readonly tolerance?: number;
-  /** Splines track particles too. */
-  readonly spatialInterpolation: (typeof VALUES)[number];
-  /** What happens to particles that leave through open faces; by default, what the dataset says. */
-  readonly openFaces?: "fail" | "stop";
-  readonly startTimes?: readonly number[];
-}
-
-/** Positions of particles: with the times of their exits if they stop at open faces, and with the steps of dopri5. */
-export interface TrackAnswer<R extends TrackRecord = TrackRecord> {
-  readonly record: R;
-  readonly components: (typeof RECORDS)[R];
-  readonly recordsPerPoint: 1;
-  readonly values: Float32Array;
-}
-
-/** Positions of particles that stop at open faces, and the times of their exits: NaN for those that are inside. */
-export type ExitAnswer = TrackAnswer<"Exit">;
-
 export type FieldClient = {
-  readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
-} & {
-  /** Tracks particles with a choice of integrator and of behaviour at open faces; over plain HTTP. */
-  track<N extends TrackingName>(
-    operation: N,
-    request: Omit<RequestOf<N>, "spatialInterpolation" | "StartTime"> & {
-      readonly StartTime?: number;
-    } & TrackingOptions,
-    options?: CallOptions,
-  ): Promise<TrackAnswer>;
-  /** Values at points that have a time each; over plain HTTP. */
-  atTimes<N extends OperationName>(
-    operation: N,
-    request: Omit<RequestOf<N>, "time"> & { readonly times: readonly number[] },
-    options?: CallOptions,
-  ): Promise<Answer<N>>;
-  /** Tracks particles that stop where they leave the domain; over plain HTTP, as SOAP has no place for the times. */
-  stopAtOpenFaces<N extends TrackingName>(
-    operation: N,
+  readonly [N in Exclude<OperationName, PlainOperationName>]: (
     request: RequestOf<N>,
     options?: CallOptions,
-  ): Promise<ExitAnswer>;
+  ) => Promise<Answer<N>>;
 } & QuestionMethods &
   JobMethods;

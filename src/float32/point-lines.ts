@@ -12,6 +12,9 @@ const COMMENT = /^[#%]/;
 const COORDINATE =
   /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(].*|\+)?$/i;
 
+/** A column of initial velocities: `vx`, `"VY"`. */
+const VELOCITY = /^v([xyz])$/i;
+
 /** A column of times: `t`, `"time"`, `Time [s]`. */
 const TIME = /^t(?:ime)?\s*(?:[[(].*)?$/i;
 
@@ -20,6 +23,8 @@ interface Columns {
   readonly at: readonly number[];
   /** Column of times; -1 without one. */
   readonly time: number;
+  /** Columns of initial velocities along x, y and z; none without them. */
+  readonly velocities: readonly number[];
   readonly separator: RegExp;
 }
 
@@ -38,32 +43,54 @@ function columnsOf(header: string): Columns | null {
   const at = [..."xyz"].map((axis) => axes.indexOf(axis));
   const named = axes.filter((axis) => axis !== null);
   const time = names.findIndex((name) => TIME.test(name));
-  if (named.length === 3 && !at.includes(-1)) return { count: axes.length, at, time, separator };
+  const letters = names.map((name) => VELOCITY.exec(name)?.[1]?.toLowerCase());
+  const velocities = [..."xyz"].map((axis) => letters.indexOf(axis));
+  const known = { count: axes.length, at, time, velocities: velocities.includes(-1) ? [] : velocities, separator };
+  if (named.length === 3 && !at.includes(-1)) return known;
   if (isComment && named.length < 2) return null;
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
 }
 
-function cellsAt({ count, at, time, separator }: Columns, text: string, cells: readonly string[], timed: boolean) {
+/** The cells of x, y, z, time and velocities in a line; none if it has another number of columns than the header. */
+function cellsAt(
+  { count, at, time, velocities, separator }: Columns,
+  text: string,
+  cells: readonly string[],
+  timed: boolean,
+): string[] {
   const row = cells.length === count ? cells : text.split(separator);
-  return row.length === count ? (timed && time >= 0 ? [...at, time] : at).map((column) => row[column]) : [];
+  const columns = timed ? [...at, ...(time >= 0 ? [time] : []), ...velocities] : at;
+  return row.length === count ? columns.map((column) => row[column]) : [];
+}
+
+/** The number of a text, in float64: to float32 it is rounded as the text itself is. NaN if it is none. */
+function numberOf(text: string): number {
+  const single = parseFloat32(text) ?? Number.NaN;
+  const double = Number(text);
+  return Math.fround(double) === single ? double : single;
 }
 
 /**
- * Reads x, y and z on every line, between them a comma, a semicolon or blanks. A header, which has no number in it or
- * begins with # or %, names the columns. Blank lines and comments are skipped. If times are read, a fourth number or a
- * column t or time is the time of the point.
+ * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. Before the first point
+ * there may be a header, which has nothing in it that could be a number or begins with # or %: it names the columns, in
+ * any order and among others. Blank lines, and others that begin with # or %, are skipped. If times are read, a fourth
+ * number or a column that the header calls t or time is the time of the point, and columns vx, vy and vz are its
+ * initial velocity.
  */
 export class PointLines {
-  #points: number[] = [];
-  readonly #times: number[] = [];
+  #rows = new Float64Array(3 * 1024);
+  /** Numbers of a row; 0 before the first. */
+  #width = 0;
   readonly #timed: boolean;
+  #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  #hasPoints = false;
   /** The first number of the first line, and whether those of the others count the lines from there, by 1. */
   #start = 0;
   #isCounted = true;
+  #count = 0;
 
+  /** @param timed whether times are read: from a fourth number, or the column of a header; and velocities */
   constructor(timed = false) {
     this.#timed = timed;
   }
@@ -75,48 +102,69 @@ export class PointLines {
     const isComment = COMMENT.test(text);
     const cells = text.split(SEPARATOR);
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
-    if (isHeader && this.#points.length === 0 && !this.#hasPoints && this.#columns === null) {
+    if (isHeader && this.#width === 0 && this.#columns === null) {
       this.#columns = columnsOf(text);
       return;
     }
     if (isComment) return;
-    const point = this.#columns === null ? cells : cellsAt(this.#columns, text, cells, this.#timed);
-    const values = point.slice(0, 3).map(parseFloat32);
-    const times = point.slice(3).map(Number);
-    const fits = point.length === 3 || (point.length === 4 && this.#timed);
-    if (this.#points.length === 0) this.#start = values[0] as number;
-    const alike = this.#points.length === 0 || times.length * (this.#points.length / 3) === this.#times.length;
-    if (!fits || !alike || ![...values, ...times].every((value) => Number.isFinite(value))) throw this.#refusal(text);
-    this.#times.push(...times);
-    if (this.#columns !== null || this.#points.length / 3 !== (values[0] as number) - this.#start)
-      this.#isCounted = false;
-    this.#points.push(...(values as number[]));
+    const row = this.#columns === null ? cells : cellsAt(this.#columns, text, cells, this.#timed);
+    const values = row.map(numberOf);
+    const width = values.length;
+    const fits =
+      this.#width === 0
+        ? width === 3 || (this.#timed && (width === 4 || this.#columns !== null))
+        : width === this.#width;
+    if (width < 3 || !fits || !values.every((value, c) => Number.isFinite(c === 3 ? value : Math.fround(value))))
+      throw this.#refusal(text);
+    if (this.#width === 0) this.#start = values[0] as number;
+    this.#width = width;
+    if (this.#columns !== null || this.#count !== (values[0] as number) - this.#start) this.#isCounted = false;
+    this.#count++;
+    if (this.#length + width > this.#rows.length) this.#grow();
+    for (const value of values) this.#rows[this.#length++] = value;
+  }
+
+  /** The lines so far, `columns.length` numbers each. */
+  get rows(): Float64Array<ArrayBuffer> {
+    return this.#rows.subarray(0, this.#length);
+  }
+
+  /** Names of the numbers of a row. */
+  get columns(): readonly string[] {
+    const hasTime = this.#timed && (this.#columns === null ? this.#width === 4 : this.#columns.time >= 0);
+    return ["x", "y", "z", ...(hasTime ? ["t"] : []), "vx", "vy", "vz"].slice(0, Math.max(3, this.#width));
   }
 
   /** Points of the lines so far, each number rounded once to float32. */
   get points(): Float32Array<ArrayBuffer> {
-    return Float32Array.from(this.#points);
+    const width = Math.max(3, this.#width);
+    const { rows } = this;
+    return Float32Array.from(
+      { length: (3 * rows.length) / width },
+      (_, i) => rows[width * Math.floor(i / 3) + (i % 3)],
+    );
   }
 
   /** @throws Error if four columns without names may as well be a number of each point, x, y and z */
   requireNamed(): void {
     const isIndex = this.#isCounted && (this.#start === 0 || this.#start === 1);
-    if (isIndex && this.#times.length > 1)
+    if (isIndex && this.#width === 4 && this.#count > 1)
       throw new Error(
         "the first of its four columns counts the lines; name the columns in a header: x,y,z,t or i,x,y,z",
       );
   }
 
-  get times(): Float64Array | null {
-    return this.#times.length === 0 ? null : Float64Array.from(this.#times);
+  /** The rows since the last call, which are then forgotten; valid until the next line is read. */
+  take(): Float64Array<ArrayBuffer> {
+    const { rows } = this;
+    this.#length = 0;
+    return rows;
   }
 
-  /** Points since the last call, which are then forgotten. */
-  take(): Float32Array<ArrayBuffer> {
-    const points = this.points;
-    this.#points = [];
-    this.#hasPoints ||= points.length > 0;
-    return points;
+  #grow(): void {
+    const grown = new Float64Array(2 * this.#rows.length);
+    grown.set(this.#rows);
+    this.#rows = grown;
   }
 
   #refusal(text: string): Error {

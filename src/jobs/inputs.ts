@@ -1,6 +1,6 @@
 /** `Inputs` keeps the points of jobs: uploaded ones in files, generated ones as the rule that makes them. */
 import { createReadStream, readdirSync } from "node:fs";
-import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
@@ -16,6 +16,13 @@ type UploadForm = "octets" | "npy" | "csv";
 /** Points of a job, as their owner states them. */
 export type PointSource =
   | { readonly kind: "upload"; readonly form: UploadForm; readonly bytes: number }
+  | {
+      /** Rows of a question. */
+      readonly kind: "rows";
+      readonly points: number;
+      /** As the question repeats them. */
+      readonly stated: unknown;
+    }
   | {
       readonly kind: "random";
       readonly points: number;
@@ -52,13 +59,22 @@ export interface JobInput {
   readonly points: number | null;
   /** Of a complete .npy file. */
   readonly npy: NpyLayout | null;
+  /** Numbers of a point, in float64; absent: points are float32, or those of the .npy file. */
+  readonly width?: number;
   /** Whether it came with a call, whose job alone uses it; absent: no. */
   readonly ofCall?: boolean;
 }
 
+/** The points of an input in rows of numbers: x, y, z, then the time or velocities. */
+export interface InputRows {
+  readonly count: number;
+  readonly width: number;
+  /** Rows `from` to `to - 1`. */
+  read(from: number, to: number): Promise<Float64Array>;
+  close(): Promise<void>;
+}
+
 const NPY_HEADER_BYTES = 64 * 1024;
-/** Points that are read or made at a time: a part of a time slice. */
-const STEP_POINTS = 4096;
 /** The longest line of a CSV file. */
 const LINE_LETTERS = 4096;
 
@@ -70,7 +86,7 @@ const refuse = (message: string): RequestError => new RequestError("InvalidReque
 /** The number of points that a rule makes; null for an upload. */
 function countOf(source: PointSource): number | null {
   if (source.kind === "upload") return null;
-  return source.kind === "random" ? source.points : source.counts.reduce((product, count) => product * count, 1);
+  return "points" in source ? source.points : source.counts.reduce((product, count) => product * count, 1);
 }
 
 /** The inputs in a folder. */
@@ -104,22 +120,21 @@ export class Inputs {
     return new Set(readdirSync(this.#folder));
   }
 
-  /** Adds an input from the octets that came with a call; their file becomes that of the input. */
-  async adopt(id: string, owner: string | null, path: string): Promise<JobInput> {
-    const { size: bytes } = await stat(path);
-    await rename(path, this.#path(id, "data"));
-    const source = { kind: "upload", form: "octets", bytes } as const;
-    const input = {
-      id,
-      owner,
-      source,
-      createdAt: Date.now(),
-      complete: true,
-      points: Math.floor(bytes / 12),
-      npy: null,
-      ofCall: true,
-    };
-    await keptOnlyIf([this.#path(id, "data")], () => this.#keep(input));
+  /** Adds the rows that came with a call. @param stated as the question repeats them */
+  async addRows(
+    { id, owner }: Pick<JobInput, "id" | "owner">,
+    rows: Float64Array,
+    width: number,
+    stated: unknown,
+  ): Promise<JobInput> {
+    const points = rows.length / width;
+    const source = { kind: "rows", points, stated } as const;
+    const input = { id, owner, source, createdAt: Date.now(), complete: true, points, npy: null, width, ofCall: true };
+    const path = this.#path(id, "data");
+    await keptOnlyIf([path], async () => {
+      await writeFile(path, new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength));
+      await this.#keep(input);
+    });
     return input;
   }
 
@@ -221,56 +236,53 @@ export class Inputs {
 
   async #complete(input: JobInput, form: UploadForm, pause: () => Promise<void> | null): Promise<JobInput> {
     const path = this.#path(input.id, "data");
-    if (form === "csv") await readLines(this.#path(input.id, "csv"), path, this.#mostPoints, pause);
+    const width = form === "csv" ? await readLines(this.#path(input.id, "csv"), path, this.#mostPoints, pause) : null;
     const { size } = await stat(path);
     const npy = form === "npy" ? await readHeader(path, size) : null;
-    const complete = { ...input, complete: true, npy, points: npy?.rows ?? Math.floor(size / 12) };
+    const points = npy?.rows ?? Math.floor(size / (width === null ? 12 : 8 * width));
+    const complete = { ...input, complete: true, npy, points, ...(width === null ? {} : { width }) };
     if (form === "csv") await rm(this.#path(input.id, "csv"), { force: true });
     await this.#keep(complete);
     return complete;
   }
 
-  /** The number of points of `bytesPerPoint` bytes each. @throws RequestError if they are not a whole number */
-  async count({ id, source, points, complete }: JobInput, bytesPerPoint: number): Promise<number> {
+  /**
+   * Opens the points of an input.
+   *
+   * @param isTimed whether each has a time, as a fourth number
+   * @throws RequestError if it has other points, or has not been received in full
+   */
+  async open({ id, source, points, complete, npy, width: ofRows }: JobInput, isTimed: boolean): Promise<InputRows> {
     if (!complete || points === null) throw refuse("The input has not been received in full.");
-    if (bytesPerPoint === 12 && (source.kind !== "upload" || source.form !== "octets")) return points;
-    if (source.kind !== "upload" || source.form !== "octets")
-      throw refuse(`This call needs octets with ${bytesPerPoint} bytes for each point.`);
-    const { size } = await stat(this.#path(id, "data"));
-    if (size % bytesPerPoint !== 0)
-      throw refuse(`The input is not a whole number of points of ${bytesPerPoint} bytes each.`);
-    return size / bytesPerPoint;
-  }
-
-  /** The points of a range as octets, in steps that are made as they are asked for. */
-  async *read(
-    { id, source, npy }: JobInput,
-    from: number,
-    count: number,
-    bytesPerPoint: number,
-  ): AsyncGenerator<Buffer> {
-    const file = source.kind === "upload" ? await open(this.#path(id, "data"), "r") : null;
-    try {
-      for (let at = from; at < from + count; at += STEP_POINTS) {
-        const some = Math.min(STEP_POINTS, from + count - at);
-        if (source.kind !== "upload") yield bytesOf(generate(source, at, some));
-        else if (npy === null) yield await readAt(file as FileHandle, at * bytesPerPoint, some * bytesPerPoint);
-        else yield bytesOf(await readRows(file as FileHandle, npy, at, some));
-      }
-    } finally {
-      await file?.close();
+    if (source.kind !== "upload" && source.kind !== "rows") {
+      if (isTimed) throw refuse("The points of this input have no times.");
+      const read = async (from: number, to: number) => Float64Array.from(generate(source, from, to - from));
+      return { count: points, width: 3, read, close: async () => undefined };
     }
+    const path = this.#path(id, "data");
+    const isOctets = ofRows === undefined && npy === null;
+    const width = ofRows ?? npy?.columns ?? (isTimed ? 4 : 3);
+    if (isTimed !== (width === 4 || width === 7))
+      throw refuse(`The points of this input have ${isTimed ? "no times" : "times: ask with time=each"}.`);
+    const { size } = await stat(path);
+    if (isOctets && size % (4 * width) !== 0)
+      throw refuse(`The input is not a whole number of points of ${4 * width} bytes each.`);
+    const file = await open(path, "r");
+    const read = async (from: number, to: number): Promise<Float64Array> => {
+      const many = width * (to - from);
+      if (npy !== null) {
+        const number = npyNumbers(npy, await readAt(file, npy.start + width * from * npy.width, many * npy.width));
+        return Float64Array.from({ length: many }, (_, i) => number(i));
+      }
+      const each = isOctets ? 4 : 8;
+      const bytes = await readAt(file, width * from * each, many * each);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return Float64Array.from({ length: many }, (_, i) =>
+        isOctets ? view.getFloat32(4 * i, true) : view.getFloat64(8 * i, true),
+      );
+    };
+    return { count: isOctets ? size / (4 * width) : points, width, read, close: () => file.close() };
   }
-}
-
-async function readRows(file: FileHandle, npy: NpyLayout, from: number, count: number): Promise<Float32Array> {
-  const width = 3 * npy.width;
-  const read = npyNumbers(npy, await readAt(file, npy.start + from * width, count * width));
-  return Float32Array.from({ length: 3 * count }, (_, i) => read(i));
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -284,9 +296,10 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 async function readHeader(path: string, size: number): Promise<NpyLayout> {
   const file = await open(path, "r");
   try {
-    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)));
+    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)), true);
     if (layout.columnMajor) throw new Error("the .npy array has Fortran order; C order is read");
-    if (size < layout.start + 3 * layout.rows * layout.width) throw new Error("the .npy file is cut short");
+    if (size < layout.start + layout.columns * layout.rows * layout.width)
+      throw new Error("the .npy file is cut short");
     return layout;
   } catch (error) {
     throw refuse(`The input is no .npy file of points: ${(error as Error).message}.`);
@@ -295,25 +308,30 @@ async function readHeader(path: string, size: number): Promise<NpyLayout> {
   }
 }
 
-/** Turns lines of points into octets. @throws RequestError naming the first line that holds none, LimitError */
+/** Turns lines of points into rows of float64. @returns the numbers of a row @throws RequestError naming the first wrong line, LimitError */
 async function readLines(
   from: string,
   to: string,
   mostPoints: number,
   pause: () => Promise<void> | null,
-): Promise<void> {
-  const points = new PointLines();
-  let count = 0;
-  const add = (lines: readonly string[]): Float32Array => {
+): Promise<number> {
+  const points = new PointLines(true);
+  const naming = <T>(step: () => T): T => {
     try {
-      for (const line of lines) points.add(line);
+      return step();
     } catch (error) {
       throw refuse(`The input is no CSV file of points: ${(error as Error).message}.`);
     }
-    const taken = points.take();
-    count += taken.length / 3;
+  };
+  let count = 0;
+  const add = (lines: readonly string[]): Uint8Array => {
+    naming(() => {
+      for (const line of lines) points.add(line);
+    });
+    const { buffer, byteOffset, byteLength, length } = points.take();
+    count += length / points.columns.length;
     if (count > mostPoints) throw new LimitError("jobs.points", `Input too large (more than ${mostPoints} points)`);
-    return taken;
+    return new Uint8Array(buffer, byteOffset, byteLength);
   };
   await writeWhole(to, async (file) => {
     let rest = "";
@@ -321,15 +339,21 @@ async function readLines(
       const lines = `${rest}${part}`.split("\n");
       rest = lines.pop() as string;
       if (rest.length > LINE_LETTERS) throw refuse("The input is no CSV file of points: a line is too long.");
-      await file.writeFile(bytesOf(add(lines)));
+      await file.writeFile(add(lines));
       await pause();
     }
-    await file.writeFile(bytesOf(add([rest])));
+    await file.writeFile(add([rest]));
+    naming(() => points.requireNamed());
   });
+  return points.columns.length;
 }
 
 /** A range of the points that a rule makes: those of a grid, x fastest, or random ones, the same in every range. */
-function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number, count: number): Float32Array {
+function generate(
+  source: Exclude<PointSource, { kind: "upload" | "rows" }>,
+  from: number,
+  count: number,
+): Float32Array {
   const out = new Float32Array(3 * count);
   if (source.kind === "random") {
     const { seed, origin, extent } = source;

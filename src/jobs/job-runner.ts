@@ -1,14 +1,22 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { BusyError, DataError, LimitError } from "../shared/errors.js";
 import { describeError, reasonOf } from "../shared/system.js";
 import type { Inputs } from "./inputs.js";
-import { type Job, type JobCall, type JobResult, type TaskOutput, UNFINISHED } from "./job.js";
+import {
+  type CutRange,
+  type Job,
+  type JobCall,
+  type JobCut,
+  type JobResult,
+  rangeOf,
+  type TaskOutput,
+  UNFINISHED,
+} from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import { JobPlaces } from "./job-places.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
-import type { ServiceForms } from "./result-files.js";
 import type { ResultStore } from "./result-store.js";
 import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
@@ -19,9 +27,15 @@ const MOST_ATTEMPTS = 3;
 const MOST_RESTARTS = 8;
 const PROBLEM_BYTES = 64 * 1024;
 
+/** What a task of a job that is cut answers: the numbers of a range, or the whole call from the files of its tasks. */
+export type TaskPart = { readonly range: CutRange } | { readonly cut: JobCut; readonly paths: readonly string[] };
+
 export interface TaskCall extends JobCall {
   readonly owner: string | null;
-  readonly body: TaskBody | null;
+  /** The question. */
+  readonly body: TaskBody;
+  /** Null: the whole call. */
+  readonly part: TaskPart | null;
 }
 
 /** The body of a call, made as it is read. */
@@ -42,7 +56,7 @@ export interface Generation {
   holds(): boolean;
 }
 
-export interface JobHost extends ServiceForms {
+export interface JobHost {
   generationOf(call: JobCall): Generation;
   /** Makes a call in idle time. */
   send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
@@ -194,6 +208,10 @@ export class JobRunner {
   async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
+      if (task.job.call.form === undefined)
+        throw new DataError(
+          `${nameOfCall(task.job.call)} is a call of version 1, which is gone: ask for the job again by a call of /api/docs.`,
+        );
       if ((task.job.restarts ?? 0) > MOST_RESTARTS)
         throw new DataError("The dataset, or the service, changed again and again while the job ran.");
       if (task.number === task.job.tasks) await this.#finish(task.job, signal);
@@ -246,9 +264,7 @@ export class JobRunner {
       if (generation.id !== job.generation || !generation.holds()) throw new Overtaken();
       await this.#checkDue(job);
     };
-    const body = await this.#bodyOf(job, number);
-    const answer = await this.#host.send({ ...job.call, owner: job.owner, body }, signal);
-    if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
+    const answer = await this.#send(job, job.cut === null ? null : { range: rangeOf(job.cut, number) }, signal);
     // Of a job that is cut, the bytes are reserved; those of a single task are not known before.
     const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
     const admit = (bytes: number) => checkBytes(bytes, left);
@@ -263,26 +279,23 @@ export class JobRunner {
     if (now?.state !== "running" || now.generation !== generation) throw new Overtaken();
   }
 
-  /** The body of a task: a range of the points, or the body of the call. */
-  async #bodyOf({ id, call, cut }: Job, number: number): Promise<TaskBody | null> {
-    if (cut === null) {
-      if (call.contentType === null) return null;
-      const path = bodyFile(this.#folders, id);
-      return { bytes: (await stat(path)).size, steps: createReadStream(path) };
-    }
-    const input = await this.#inputs.find(cut.input);
-    if (input === null) throw new Error("the input of the job is gone");
-    const from = number * cut.perTask;
-    const count = Math.min(cut.perTask, cut.points - from);
-    const steps = this.#inputs.read(input, from, count, cut.bytesPerPoint);
-    return { bytes: count * cut.bytesPerPoint, steps };
+  /** Makes the call of a job, or a part of it. @throws TaskProblem if it is refused */
+  async #send({ id, call, owner }: Job, part: TaskPart | null, signal: AbortSignal): Promise<TaskAnswer> {
+    const path = bodyFile(this.#folders, id);
+    const { size: bytes } = await stat(path);
+    signal.throwIfAborted();
+    const body = { bytes, steps: createReadStream(path) };
+    const answer = await this.#host.send({ ...call, owner, body, part }, signal);
+    if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
+    return answer;
   }
 
   async #finish(job: Job, signal: AbortSignal): Promise<void> {
     // A bucket that does not answer is found before the outputs are joined.
     await this.#results.check();
     const outputs = await this.#queue.outputs(job.id);
-    const result = await writeResult(this.#folders, job, outputs, this.#host, () => this.#checkDue(job));
+    const join = (paths: readonly string[]) => this.#send(job, { cut: job.cut as JobCut, paths }, signal);
+    const result = await writeResult(this.#folders, job, outputs, join, () => this.#checkDue(job));
     await this.#results.keep(result.name, signal);
     const done = await this.#end(job, result).catch(async (error: unknown) => {
       await this.#results.discard(result.name);
@@ -308,7 +321,8 @@ export class JobRunner {
   /** Removes what a job needs only while it runs. */
   async clear(job: Job): Promise<void> {
     await removeOutputs(this.#folders, job.id);
-    if (job.cut?.ownInput) await this.#inputs.remove(job.cut.input);
+    await rm(bodyFile(this.#folders, job.id), { force: true });
+    if (job.input?.own) await this.#inputs.remove(job.input.id);
   }
 
   /** Removes what is kept of a job that was cancelled or deleted. */
@@ -317,6 +331,9 @@ export class JobRunner {
     await this.#results.remove(new Set([job.id]));
   }
 }
+
+/** The call of an address: its last part. */
+const nameOfCall = ({ url }: JobCall): string => (url.split("?", 1)[0] as string).split("/").at(-1) as string;
 
 /** @throws LimitError if a result has more bytes than its owner may still use today */
 function checkBytes(bytes: number, left: number): void {

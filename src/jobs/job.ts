@@ -1,4 +1,5 @@
 /** Declares jobs: calls of the service that outlive their connections, cut into tasks. */
+import type { FormName } from "../shared/calls.js";
 
 /** The states of a job; the last three are final. */
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const;
@@ -6,42 +7,44 @@ export type JobState = (typeof JOB_STATES)[number];
 /** The states of a job that has not ended. */
 export const UNFINISHED: readonly JobState[] = ["queued", "running"];
 
-/** Forms of the result of a job that is cut by its points, the default first, with their endings. */
-export const RESULT_FORMS = {
-  "application/x-npy": "npy",
-  "text/csv": "csv",
-  "application/x-hdf5": "h5",
-  "application/netcdf": "nc",
-  "application/vnd.apache.parquet": "parquet",
-  "application/vnd.zarr+zip": "zarr.zip",
-  "application/octet-stream": "bin",
-} as const;
-export type ResultForm = keyof typeof RESULT_FORMS;
-
+/** The call of a job. Its question is a file of JSON. */
 export interface JobCall {
   readonly method: string;
   readonly url: string;
-  /** Media types of the answer that each task asks for. */
-  readonly accept: string;
-  /** Media type of the body; null without one. */
-  readonly contentType: string | null;
+  /** Form of the result; absent: the job is of version 1, whose calls are gone. */
+  readonly form?: FormName;
   /** Points per call of the token that started the job; absent: any number. */
   readonly limit?: number;
 }
 
-/** The cut of a job into tasks: ranges of the points of an input. */
+/** The cut of a job into tasks: ranges of the elements of its answer at each of its times. */
 export interface JobCut {
-  readonly input: string;
-  /** Whether the input goes with the job. */
-  readonly ownInput: boolean;
-  readonly bytesPerPoint: number;
+  /** Elements at each time: points, samples or nodes. */
   readonly points: number;
-  readonly perTask: number;
-  readonly form: ResultForm;
-  /** Times of the call; several make the first dimension of the result. */
   readonly times: number;
+  readonly perTask: number;
   /** Bytes that the result is expected to have, which are reserved until it is there; absent: unknown. */
   readonly bytes?: number;
+}
+
+/** A range of elements at one time. */
+export interface CutRange {
+  /** Number of the time. */
+  readonly round: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The number of tasks of a cut. */
+export function tasksOf({ points, times, perTask }: JobCut): number {
+  return times * Math.ceil(points / perTask);
+}
+
+/** The range of a task. */
+export function rangeOf({ points, perTask }: JobCut, number: number): CutRange {
+  const each = Math.ceil(points / perTask);
+  const from = (number % each) * perTask;
+  return { round: Math.floor(number / each), from, to: Math.min(points, from + perTask) };
 }
 
 export interface JobResult {
@@ -53,6 +56,19 @@ export interface JobResult {
   readonly sha256: string;
 }
 
+/** A key of a caller, and the digest of the question that it came with. */
+export interface JobKey {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** An input of a job. */
+export interface JobPoints {
+  readonly id: string;
+  /** Whether it goes with the job. */
+  readonly own: boolean;
+}
+
 /** A job. Times are milliseconds since 1970. */
 export interface Job {
   readonly id: string;
@@ -60,8 +76,12 @@ export interface Job {
   readonly owner: string | null;
   readonly state: JobState;
   readonly call: JobCall;
-  /** Null if the call is a single task, whose body is a separate file. */
+  /** Null if the call is a single task. */
   readonly cut: JobCut | null;
+  /** The input that has its points; absent: none. */
+  readonly input?: JobPoints;
+  /** The caller's name of it, by which the same question does not start it twice; absent: none. */
+  readonly key?: JobKey;
   /** Tasks that compute; the one after the last of them writes the result. */
   readonly tasks: number;
   readonly doneTasks: number;

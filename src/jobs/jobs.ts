@@ -1,11 +1,11 @@
 /** `Jobs` is the life of all jobs of a service: it accepts them within quotas, runs, shows and ends them. */
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isBucket } from "../shared/addresses.js";
 import type { Config } from "../shared/config.js";
-import { BusyError, LimitError } from "../shared/errors.js";
+import { BusyError, LimitError, RequestError } from "../shared/errors.js";
 import { reasonOf } from "../shared/system.js";
 import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
 import {
@@ -14,8 +14,10 @@ import {
   type Job,
   type JobCall,
   type JobCut,
+  type JobKey,
   type JobState,
   pointsOf,
+  tasksOf,
   UNFINISHED,
 } from "./job.js";
 import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
@@ -176,12 +178,6 @@ export class Jobs {
     return this.#open().inputs;
   }
 
-  /** A path next to the files of an input, for what is being received. */
-  inputFile(id: string): string {
-    this.#open();
-    return join(this.folders.state, "inputs", id);
-  }
-
   /** The input of an id that belongs to an owner; null if there is none. */
   async input(owner: string | null, id: string): Promise<JobInput | null> {
     const input = await this.inputs.find(id);
@@ -223,20 +219,21 @@ export class Jobs {
   }
 
   /**
-   * Starts a job. If the call is a single task, `putBody` first writes its body to a file.
+   * Starts a job, whose question is kept as JSON, or finds the one that was started by its key.
    *
-   * @throws LimitError naming the quota that does not admit it
+   * @throws LimitError naming the quota that does not admit it, RequestError if the key is that of another question
    */
   async start(
     owner: string | null,
     call: JobCall,
     cut: JobCut | null,
-    putBody: (path: string) => Promise<void> = async () => undefined,
+    question: object,
+    { input, key }: Pick<Job, "input" | "key"> = {},
   ): Promise<Job> {
     const { queue, runner } = this.#open();
     const id = newId();
     const generation = this.#host.generationOf(call).id;
-    const tasks = cut === null ? 1 : Math.max(1, Math.ceil(cut.points / cut.perTask));
+    const tasks = cut === null ? 1 : tasksOf(cut);
     const job: Job = {
       id,
       owner,
@@ -252,22 +249,43 @@ export class Jobs {
       problem: null,
       result: null,
       removed: false,
+      ...(input === undefined ? {} : { input }),
+      ...(key === undefined ? {} : { key }),
       ...(generation === null ? {} : { generation }),
     };
     const body = bodyFile(this.folders, id);
-    await keptOnlyIf([body], async () => {
-      await putBody(body);
+    const known = await keptOnlyIf([body], async () => {
+      await writeFile(body, JSON.stringify(question));
       // One after the other: otherwise jobs that are submitted together would not see each other's reservations.
       const added = this.#adding.then(async () => {
+        const before = await this.#withKey(owner, key);
+        if (before !== null) return before;
         await this.admit(owner, cut);
         await queue.add(job);
+        return null;
       });
-      this.#adding = added.catch(() => undefined);
-      await added;
+      this.#adding = added.then(
+        () => undefined,
+        () => undefined,
+      );
+      return added;
     });
+    if (known !== null) {
+      await rm(body, { force: true });
+      return known;
+    }
     await this.#tell(id);
     void runner.pump();
     return job;
+  }
+
+  /** The job that an owner has started by a key; null if there is none. @throws RequestError if it asks something else */
+  async #withKey(owner: string | null, key: JobKey | undefined): Promise<Job | null> {
+    if (key === undefined) return null;
+    const found = (await this.list(owner)).find((one) => one.key?.name === key.name);
+    if (found === undefined || found.key?.digest === key.digest) return found ?? null;
+    const text = "Idempotency-Key: it has started a job of another question.";
+    throw new RequestError("InvalidRequest", text, { member: "idempotency-key" });
   }
 
   /** The job of an id that belongs to an owner; null if there is none. */
@@ -288,7 +306,6 @@ export class Jobs {
     const ended = await queue.change(job.id, UNFINISHED, { state: "cancelled", endedAt: Date.now() });
     if (ended !== null) await runner.cancel(job.id);
     const last = ended ?? (await queue.change(job.id, FINAL, { removed: true })) ?? job;
-    await rm(bodyFile(this.folders, job.id), { force: true });
     await this.#tell(job.id);
     // What cannot be removed now is removed when it is old.
     await this.#logged(runner.remove(last));
@@ -305,7 +322,7 @@ export class Jobs {
     const { queue, inputs, runner } = this.#open();
     const before = Date.now() - this.#settings.limits["jobs.resultHours"] * HOUR_MS;
     const jobs = await queue.list();
-    const used = new Set(jobs.flatMap(({ state, cut }) => (UNFINISHED.includes(state) && cut ? [cut.input] : [])));
+    const used = new Set(jobs.flatMap(({ state, input }) => (UNFINISHED.includes(state) && input ? [input.id] : [])));
     const isOld = ({ endedAt }: Job) => endedAt !== null && endedAt < before;
     const old = jobs.filter(isOld);
     const toClear = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
@@ -321,7 +338,6 @@ export class Jobs {
     );
     // Jobs whose results are still there are kept, so that their removal is tried again.
     for (const job of isRemoved ? old : []) {
-      await rm(bodyFile(this.folders, job.id), { force: true });
       if ((job.endedAt ?? 0) < Date.now() - DAY_MS) await queue.remove(job.id);
       else await queue.change(job.id, FINAL, { removed: true });
     }

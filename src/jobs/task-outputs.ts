@@ -1,15 +1,16 @@
 /** Writes the outputs of tasks to files, and joins them to the result of a job. */
 import { createHash, type Hash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join as pathIn } from "node:path";
 import { crc32 } from "node:zlib";
 import { version } from "../shared/build.js";
+import type { FormName } from "../shared/calls.js";
 import { makeFolder } from "../shared/system.js";
-import { product } from "../storage/hdf5/writer.js";
-import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
+import type { Job, JobResult, TaskOutput } from "./job.js";
 import {
   besides,
+  bodyFile,
   isId,
   type JobFolders,
   keptOnlyIf,
@@ -20,22 +21,16 @@ import {
   temporaryName,
   writeWhole,
 } from "./job-files.js";
-import { numbersIn, type ResultNumbers, type ServiceForms, stepsOf, writeHdf5, writeNetcdf } from "./result-files.js";
-import { zarrArchive } from "./zarr-archive.js";
 
 const STEP_BYTES = 256 * 1024;
 
-const KEPT = [
-  "fieldprobe-version",
-  "fieldprobe-manifest",
-  "fieldprobe-options",
-  "fieldprobe-frames",
-  "fieldprobe-shape",
-  "fieldprobe-columns",
-  "fieldprobe-units",
-  "fieldprobe-times",
-  "content-type",
-];
+/** Endings of the files of results. */
+const ENDINGS: Readonly<Record<FormName, string>> = {
+  ...{ json: "json", csv: "csv", npy: "npy", npz: "npz", f32: "bin", parquet: "parquet", nc: "nc", h5: "h5" },
+  ...{ zarr: "zarr.zip", png: "png", xmf: "xmf" },
+};
+
+const KEPT = ["fieldprobe-manifest", "content-type"];
 
 /** Outputs that are missing, or whose files are not what their tasks wrote: they have to be computed again. */
 export class DamagedOutputs extends Error {
@@ -70,7 +65,7 @@ export async function writeOutput(
   const folder = tasksFolder(folders, id);
   makeFolder(folder);
   const target = {
-    temporary: temporaryName(join(folder, String(number))),
+    temporary: temporaryName(pathIn(folder, String(number))),
     nameOf: (written: OutputBytes) => taskFile(folders, id, number, written),
   };
   const write = async (file: FileHandle): Promise<OutputBytes> => {
@@ -102,48 +97,14 @@ async function verify(path: string, number: number, { bytes, crc }: TaskOutput):
   if (found !== crc) throw new DamagedOutputs([number]);
 }
 
-/** The shape of the numbers of a cut job: that of its tasks, with all points. */
-function shapeOf({ points, times }: JobCut, output: TaskOutput): number[] {
-  const shape = (output.headers["fieldprobe-shape"] ?? "").split(",").map(Number);
-  return shape.map((length, i) => (i === (times > 1 ? 1 : 0) ? points : length));
-}
-
-/** The bytes of all outputs in the order of the result: times first, then points. */
-async function* joined(paths: readonly string[], outputs: readonly TaskOutput[], cut: JobCut): AsyncGenerator<Buffer> {
-  const isText = cut.form === "text/csv";
-  for (let time = 0; time < cut.times; time++)
-    for (const [i, { bytes }] of outputs.entries()) {
-      const path = paths[i] as string;
-      const length = bytes / cut.times;
-      const start = isText && i > 0 ? await titleLength(path) : time * length;
-      yield* bytesFrom(path, start, isText ? bytes - start : length);
-    }
-}
-
-/** The bytes of the first line of a CSV file, which names the columns. */
-async function titleLength(path: string): Promise<number> {
-  for await (const part of bytesFrom(path, 0, STEP_BYTES)) return part.indexOf("\n") + 1;
-  return 0;
-}
-
-/** Forms that a library writes to a path. */
-const LIBRARY_FILES: ReadonlyMap<string, (path: string, numbers: ResultNumbers) => Promise<void>> = new Map([
-  ["application/x-hdf5", writeHdf5],
-  ["application/netcdf", writeNetcdf],
-]);
-
-/** Endings of the results of calls that are a single task; others end with `.bin`. */
-const ENDINGS: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(RESULT_FORMS),
-  ["application/json", "json"],
-  ["image/png", "png"],
-  ["application/xml", "xmf"],
-]);
+/** Answers the call of a job whose numbers are in the files of its tasks, by number. */
+export type JoinParts = (paths: readonly string[]) => Promise<TaskAnswer>;
 
 /**
  * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it. Every attempt gives
  * its files a name of its own, so that attempts of several processes never meet.
  *
+ * @param join     joins the outputs of a job that is cut
  * @param checkDue throws if the result is no longer wanted
  * @throws DamagedOutputs
  */
@@ -151,10 +112,10 @@ export async function writeResult(
   folders: JobFolders,
   job: Job,
   found: readonly (TaskOutput | null)[],
-  forms: ServiceForms,
+  join: JoinParts,
   checkDue: () => Promise<void>,
 ): Promise<JobResult> {
-  const { id, cut } = job;
+  const { id, cut, call } = job;
   const isOurs = (output: TaskOutput | null) => output !== null && output.generation === job.generation;
   const missing = Array.from({ length: job.tasks }, (_, number) => number).filter((n) => !isOurs(found[n] ?? null));
   if (missing.length > 0) throw new DamagedOutputs(missing);
@@ -162,67 +123,31 @@ export async function writeResult(
   const [first] = outputs as readonly [TaskOutput];
   const paths = outputs.map((output, number) => taskFile(folders, id, number, output));
   for (const [number, output] of outputs.entries()) await verify(paths[number] as string, number, output);
-  const type = cut?.form ?? first.headers["content-type"] ?? "application/octet-stream";
   const attempt = randomBytes(4).toString("hex");
-  const name = `${id}-${attempt}.${ENDINGS.get((type.split(";")[0] as string).trim()) ?? "bin"}`;
+  const name = `${id}-${attempt}.${ENDINGS[call.form ?? "json"]}`;
   makeFolder(folders.results);
-  const path = join(folders.results, name);
-  const body = cut === null ? bytesFrom(paths[0] as string, 0, first.bytes) : joined(paths, outputs, cut);
-  const shape = cut === null ? null : shapeOf(cut, first);
-  const write = cut === null ? null : (LIBRARY_FILES.get(cut.form) ?? null);
+  const path = pathIn(folders.results, name);
   const partial = `${path}.partial`;
   const [manifest, checksum] = besides(path) as [string, string];
   return keptOnlyIf([partial, manifest, checksum], async () => {
-    if (cut !== null && write !== null) await write(partial, numbersOf(cut, first, body));
-    else {
-      const file = await open(partial, "w");
-      try {
-        const passages = cut === null ? body : passagesOf(cut, first, body, forms);
-        for await (const part of passages) await file.writeFile(part);
-      } finally {
-        await file.close();
-      }
+    const answer = cut === null ? null : await join(paths);
+    const type = (answer?.headers ?? first.headers)["content-type"] ?? "application/octet-stream";
+    const file = await open(partial, "w");
+    try {
+      for await (const part of answer?.body ?? bytesFrom(paths[0] as string, 0, first.bytes))
+        await file.writeFile(part);
+    } finally {
+      await file.close();
     }
-    const result = { name, type, ...(await digestOf(partial)) };
+    const result = { name, type: String(type), ...(await digestOf(partial)) };
     await checkDue();
-    await writeFile(manifest, manifestOf(job, first, { ...result, shape }));
+    const question = JSON.parse(await readFile(bodyFile(folders, id), "utf8").catch(() => "null")) as unknown;
+    await writeFile(manifest, manifestOf(job, first, { question, ...result }));
     await writeFile(checksum, `${result.sha256}  ${name}\n`);
     // The result comes last: where it is, the others are.
     await rename(partial, path);
     return result;
   });
-}
-
-/** The numbers of a cut job, with what its tasks have said of them. */
-function numbersOf(cut: JobCut, first: TaskOutput, octets: AsyncIterable<Buffer>): ResultNumbers {
-  const { headers } = first;
-  const { time } = JSON.parse(headers["fieldprobe-options"] ?? "{}") as { readonly time?: unknown };
-  const times = cut.times > 1 ? [time].flat().map(Number) : null;
-  const columns = JSON.parse(headers["fieldprobe-columns"] ?? "[]") as string[];
-  const said = ["version", "manifest", "options", "frames", "units"].flatMap((name) => {
-    const text = headers[`fieldprobe-${name}`];
-    return text === undefined ? [] : [[name, text] as const];
-  });
-  return { shape: shapeOf(cut, first), times, columns, about: Object.fromEntries(said), octets };
-}
-
-/** The bytes of a result that no library writes to a path. */
-async function* passagesOf(
-  cut: JobCut,
-  first: TaskOutput,
-  body: AsyncIterable<Buffer>,
-  { npyHead, parquet }: ServiceForms,
-): AsyncGenerator<Buffer> {
-  const numbers = numbersOf(cut, first, body);
-  const { shape, columns, about } = numbers;
-  if (cut.form === "application/vnd.apache.parquet") {
-    const records = product(shape.slice(0, -1));
-    const lengths = [...stepsOf(records, columns.length)].map(([, count]) => count * columns.length);
-    return yield* parquet(columns, numbersIn(body, lengths), about);
-  }
-  if (cut.form === "application/vnd.zarr+zip") return yield* zarrArchive(numbers);
-  if (cut.form === "application/x-npy") yield npyHead(shape);
-  yield* body;
 }
 
 async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256">> {
@@ -234,8 +159,7 @@ async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256
   return { bytes: size, sha256: hash.digest("hex") };
 }
 
-function manifestOf(job: Job, { headers }: TaskOutput, about: object): string {
-  const { id, call, cut, createdAt } = job;
+function manifestOf({ id, call, cut, createdAt }: Job, { headers }: TaskOutput, about: object): string {
   const manifest = {
     job: id,
     version,
@@ -243,9 +167,6 @@ function manifestOf(job: Job, { headers }: TaskOutput, about: object): string {
     ...about,
     points: cut?.points ?? null,
     dataset: headers["fieldprobe-manifest"] ?? null,
-    options: headers["fieldprobe-options"] ?? null,
-    frames: headers["fieldprobe-frames"] ?? null,
-    times: headers["fieldprobe-times"] ?? null,
     created: new Date(createdAt).toISOString(),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
@@ -257,5 +178,5 @@ export async function removeOutputs(folders: JobFolders, id: string): Promise<vo
 
 /** Removes outputs of tasks that belong to none of these jobs and were last written before a time. */
 export function sweepOutputs({ state }: JobFolders, ids: ReadonlySet<string>, before: number): Promise<void> {
-  return removeOld(join(state, "tasks"), before, (id) => isId(id) && !ids.has(id));
+  return removeOld(pathIn(state, "tasks"), before, (id) => isId(id) && !ids.has(id));
 }

@@ -522,6 +522,8 @@ export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPER
 export const DIALECTS = ["older", "later"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
+export type PlainOperationName = (typeof PLAIN_OPERATIONS)[number]["name"];
+
 /** The interface whose WSDL describes an operation; the older one if both do, null if only plain HTTP has it. */
 export function dialectOf(name: OperationName): Dialect | null {
   if (PLAIN_OPERATIONS.some((row) => row.name === name)) return null;

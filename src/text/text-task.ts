@@ -36,11 +36,10 @@ export interface WriteTask extends RecordForm {
   readonly out: Uint8Array;
 }
 
-/** Reads a JSON object; its value is the members. */
+/** Reads a JSON body (`json-body.ts`). */
 export interface JsonTask {
   readonly kind: "json";
   readonly bytes: Uint8Array;
-  readonly arrays: readonly string[];
 }
 
 export interface CompressTask {

@@ -38,7 +38,7 @@ async function askFromHome(service: RunningService): Promise<string | null> {
     } catch {
       return "refused";
     }
-  }, `${service.url}/api/NullOp`);
+  }, `${service.url}/api/ask`);
   await page.close();
   return seen;
 }

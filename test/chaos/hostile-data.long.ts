@@ -65,13 +65,14 @@ async function serve(data: string): Promise<Told> {
   const statuses: number[] = [];
   for (const name of ["good", "bomb", "bomb", "good"]) {
     const body = JSON.stringify({
+      what: "p",
       time: 0,
-      spatialInterpolation: "Lag4",
-      temporalInterpolation: "None",
+      method: "Lag4",
+      time_method: "nearest",
       points: [[3, 3, 3]],
     });
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-    statuses.push((await fetch(`${program.url}/api/datasets/${name}/GetPressure`, init)).status);
+    statuses.push((await fetch(`${program.url}/api/datasets/${name}/values`, init)).status);
   }
   const [, kib] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${program.pid}/status`, "latin1")) ?? [];
   const served = datasets.map(({ name }) => name);

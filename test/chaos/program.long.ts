@@ -133,14 +133,11 @@ describe("ending", { timeout: 60_000 }, () => {
     }
     await server.set({ silent: true });
     const ask = (name: string): Promise<number | null> =>
-      fetch(
-        `${program.url}/api/datasets/${name}/GetPressure?time=0&spatialInterpolation=None&temporalInterpolation=None`,
-        {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ points: [[1, 1, 1]] }),
-        },
-      ).then(
+      fetch(`${program.url}/api/datasets/${name}/values?what=p&time=0&method=nearest&time_method=nearest`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ points: [[1, 1, 1]] }),
+      }).then(
         ({ status }) => status,
         () => null,
       );
@@ -158,8 +155,8 @@ describe("ending", { timeout: 60_000 }, () => {
   it("SIGTERM ends the service though a job runs and is followed, and callers neither read nor write", async () => {
     const program = await start({ SHUTDOWN_GRACE_MS: "300", QUERY_POINTS: "20000", ...NO_EVENTS });
     const octets = { "content-type": "application/octet-stream", accept: "application/octet-stream" };
-    const path = "/api/datasets/isotropic32/GetVelocityHessian?time=0.4&spatialInterpolation=None_Fd8";
-    const accepted = await fetch(`${program.url}${path}&temporalInterpolation=PCHIP`, {
+    const path = "/api/datasets/isotropic32/values?what=hess(u)&time=0.4&derivatives=Fd8";
+    const accepted = await fetch(`${program.url}${path}`, {
       method: "POST",
       headers: { ...octets, prefer: "respond-async" },
       body: Buffer.alloc(12 * 1_000_000),
@@ -167,7 +164,9 @@ describe("ending", { timeout: 60_000 }, () => {
     const followed = await fetch(`${program.url}${accepted.headers.get("location")}/events`);
     const sockets = [20_000, 3].map((points) => {
       const socket = connect(program.port, "127.0.0.1").on("error", () => undefined);
-      socket.write(`POST /api/NullOp HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${octets.accept}\r\n`);
+      socket.write(
+        `POST /api/datasets/isotropic32/values?what=x&time=0.4 HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${octets.accept}\r\n`,
+      );
       socket.write(`accept: application/json\r\ncontent-length: ${12 * 20_000}\r\n\r\n`);
       return Object.assign(socket, { sent: socket.write(Buffer.alloc(12 * points)) });
     });
@@ -238,8 +237,8 @@ describe("workers", { timeout: 60_000 }, () => {
     const data = [DATA, `${server.url}/mortal.zarr`, `${server.url}/second.zarr`];
     const program = await start({ DATA: data.join(delimiter), ...NO_EVENTS }, dies);
     const ask = async (name: string): Promise<readonly [number, string]> => {
-      const options = "time=0&spatialInterpolation=None&temporalInterpolation=None";
-      const answer = await fetch(`${program.url}/api/datasets/${name}/GetPressure?${options}`, {
+      const options = "what=p&time=0&method=nearest&time_method=nearest";
+      const answer = await fetch(`${program.url}/api/datasets/${name}/values?${options}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ points: [[1, 1, 1]] }),
@@ -294,7 +293,7 @@ describe("workers", { timeout: 60_000 }, () => {
           for (;;);
         };`;
     const program = await start({ ...NO_EVENTS, SHUTDOWN_GRACE_MS: "300" }, dies);
-    const cutout = () => fetch(`${program.url}/api/datasets/isotropic32/cutout.h5?frames=1,1`);
+    const cutout = () => fetch(`${program.url}/api/datasets/isotropic32/nodes?what=u,p&frame=0&format=h5`);
     const whole = Buffer.from(await (await cutout()).arrayBuffer());
     writeFileSync(trigger, "die");
     const again = await cutout();

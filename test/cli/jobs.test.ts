@@ -77,7 +77,9 @@ it("is a method of the typed client too, which says why a job was refused or fai
   expect(await (await client.result(id)).text()).toMatch(/^x,y,z,u\.x,u\.y,u\.z\r\n.*\r\n.*\r\n$/);
   const wrong = client.submit("isotropic32", "values", { ...asked, method: "Lag5" });
   await expect(wrong).rejects.toMatchObject({ code: "InvalidRequest", detail: { member: "method" } });
-  const late = await client.submit("isotropic32", "values", { ...asked, time: 99 });
+  const early = client.submit("isotropic32", "values", { ...asked, time: 99 });
+  await expect(early).rejects.toThrow('Time 99 out of range for "isotropic32"');
+  const late = await client.submit("isotropic32", "statistics", { what: "u", time: 99 });
   await expect(client.result(late.id)).rejects.toThrow('Time 99 out of range for "isotropic32"');
 });
 

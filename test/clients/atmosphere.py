@@ -57,10 +57,10 @@ def ask(base):
         errors = []
         for n in SIZES:
             values = []
-            for field in ("velocity", "pressure", "temperature", "energy", "sgsviscosity", "soiltemperature"):
-                query = {"field": field, "time": 0.075, "spatialInterpolation": method, "temporalInterpolation": "None", "points": POINTS.tolist()}
-                request = Request(f"{base}/api/datasets/{NAMES[n]}/GetField", json.dumps(query).encode(), {"Content-Type": "application/json"})
-                values.append(np.array(json.load(urlopen(request))["values"]))
+            for field in ("u", "p", "temperature", "energy", "sgsviscosity", "soiltemperature"):
+                query = {"what": field, "time": 0.075, "method": method, "time_method": "nearest", "points": POINTS.tolist()}
+                request = Request(f"{base}/api/datasets/{NAMES[n]}/values", json.dumps(query).encode(), {"Content-Type": "application/json"})
+                values.append(np.array(json.load(urlopen(request))["rows"])[:, 3:])
             errors.append(np.abs(np.hstack(values) - exact(FIELDS)).max(axis=0))
         coarse, fine = errors
         measured = np.log2(coarse / fine)

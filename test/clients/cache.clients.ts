@@ -14,7 +14,7 @@ const reason = missing(TOOLKITS.nginx);
 if (reason !== null) console.log(`the cache in front is skipped: ${reason}`);
 
 const PAGE = readFileSync(fileURLToPath(new URL("../../docs/reverse-proxy.md", import.meta.url)), "utf8");
-const SLICE = "/api/datasets/isotropic32/slice?field=strain&time=0.5&axis=z&at=1";
+const SLICE = "/api/datasets/isotropic32/grid?what=norm(S)&time=0.5&z=1";
 
 /** A port that is free now. */
 function freePort(): Promise<number> {

@@ -18,9 +18,8 @@ const READ = `
 import sys, urllib.request
 import dask.array, fsspec, numpy as np, xarray, zarr
 url = sys.argv[1]
-query = "&".join(f"{a}_start=1&{a}_end=32" for a in "xyz")
-cutout = urllib.request.urlopen(f"{url}/api/datasets/isotropic32/cutout?field=u&T=5&{query}").read()
-expected = np.frombuffer(cutout, "<f4").reshape(32, 32, 32, 3)
+nodes = urllib.request.urlopen(f"{url}/api/datasets/isotropic32/nodes?what=u&frame=4&format=f32").read()
+expected = np.frombuffer(nodes, "<f4").reshape(32, 32, 32, 3)
 for store in (f"{url}/zarr/isotropic32", f"{url}/zarr/isotropic32@zstd"):
     opened = xarray.open_zarr(store)
     assert isinstance(opened.velocity.data, dask.array.Array)

@@ -53,13 +53,12 @@ const said = () => lines.map(({ msg }) => msg);
 
 /** Asks for a velocity at a point of the shipped data. */
 async function velocity(url: string, token?: string): Promise<number> {
-  const answer = await fetch(`${url}/api/datasets/isotropic32/GetVelocity`, {
+  const answer = await fetch(`${url}/api/datasets/isotropic32/values`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(token ? { authorization: `Bearer ${token}` } : {}) },
     body: JSON.stringify({
       time: 0.1,
-      spatialInterpolation: "Lag4",
-      temporalInterpolation: "None",
+      method: "Lag4",
       points: [[1, 2, 3]],
     }),
   });

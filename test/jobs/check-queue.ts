@@ -1,8 +1,9 @@
 /** Checks any queue of jobs: the suite that every adapter passes. */
+import { readFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Job, TaskOutput } from "../../src/jobs/job.js";
 import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
-import type { Generation } from "../../src/jobs/job-runner.js";
+import type { Generation, JobHost } from "../../src/jobs/job-runner.js";
 
 const OUTPUT: TaskOutput = { bytes: 12, crc: 7, ms: 5, headers: { "fieldprobe-shape": "1,3" } };
 
@@ -11,7 +12,7 @@ export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): 
     id,
     owner: null,
     state: "queued",
-    call: { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null },
+    call: { method: "POST", url: "/api/datasets/a/values", form: "f32" },
     cut: null,
     tasks,
     doneTasks: 0,
@@ -31,6 +32,24 @@ export const ONE_GENERATION: Generation = {
   ...{ id: "g1", patienceMs: 0 },
   isElsewhere: () => false,
   holds: () => true,
+};
+
+/** A service whose values are the numbers of their points. */
+export const NUMBERS: JobHost = {
+  generationOf: () => ONE_GENERATION,
+  async send({ part, body }) {
+    for await (const _ of body.steps);
+    const answer = async function* (): AsyncGenerator<Buffer> {
+      if (part === null) return;
+      if ("paths" in part) for (const path of part.paths) yield await readFile(path);
+      else {
+        const { from, to } = part.range;
+        yield Buffer.from(Float32Array.from({ length: to - from }, (_, i) => from + i).buffer);
+      }
+    };
+    return { status: 200, headers: { "fieldprobe-manifest": "a" }, body: answer() };
+  },
+  log: { warn: () => undefined, error: () => undefined },
 };
 
 /** @param open opens the same queue each time it is called in a test; another one in each test */

@@ -7,18 +7,27 @@
  * knows: the files, the queue, and all that both processes have seen.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
+import { bodyFile } from "../../src/jobs/job-files.js";
 import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
-import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
+import { JobRunner } from "../../src/jobs/job-runner.js";
 import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
-import { jobWith, ONE_GENERATION } from "./check-queue.js";
+import { jobWith, NUMBERS } from "./check-queue.js";
 
 /** A process under the search. */
 interface Actor {
@@ -89,22 +98,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ID = "a".repeat(24);
 const VALUES = [0, 1, 2, 3];
 
-/** A service that answers each point by its x. */
-const host: JobHost = {
-  generationOf: () => ONE_GENERATION,
-  async send({ body }) {
-    const parts: Buffer[] = [];
-    for await (const part of body?.steps ?? []) parts.push(part);
-    const bytes = Buffer.concat(parts);
-    const values = Float32Array.from({ length: bytes.length / 12 }, (_, i) => bytes.readFloatLE(12 * i));
-    const headers = { "fieldprobe-shape": `${values.length},1`, "fieldprobe-columns": '["x"]' };
-    return { status: 200, headers, body: Readable.from([Buffer.from(values.buffer)]) };
-  },
-  npyHead: () => Buffer.from("head"),
-  parquet: () => expect.unreachable("no job here asks for it"),
-  log: { warn: () => undefined, error: () => undefined },
-};
-
 /** The names and the content of all files below a folder, without what makes names unique. */
 function filesIn(place: string): string {
   const names = readdirSync(place, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -143,14 +136,11 @@ async function start(number: number, plays: readonly ("serve" | "cancel")[]): Pr
   for (const one of [...Object.values(folders), own]) mkdirSync(one, { recursive: true });
   const inputs = new Inputs(join(folders.state, "inputs"), 1e6);
   const queue = openSqlQueue(join(own, "jobs.db"));
-  const input = "b".repeat(24);
-  const source = { kind: "grid", counts: [4, 1, 1], origin: [0, 0, 0], spacing: [1, 1, 1] } as const;
-  await inputs.add({ id: input, owner: null, source });
-  const form = "application/x-npy";
-  const cut: JobCut = { ...{ input, ownInput: false, bytesPerPoint: 12, points: 4, perTask: 4, form, times: 1 } };
+  writeFileSync(bodyFile(folders, ID), "{}");
+  const cut: JobCut = { points: 4, perTask: 4, times: 1 };
   await queue.add(jobWith(ID, 1, { cut, generation: "g1" }));
   const runnerOf = (own: JobQueue, changed: () => void): JobRunner =>
-    new JobRunner(own, inputs, folders, new FolderResults(folders.results), host, changed);
+    new JobRunner(own, inputs, folders, new FolderResults(folders.results), NUMBERS, changed);
   const finish = async (): Promise<void> => {
     for (let task = await queue.take(); task !== null; task = await queue.take()) {
       const given = [task];
@@ -262,8 +252,7 @@ async function checkResult(world: World, schedule: string): Promise<void> {
   const { name, sha256 } = job.result as NonNullable<Job["result"]>;
   const results = join(world.place, "results");
   const bytes = readFileSync(join(results, name));
-  expect(bytes.toString("latin1", 0, 4), schedule).toBe("head");
-  expect([...new Float32Array(new Uint8Array(bytes.subarray(4)).buffer)], schedule).toEqual(VALUES);
+  expect([...new Float32Array(new Uint8Array(bytes).buffer)], schedule).toEqual(VALUES);
   expect(createHash("sha256").update(bytes).digest("hex"), schedule).toBe(sha256);
   expect(readFileSync(join(results, `${name}.sha256`), "utf8"), schedule).toBe(`${sha256}  ${name}\n`);
   expect(readdirSync(results).sort(), schedule).toEqual([name, `${name}.json`, `${name}.sha256`]);

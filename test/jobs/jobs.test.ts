@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import type { Job, JobCut } from "../../src/jobs/job.js";
+import { bodyFile } from "../../src/jobs/job-files.js";
 import type { JobHost } from "../../src/jobs/job-runner.js";
 import { Jobs } from "../../src/jobs/jobs.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
@@ -23,7 +24,10 @@ afterEach(() => jobs.close());
 type Send = JobHost["send"];
 
 const neverAnswered: Send = (_, signal) =>
-  new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  new Promise<never>((_resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
 
 /** Jobs whose tasks never end, unless `send` answers them. */
 function openJobs(
@@ -38,30 +42,29 @@ function openJobs(
     limits: { ...LIMITS, ...limits },
   };
   const log = { warn: () => undefined, error: () => undefined };
-  const none = () => expect.unreachable("no job here ends");
-  const host = { generationOf: () => ONE_GENERATION, send, npyHead: none, parquet: none, log };
+  const host = { generationOf: () => ONE_GENERATION, send, log };
   return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], host, openShared);
+}
+
+/** Keeps the question of a job that a test has put into a queue. */
+function writeQuestion(state: string, id: string): void {
+  mkdirSync(join(state, "inputs"), { recursive: true });
+  writeFileSync(bodyFile({ state, results: "" }, id), "{}");
 }
 
 const idOf = (digit: number): string => `${digit}`.repeat(24);
 
-const CALL = { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null };
+const CALL = { method: "POST", url: "/api/datasets/a/values", form: "f32" } as const;
 
 const cutOf = (points: number, more: Partial<JobCut> = {}): JobCut => ({
-  ...{ input: "", ownInput: true, bytesPerPoint: 12, points, perTask: 500, form: "text/csv", times: 1, ...more },
+  ...{ points, perTask: 500, times: 1, ...more },
 });
-
-/** An input of random points. @returns its id */
-async function inputOf(points: number): Promise<string> {
-  const box = { origin: [0, 0, 0], extent: [1, 1, 1] } as const;
-  return (await jobs.addInput("one", { kind: "random", points, seed: 1, ...box })).id;
-}
 
 it("admits the last point of a job and of a day, and no further one", async () => {
   jobs = openJobs({ "jobs.points": 500, "jobs.pointsPerDay": 700 });
   await jobs.admit("one", cutOf(500));
   await expect(jobs.admit("one", cutOf(501))).rejects.toMatchObject({ message: "Job too large (501 > 500 points)" });
-  await jobs.start("one", CALL, cutOf(500, { input: await inputOf(500) }));
+  await jobs.start("one", CALL, cutOf(500), {});
   await jobs.admit("one", cutOf(200));
   await expect(jobs.admit("one", cutOf(201))).rejects.toMatchObject({ message: "Too many points today (701 > 700)" });
   await jobs.admit("another", cutOf(500));
@@ -73,8 +76,7 @@ it("counts points at each time, and reserves the bytes of results that are not t
   await expect(jobs.admit("one", cutOf(251, { times: 2 }))).rejects.toMatchObject({
     message: "Job too large (502 > 500 points)",
   });
-  const input = await inputOf(1);
-  const start = (bytes: number) => jobs.start("one", CALL, cutOf(1, { input, ownInput: false, bytes }));
+  const start = (bytes: number) => jobs.start("one", CALL, cutOf(1, { bytes }), {});
   const started = await start(600);
   await expect(start(401)).rejects.toMatchObject({
     message: "Result too large (401 bytes > 400 that are left today)",
@@ -106,13 +108,13 @@ describe("the result of a single task, whose bytes are not known before", () => 
   it("is kept as far as the bytes of the day go, though several are written at once", async () => {
     const send: Send = async () => ({ status: 200, headers: {}, body: Readable.from([Buffer.alloc(350)]) });
     jobs = openJobs({ "jobs.bytesPerDay": 1000 }, null, send);
-    const started = await Promise.all(Array.from({ length: 5 }, () => jobs.start("one", CALL, null)));
+    const started = await Promise.all(Array.from({ length: 5 }, () => jobs.start("one", CALL, null, {})));
     const all = await ended(started);
     expect(all.map(({ state }) => state).toSorted()).toEqual(["done", "done", "failed", "failed", "failed"]);
     for (const { state, problem } of all) if (state === "failed") expect(problem).toMatch(TOO_LARGE);
     const results = readdirSync(join(folder, "state/results")).filter((name) => name.endsWith(".bin"));
     expect(results).toHaveLength(2);
-    expect((await ended([await jobs.start("another", CALL, null)]))[0]?.state).toBe("done");
+    expect((await ended([await jobs.start("another", CALL, null, {})]))[0]?.state).toBe("done");
   });
 
   it("is read no further than they go", async () => {
@@ -125,7 +127,7 @@ describe("the result of a single task, whose bytes are not known before", () => 
     };
     const send: Send = async () => ({ status: 200, headers: {}, body: endless() });
     jobs = openJobs({ "jobs.bytesPerDay": 1000 }, null, send);
-    const [job] = await ended([await jobs.start("one", CALL, null)]);
+    const [job] = await ended([await jobs.start("one", CALL, null, {})]);
     expect(job?.problem).toMatch(TOO_LARGE);
     expect(read).toBe(1100);
   });
@@ -133,7 +135,7 @@ describe("the result of a single task, whose bytes are not known before", () => 
 
 it("admits as many jobs at once as its quota says", async () => {
   jobs = openJobs({ "jobs.atOnce": 2 });
-  const started = [await jobs.start("one", CALL, null), await jobs.start("one", CALL, null)];
+  const started = [await jobs.start("one", CALL, null, {}), await jobs.start("one", CALL, null, {})];
   await expect(jobs.admit("one")).rejects.toMatchObject({ context: { limit: "jobs.atOnce" } });
   await jobs.admit("another");
   await jobs.cancel(started[0] as (typeof started)[number]);
@@ -151,8 +153,7 @@ it("removes what a killed process left of submissions, and nothing that a job or
   for (const name of [`${needed}.body`, ...["body", "body.points", "data"].map((end) => `${killed}.${end}`)]) put(name);
   const before = new Inputs(inputs, 1e6);
   // Points of a call whose job was not started, and those that a caller has uploaded for a job to come.
-  put(`${taken}.body`);
-  await before.adopt(taken, null, join(inputs, `${taken}.body`));
+  await before.addRows({ id: taken, owner: null }, new Float64Array(3), 3, []);
   await before.add({ id: given, owner: null, source: { kind: "upload", form: "octets", bytes: 24 } });
   jobs = openJobs({});
   jobs.resume();
@@ -213,6 +214,7 @@ it("removes old files of jobs that a queue has lost, and neither new ones nor th
   utimesSync(join(results, "notes.txt"), new Date(0), new Date(0));
   const queue = openSqlQueue(join(folder, "shared.db"));
   await queue.add(jobWith(known, 1, { state: "running" }));
+  writeQuestion(join(folder, "results/jobs"), known);
   jobs = openJobs({}, () => queue);
   jobs.resume();
   const filesOf = (id: string) => [`${id}-00000001.bin`, `${id}-00000001.bin.json`];
@@ -224,6 +226,7 @@ it("continues the jobs of an earlier life once their queue can be opened, though
   const file = join(folder, "state/jobs/jobs.db");
   const queue = openSqlQueue(file);
   await queue.add(jobWith("1".repeat(24), 1));
+  writeQuestion(join(folder, "state/jobs"), "1".repeat(24));
   await queue.close();
   const kept = readFileSync(file);
   writeFileSync(file, "no room");

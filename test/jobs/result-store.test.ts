@@ -14,7 +14,7 @@ import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
-const CALL = "/api/datasets/isotropic32/GetPressure?time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+const CALL = "/api/datasets/isotropic32/values?what=p&time=0.4&method=Lag4&time_method=nearest";
 const OCTETS = "application/octet-stream";
 const folder = scratchFolder();
 useS3Bucket(join(folder, "s3"));

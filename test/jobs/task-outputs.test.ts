@@ -5,14 +5,14 @@ import { Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
-import { type JobFolders, newId, tasksFolder } from "../../src/jobs/job-files.js";
+import { bodyFile, type JobFolders, newId, tasksFolder } from "../../src/jobs/job-files.js";
 import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
 import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { BusyError } from "../../src/shared/errors.js";
 import { eachScratchFolder } from "../support/scratch.js";
-import { jobWith, ONE_GENERATION } from "./check-queue.js";
+import { jobWith, NUMBERS, ONE_GENERATION } from "./check-queue.js";
 
 let folders: JobFolders = { state: "", results: "" };
 eachScratchFolder((made) => {
@@ -22,50 +22,27 @@ eachScratchFolder((made) => {
 
 const warnings: string[] = [];
 
-/** A service that answers each point by its x. */
 const host = (changes: Partial<JobHost> = {}): JobHost => ({
-  generationOf: () => ONE_GENERATION,
-  async send({ body }) {
-    const parts: Buffer[] = [];
-    for await (const part of body?.steps ?? []) parts.push(part);
-    const bytes = Buffer.concat(parts);
-    const values = Float32Array.from({ length: bytes.length / 12 }, (_, i) => bytes.readFloatLE(12 * i));
-    const headers = { "fieldprobe-shape": `${values.length},1`, "fieldprobe-manifest": "a", "fieldprobe-version": "1" };
-    const answer = [Buffer.from(values.buffer)];
-    return {
-      status: 200,
-      headers,
-      body: (async function* () {
-        yield* answer;
-      })(),
-    };
-  },
-  npyHead: () => Buffer.alloc(0),
-  parquet: () => expect.unreachable("no job here asks for it"),
+  ...NUMBERS,
   log: { warn: (_, message) => void warnings.push(message), error: (_, message) => void warnings.push(message) },
   ...changes,
 });
 
+/** A part of a job that is a range: its other parts join the outputs. */
+const isRange = ({ part }: Parameters<JobHost["send"]>[0]): boolean => part !== null && "range" in part;
+
 /** Runs a job of six points in three tasks to its end. */
 async function runJob(
   changes: Partial<JobHost> = {},
-  form: JobCut["form"] = "application/octet-stream",
   spoil: (queue: JobQueue) => void = () => undefined,
 ): Promise<Job> {
   warnings.length = 0;
   const inputs = new Inputs(join(folders.state, "inputs"), 1e6);
   const queue = openSqlQueue(join(folders.state, "jobs.db"));
-  const input = newId();
-  await inputs.add({
-    id: input,
-    owner: null,
-    source: { kind: "grid", counts: [6, 1, 1], origin: [0, 0, 0], spacing: [1, 1, 1] },
-  });
-  const cut: JobCut = {
-    ...{ input, ownInput: true, bytesPerPoint: 12, points: 6, perTask: 2, form, times: 1 },
-  };
+  const cut: JobCut = { points: 6, perTask: 2, times: 1 };
   const id = newId();
   spoil(queue);
+  writeFileSync(bodyFile(folders, id), "{}");
   await queue.add(jobWith(id, 3, { cut }));
   let over = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -103,27 +80,10 @@ describe("the result of a job", () => {
     expect(readdirSync(join(folders.state, "tasks"))).toEqual([]);
   });
 
-  it("has the names of the columns of CSV once", async () => {
-    const numbers = host();
-    const send: JobHost["send"] = async (call, signal) => {
-      const { body, ...answer } = await numbers.send(call, signal);
-      const parts: Buffer[] = [];
-      for await (const part of body) parts.push(Buffer.from(part));
-      const [first, second] = new Float32Array(new Uint8Array(Buffer.concat(parts)).buffer);
-      const text = (async function* () {
-        yield Buffer.from(`value\r\n${first}\r\n${second}\r\n`);
-      })();
-      return { ...answer, body: text };
-    };
-    const { state, result } = await runJob({ send }, "text/csv");
-    expect(state).toBe("done");
-    const text = readFileSync(join(folders.results, result?.name as string), "utf8");
-    expect(text).toBe("value\r\n0\r\n1\r\n2\r\n3\r\n4\r\n5\r\n");
-  });
-
   it("is of one generation if the data are replaced while the job runs: its tasks start anew", async () => {
     let calls = 0;
     const send: JobHost["send"] = async (call, signal) => {
+      if (!isRange(call)) return host().send(call, signal);
       const values = (calls++ < 2 ? 1 : 2) * 100;
       const { body, ...answer } = await host().send(call, signal);
       const parts: Buffer[] = [];
@@ -166,7 +126,7 @@ describe("the result of a job", () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
       const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
-      const { state, result } = await runJob({}, undefined, (queue) => {
+      const { state, result } = await runJob({}, (queue) => {
         vi.spyOn(queue, "done").mockImplementationOnce(full);
         vi.spyOn(queue, "change").mockImplementationOnce(full);
         const putBack = vi.spyOn(queue, "putBack").mockImplementationOnce(full);
@@ -193,7 +153,8 @@ describe("the result of a job", () => {
     try {
       const send = vi.fn(host().send);
       const { state } = await runJob({ send });
-      expect([state, send.mock.calls.length, keep.mock.calls.length]).toEqual(["done", 3, 5]);
+      const ranges = send.mock.calls.filter(([call]) => isRange(call));
+      expect([state, ranges.length, keep.mock.calls.length]).toEqual(["done", 3, 5]);
       expect(warnings).toEqual(["a job waits for its bucket"]);
     } finally {
       clearInterval(passing);
@@ -208,10 +169,10 @@ describe("the result of a job", () => {
     try {
       const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
       const send = vi.fn(host().send);
-      const { state } = await runJob({ send }, undefined, (queue) => {
+      const { state } = await runJob({ send }, (queue) => {
         vi.spyOn(queue, "change").mockImplementationOnce(full).mockImplementationOnce(full);
       });
-      expect([state, send.mock.calls.length]).toEqual(["done", 3]);
+      expect([state, send.mock.calls.filter(([call]) => isRange(call)).length]).toEqual(["done", 3]);
     } finally {
       clearInterval(passing);
       vi.useRealTimers();
@@ -261,7 +222,7 @@ describe("an output that is damaged", () => {
     // The first task is damaged once the last of the three has been asked for, before the result is written.
     send = async (call, signal) => {
       const answer = await honest(call, signal);
-      if (++asked !== 3) return answer;
+      if (!isRange(call) || ++asked !== 3) return answer;
       const [id] = readdirSync(join(folders.state, "tasks"));
       const outputs = tasksFolder(folders, id as string);
       const first = () => readdirSync(outputs).find((name) => /^0\..*\.out$/.test(name));

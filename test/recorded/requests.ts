@@ -199,39 +199,7 @@ const get = (path: string, accept = "*/*", rounded = false): RecordedRequest => 
   rounded,
 });
 
-const octetsOf = (points: readonly Point[]) => Buffer.from(Float32Array.from(points.flat()).buffer);
-
-const FORMS = ["application/json", "text/csv", OCTETS, "application/x-npy", "application/x-npz"] as const;
-
-/** Every operation of plain HTTP, in rotation over datasets, forms and sizes. */
-function* pointRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
-  let turn = 0;
-  for (const row of ALL_OPERATIONS) {
-    if (row.family === "arrays" || row.family === "echo" || row.family === "cutout") continue;
-    const known = domainsFor(row, domains);
-    const some = row.spatial.filter((_, i) => i % 3 === 0);
-    for (const spatial of row.spatial.length === 0 ? [""] : some) {
-      for (let again = 0; again < 2; again++) {
-        const domain = known[turn % known.length] as Domain;
-        const [first = 0, second = first] = domain.times;
-        const temporal = TEMPORAL_INTERPOLATION[turn % 2] as string;
-        const time = first + 0.61 * (second - first);
-        const count = SIZES[turn % SIZES.length] as number;
-        const { points: _, InitialV, ...members } = membersOf(row, { domain, spatial, temporal, points: count, time });
-        const points = pointsOf(domain, count);
-        const path = `/api/datasets/${domain.name}/${row.name}`;
-        delete members.dataset;
-        const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== ""));
-        const accept = FORMS[turn % FORMS.length] as string;
-        const inJson = turn % 3 === 0 || InitialV !== undefined;
-        const velocities = InitialV === undefined ? {} : { InitialV: points.map(() => [0.1, -0.2, 0.3]) };
-        const rows = row.family === "search" ? {} : inJson ? { points, ...velocities } : octetsOf(points);
-        yield post(`${path}?${query}`, rows, accept);
-        turn++;
-      }
-    }
-  }
-}
+const FORMS = ["json", "csv", "f32", "npy", "npz"] as const;
 
 const QUANTITIES = [
   "ux",
@@ -247,7 +215,7 @@ const QUANTITIES = [
   "enstrophy",
 ] as const;
 
-/** Slices, volumes, cutouts, paths, analyses, Zarr chunks and descriptions of a dataset. */
+/** Questions of every call, Zarr chunks and descriptions of a dataset. */
 function* datasetRequests({ name, axes, times, fields }: Domain): Generator<RecordedRequest> {
   const path = `/api/datasets/${name}`;
   const [first = 0, second = first] = times;
@@ -262,30 +230,20 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
   if (!fields.includes("velocity")) return;
   for (const chunk of ["velocity/0.0.0.0.0", "velocity/1.0.0.0.0", "derived/Q/0.0.0.0"])
     yield get(`/zarr/${name}/${chunk}`);
-  for (const field of ["ux", "speed", "vorticity", "Q", "helicity"]) {
-    for (const [i, axis] of ["x", "y", "z"].entries()) {
-      const members = { field, axis, at: `${middle[i]}`, time: `${i === 0 ? first : between}`, nodes: "24" };
-      const query = new URLSearchParams({ ...members, temporalInterpolation: "PCHIP" });
-      for (const accept of [OCTETS, "image/png", "application/x-npy"])
-        yield get(`${path}/slice?${query}`, accept, true);
-    }
-    yield get(`${path}/volume?field=${field}&time=${between}&nodes=9&temporalInterpolation=PCHIP`, OCTETS, true);
-    yield get(
-      `${path}/volume?field=${field}&time=${first}&nodes=7&temporalInterpolation=None`,
-      "application/netcdf",
-      true,
-    );
+  const ask = (call: string, members: Readonly<Record<string, unknown>>, rounded = true) =>
+    post("/api/ask", { dataset: name, call, ...members }, "application/json", { rounded });
+  const seeds = pointsOf({ name, axes, times, fields }, 6);
+  for (const what of QUANTITIES) {
+    for (const [i, axis] of ["x", "y", "z"].entries())
+      for (const format of ["f32", "png", "npy"])
+        yield ask("grid", { what, [axis]: middle[i], time: i === 0 ? first : between, samples: 24, format });
+    yield ask("grid", { what, time: between, samples: 9, format: "nc" });
+    yield ask("nodes", { what, frame: 0, i: "0:5", j: "1:5", k: "0:1", format: "f32" });
+    for (const format of FORMS) yield ask("values", { what, time: between, points: seeds, format });
   }
-  for (const quantity of QUANTITIES)
-    yield get(
-      `${path}/cutout?quantity=${encodeURIComponent(quantity)}&T=1&x_start=1&x_end=5&y_start=2&y_end=5&z_start=1&z_end=1`,
-      OCTETS,
-      true,
-    );
-  for (const member of ["field=u", "field=p", "field=u&filter_width=3", "field=u&x_step=2"])
-    for (const accept of [OCTETS, "application/x-npy", "application/netcdf", "application/json"])
-      yield get(`${path}/cutout?${member}&T=1&x_start=1&x_end=6&y_start=1&y_end=4&z_start=1&z_end=2`, accept);
-  yield get(`${path}/cutout.h5?frames=1&region.start=0,0,0&region.end=4,4,1`);
+  for (const more of [{}, { what: "p" }, { filter: "box:3" }, { i: "0:6:2" }])
+    for (const format of ["f32", "npy", "nc", "json", "h5"])
+      yield ask("nodes", { what: "u", frame: 0, i: "0:6", j: "0:4", k: "0:2", ...more, format }, false);
   const reduce = [
     { moments: "ux", order: 4 },
     { covariance: ["ux", "uy", "uz"] },
@@ -339,15 +297,19 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     yield analysis(path, "structure-functions", { time: first, ...body }, "application/json", { rounded: true });
   for (const of of ["norm(w)", "Q", "p"])
     yield analysis(path, "structures", { time: first, of, above: { rms: 1.5 } }, "application/json", { rounded: true });
-  const seeds = pointsOf({ name, axes, times, fields }, 6);
   const end = first + 0.8 * (second - first);
   const step = (end - first) / 4;
-  for (const integrator of ["heun", "rk4", "dopri5"]) {
-    const query = `StartTime=${first}&dt=${step}&nt=4&every=1&spatialInterpolation=Lag6&integrator=${integrator}`;
-    yield post(`${path}/trajectories?${query}`, { points: seeds }, "application/json");
-    yield post(`${path}/trajectories?${query}&with=p`, { points: seeds }, OCTETS);
-    yield post(`${path}/GetPosition?${query.replace("&every=1", "")}`, { points: seeds }, "text/csv");
-  }
+  for (const integrator of ["heun", "rk4", "dopri5"])
+    for (const more of [{}, { what: "p", format: "f32" }, { format: "csv" }])
+      yield ask("paths", {
+        points: seeds,
+        time: `${first}:${end}`,
+        step,
+        every: 1,
+        method: "Lag6",
+        integrator,
+        ...more,
+      });
   const plane = { normal: "z", at: middle[2], count: [5, 4] };
   yield analysis(path, "flow-map", { start: first, end, dt: step, plane, quantities: ["gradient"] }, OCTETS);
   yield analysis(
@@ -356,24 +318,11 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     { start: first, end, dt: step, every: 2, seeds: { pairs: 50, distance: 0.1, seed: 4 } },
     "application/json",
   );
-  const batch = {
-    dataset: name,
-    operation: "GetVelocity",
-    spatialInterpolation: "Lag4",
-    temporalInterpolation: "None",
-    time: first,
-    points: seeds,
-  };
-  yield post(
-    "/api/batch",
-    { queries: [batch, { ...batch, spatialInterpolation: "Lag5" }, { ...batch, operation: "GetPressure" }] },
-    "application/json",
-  );
   for (const bad of [
-    "slice?field=nothing",
-    "slice?field=ux&axis=w",
-    "volume?nodes=-1",
-    "cutout?field=u&T=99",
+    "grid?what=nothing",
+    "grid?what=u.x&w=1",
+    "grid?samples=-1",
+    "nodes?what=u&frame=99",
     "statistics",
     "GetVelocity",
     "no-such-call",
@@ -589,7 +538,6 @@ export function recordedRequests(domains: readonly Domain[]): RecordedRequest[] 
       (path) => get(path),
     ),
     ...soapRequests(domains),
-    ...pointRequests(domains),
     ...domains.flatMap((domain) => [...datasetRequests(domain)]),
     ...restRequests(flows),
     ...eventRequests(),

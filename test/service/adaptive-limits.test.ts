@@ -29,8 +29,6 @@ async function serve(settings: Readonly<Record<string, string>>): Promise<string
   return service.url;
 }
 
-const OPTIONS = { spatialInterpolation: "Lag6", temporalInterpolation: "None" };
-
 function post(url: string, { headers, ...more }: RequestInit): Promise<Response> {
   return fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, ...more });
 }
@@ -44,9 +42,10 @@ interface Asked {
 
 /** Asks for the place of a particle two steps of 0.5 later, at most 12 evaluations by the steps that are stated. */
 function track(url: string, { tolerance, method = "Lag6", headers = {}, signal }: Asked): Promise<Response> {
-  return post(`${url}/api/datasets/isotropic32/GetPosition?integrator=dopri5&tolerance=${tolerance}`, {
+  const question = { points: [[1, 2, 3]], time: "0.2:1.2", step: 0.5, last: true, method, integrator: "dopri5" };
+  return post(`${url}/api/datasets/isotropic32/paths`, {
     headers,
-    body: JSON.stringify({ StartTime: 0.2, dt: 0.5, nt: 2, spatialInterpolation: method, points: [[1, 2, 3]] }),
+    body: JSON.stringify({ ...question, tolerance }),
     ...(signal === undefined ? {} : { signal }),
   });
 }
@@ -66,16 +65,16 @@ it("refuses a tolerance that float64 cannot keep, and names the least one", asyn
 it("counts the steps that particles try against the limit of steps, in calls and in jobs", async () => {
   const url = await serve({ QUERY_PARTICLE_STEPS: "450" });
   const answer = await track(url, { tolerance: "1e-4" });
-  const { components, values } = (await answer.json()) as { components: string[]; values: number[][] };
-  expect(values[0]?.[components.indexOf("steps")]).toBeLessThan(150);
+  const { columns, rows } = (await answer.json()) as { columns: { name: string }[]; rows: number[][] };
+  expect(rows[0]?.[columns.findIndex(({ name }) => name === "steps")]).toBeLessThan(150);
   const problem = "The particles need more than 150 steps to keep the tolerance";
   const refused = await track(url, { tolerance: "1e-12" });
   expect([refused.status, await refused.json()]).toMatchObject([
     413,
     { limit: "query.particleSteps", detail: expect.stringContaining(problem) },
   ]);
-  // Steps are shortest with "None", whose velocity jumps between nodes.
-  const job = await track(url, { tolerance: "7e-13", method: "None", headers: { prefer: "respond-async" } });
+  // Steps are shortest with "nearest", whose velocity jumps between nodes.
+  const job = await track(url, { tolerance: "7e-13", method: "nearest", headers: { prefer: "respond-async" } });
   expect([job.status, job.status === 202 ? "" : await job.text()]).toEqual([202, ""]);
   const events = await (await fetch(`${url}${job.headers.get("location")}/events`)).text();
   const last = JSON.parse(events.trim().split("\n").at(-1)?.slice("data: ".length) ?? "") as object;
@@ -86,15 +85,14 @@ it("leaves slots to one-point queries, however many particles with adaptive step
   const url = await serve({ ENGINE_INFLIGHT: "8", WORKERS: "1" });
   const leave = new AbortController();
   const crowd = Array.from({ length: 40 }, () =>
-    track(url, { tolerance: "7e-13", method: "None", signal: leave.signal }).then(
+    track(url, { tolerance: "7e-13", method: "nearest", signal: leave.signal }).then(
       ({ status }) => status,
       () => 0,
     ),
   );
-  const body = JSON.stringify({ time: 0.5, ...OPTIONS, points: [[1, 2, 3]] });
+  const body = JSON.stringify({ time: 0.5, method: "Lag6", points: [[1, 2, 3]] });
   const statuses: number[] = [];
-  for (let i = 0; i < 50; i++)
-    statuses.push((await post(`${url}/api/datasets/isotropic32/GetVelocity`, { body })).status);
+  for (let i = 0; i < 50; i++) statuses.push((await post(`${url}/api/datasets/isotropic32/values`, { body })).status);
   leave.abort();
   // None had ended.
   expect(new Set(await Promise.all(crowd))).toEqual(new Set([0]));

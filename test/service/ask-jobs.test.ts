@@ -70,3 +70,23 @@ describe("an input", () => {
     expect(await response.json()).toMatchObject({ status: 400, member: "points.input" });
   });
 });
+
+describe("an Idempotency-Key", () => {
+  const started = async (what: string, headers: Readonly<Record<string, string>>) => {
+    const response = await post(
+      "datasets/isotropic32/values",
+      { what, points: "1,2,3", time: 0.5, job: true },
+      headers,
+    );
+    return { status: response.status, location: response.headers.get("location"), json: await response.json() };
+  };
+
+  it("answers the job of the same question, and refuses another", async () => {
+    const key = { "idempotency-key": "one" };
+    const first = await started("u", key);
+    expect(first.status).toBe(202);
+    expect((await started("u", key)).location).toBe(first.location);
+    expect(await started("p", key)).toMatchObject({ status: 400, json: { member: "idempotency-key" } });
+    expect((await started("u", { "idempotency-key": "two" })).location).not.toBe(first.location);
+  });
+});

@@ -41,10 +41,10 @@ function soap(dataset: string): Promise<Response> {
 }
 
 function api(dataset: string, accept: string): Promise<Response> {
-  return fetch(`${service.url}/api/datasets/${dataset}/GetVelocity`, {
+  return fetch(`${service.url}/api/datasets/${dataset}/values`, {
     method: "POST",
     headers: { "content-type": "application/json", accept },
-    body: JSON.stringify({ ...QUERY, points: [[1, 2, 3]] }),
+    body: JSON.stringify({ what: "u", time: 0, method: "nearest", time_method: "nearest", points: [[1, 2, 3]] }),
   });
 }
 
@@ -58,13 +58,7 @@ it("names them in a header that clients which do not know it ignore", async () =
     expect(answer.status).toBe(200);
     expect(answer.headers.get("fieldprobe-assumed")).toBe(HEADER);
   }
-  const box = "start=1,1,1&end=2,2,2";
-  for (const path of [
-    "slice?field=speed&time=0&axis=z&at=3",
-    "cutout?field=u&T=1&x_start=1&x_end=2&y_start=1&y_end=2&z_start=1&z_end=2",
-    `cutout.h5?${box}`,
-    `cutout.xmf?${box}`,
-  ]) {
+  for (const path of ["grid?what=norm(u)&time=0&z=3&samples=2", "nodes?frame=0&i=0:2&j=0:2&k=0:2&format=xmf"]) {
     const answer = await fetch(`${service.url}/api/datasets/guessed/${path}`);
     expect([path, answer.status, answer.headers.get("fieldprobe-assumed")]).toEqual([path, 200, HEADER]);
     await answer.arrayBuffer();

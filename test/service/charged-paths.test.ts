@@ -56,14 +56,40 @@ interface Paths {
   readonly detail: string;
 }
 
-async function track(dataset: string, integrator: string, body: object): Promise<Paths> {
-  const path = `${service.url}/api/datasets/${dataset}/trajectories?operation=GetPositionByEnd&integrator=${integrator}`;
-  const response = await fetch(path, {
+async function track(
+  dataset: string,
+  integrator: string,
+  { StartTime = 0, EndTime = 1, points }: { StartTime?: number; EndTime?: number; points: readonly unknown[] },
+): Promise<Paths> {
+  const question = {
+    points,
+    time: `${StartTime}:${EndTime}`,
+    step: 0.03,
+    method: "Lag4",
+    open_faces: "stop",
+    integrator,
+  };
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/paths`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ StartTime: 0, EndTime: 1, dt: 0.03, spatialInterpolation: "Lag4", ...body }),
+    body: JSON.stringify(question),
   });
-  return (await response.json()) as Paths;
+  const {
+    columns = [],
+    rows = [],
+    detail,
+  } = (await response.json()) as {
+    columns: { name: string }[];
+    rows: (number | null)[][];
+    detail: string;
+  };
+  const records = rows.length / points.length;
+  return {
+    times: rows.slice(0, records).map((row) => row[1] as number),
+    components: columns.slice(2).map(({ name }) => name),
+    values: points.map((_, i) => rows.slice(records * i, records * (i + 1)).map((row) => row.slice(2))),
+    detail,
+  };
 }
 
 /** What steps of 0.03 leave of the exponential, by integrator; the tolerance of dopri5 is 1e-6 of a spacing of 0.1. */

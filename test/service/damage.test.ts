@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { stateGrid, writeHdf5 } from "../support/cubes.js";
+import { operationQuestion } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -91,10 +92,10 @@ describe("a dataset whose files have changed and are refused", () => {
   const [centre = [0, 0, 0]] = CENTRES;
   const { dataset, ...members } = request("refused", centre);
   const ask = () =>
-    fetch(new URL(`/api/datasets/${dataset}/GetVelocity`, service.url), {
+    fetch(new URL(`/api/datasets/${dataset}/values`, service.url), {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify(members),
+      body: JSON.stringify(operationQuestion("GetVelocity", members)),
     });
 
   it("is 503 until they are mended, and a fault of the server", async () => {

@@ -21,8 +21,6 @@ const TOKEN = "a-token-of-these-tests";
 const POINTS = Array.from({ length: 1_000 }, (_, i): [number, number, number] => [i % 7, (i * 3) % 7, (i * 5) % 7]);
 const OCTETS = "application/octet-stream";
 const API = "/api/datasets/isotropic32";
-const LAG = "spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
-const BOX = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
 const PUBLIC_BOX = "xs=1&xe=32&ys=1&ye=32&zs=1&ze=32&ts=1&te=2";
 const PUBLIC_OPTIONS = "t=0.364&sint=lag8&sop=field&tint=none&timepoint_end=-999.9&delta_t=-999.9";
 const SOAP_CUTOUT =
@@ -31,15 +29,11 @@ const SOAP_CUTOUT =
   "<x_start>1</x_start><y_start>1</y_start><z_start>1</z_start><x_end>32</x_end><y_end>32</y_end><z_end>32</z_end>" +
   "<x_step>1</x_step><y_step>1</y_step><z_step>1</z_step>" +
   "<filter_width>1</filter_width></GetAnyCutoutWeb>";
-const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
+const call = { call: "values", dataset: "isotropic32", time: 0.31, points: POINTS };
 
 const JSON_TYPE = "application/json";
-const TRACK = "StartTime=0.1&spatialInterpolation=Lag8&dt=0.001&nt=10";
+const TRACK = "time=0.1:0.11&step=0.001";
 const TIMED = Float32Array.from(POINTS.flatMap((point, i) => [...point, (i % 9) / 20]));
-
-function optionsOf(query: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(query));
-}
 
 /** The body of an analysis. */
 const analysis = (name: string, body: object): Door => {
@@ -60,36 +54,20 @@ const DOORS: readonly Door[] = [
       getVelocity({ points: items(POINTS) }).replace("<dataset>", `<authToken>${TOKEN}</authToken><dataset>`),
     ),
   ],
-  ["JSON", `${API}/GetVelocity?${LAG}&time=0.31`, "application/json", JSON.stringify({ points: POINTS })],
-  [
-    "octets",
-    `${API}/GetVelocityHessian?spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP&time=0.31`,
-    OCTETS,
-    Buffer.from(Float32Array.from(POINTS.flat()).buffer),
-  ],
-  ["a batch", "/api/batch", "application/json", JSON.stringify({ queries: [call, call, { ...call, time: 99 }] })],
+  ["JSON", `${API}/values?time=0.31`, JSON_TYPE, JSON.stringify({ points: POINTS })],
+  ["octets", `${API}/values?what=hess(u)&time=0.31`, OCTETS, Buffer.from(Float32Array.from(POINTS.flat()).buffer)],
+  ["a list", "/api/ask", JSON_TYPE, JSON.stringify([call, call, { ...call, time: 99 }]), "Accept: application/json"],
   [
     "times",
-    `${API}/GetVelocity?${LAG}`,
-    "application/json",
+    `${API}/values`,
+    JSON_TYPE,
     JSON.stringify({ time: Array.from({ length: 12 }, (_, i) => i / 40), points: POINTS }),
   ],
-  [
-    "a search",
-    `${API}/GetThreshold?field=u&time=0.3&threshold=0&spatialInterpolation=None&${BOX}`,
-    "application/json",
-    "{}",
-  ],
-  [
-    "tracking",
-    `${API}/GetPosition?StartTime=0.1&spatialInterpolation=Lag8&dt=0.001&nt=10`,
-    "application/json",
-    JSON.stringify({ points: POINTS }),
-  ],
+  ["a search", `${API}/find?where=norm(u)%3E0&frame=1`, "", null, "Accept: application/json"],
   [
     "a filter",
-    `${API}/GetBoxFilterSGSStress?time=0.31&filterlength=1&nlayers=1&temporalInterpolation=PCHIP`,
-    "application/json",
+    `${API}/values?what=tau&filter=box:1&time=0.31`,
+    JSON_TYPE,
     JSON.stringify({ points: POINTS.slice(0, 100) }),
   ],
   analysis("statistics", {
@@ -110,10 +88,10 @@ const DOORS: readonly Door[] = [
     ...{ start: 0.1, end: 0.3, dt: 0.02, plane: { normal: "z", at: 1, count: [10, 10] } },
     quantities: ["gradient"],
   }),
-  ["paths", `${API}/trajectories?${TRACK}&every=2`, JSON_TYPE, JSON.stringify({ points: POINTS })],
+  ["paths", `${API}/paths?${TRACK}&every=2`, JSON_TYPE, JSON.stringify({ points: POINTS })],
   [
     "paths as NetCDF",
-    `${API}/trajectories?${TRACK}`,
+    `${API}/paths?${TRACK}`,
     JSON_TYPE,
     JSON.stringify({ points: POINTS }),
     "Accept: application/netcdf",
@@ -121,26 +99,21 @@ const DOORS: readonly Door[] = [
   ...["x-npz", "vnd.apache.parquet", "x-npy"].map(
     (form): Door => [
       form,
-      `${API}/GetVelocity?${LAG}&time=0.31`,
+      `${API}/values?time=0.31`,
       JSON_TYPE,
       JSON.stringify({ points: POINTS }),
       `Accept: application/${form}`,
     ],
   ),
-  ["points with times", `${API}/GetVelocity?${LAG}&columns=xyzt`, OCTETS, Buffer.from(TIMED.buffer)],
+  ["points with times", `${API}/values?time=each`, OCTETS, Buffer.from(TIMED.buffer)],
   ["a chunk of the Zarr view", "/zarr/isotropic32/velocity/2.0.0.0.0", "", null],
   ["a compressed chunk", "/zarr/isotropic32@zstd/derived/Q/2.0.0.0", "", null],
-  ["a volume as NetCDF", `${API}/volume?field=speed&time=0.31&nodes=20`, "", null, "Accept: application/netcdf"],
-  [
-    "a job",
-    `${API}/GetVelocity?${LAG}&time=0.31`,
-    JSON_TYPE,
-    JSON.stringify({ points: POINTS }),
-    "Prefer: respond-async",
-  ],
-  ["a job of one task", `${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=50`, "", null, "Prefer: respond-async"],
-  ["a cutout", `${API}/cutout?field=u&T=1&${BOX}`, "", null],
-  ["a cutout as NetCDF", `${API}/cutout?field=u&T=1&${BOX}`, "", null, "Accept: application/netcdf"],
+  ["a volume as NetCDF", `${API}/grid?what=norm(u)&time=0.31&samples=20`, "", null, "Accept: application/netcdf"],
+  ["a job", `${API}/values?time=0.31`, JSON_TYPE, JSON.stringify({ points: POINTS }), "Prefer: respond-async"],
+  ["a job of one task", `${API}/statistics?what=p&frame=1`, JSON_TYPE, "{}", "Prefer: respond-async"],
+  ["nodes", `${API}/nodes?what=u&frame=0`, "", null],
+  ["nodes as NetCDF", `${API}/nodes?what=u&frame=0`, "", null, "Accept: application/netcdf"],
+  ["nodes that are streamed", `${API}/nodes?what=A&frame=all`, "", null],
   [
     "frames of a public cutout",
     `/cutout/api/local?token=${TOKEN}&function=velocity&dataset=isotropic32&${PUBLIC_BOX}`,
@@ -148,24 +121,24 @@ const DOORS: readonly Door[] = [
     null,
   ],
   [
-    "a quantity's cutout as NumPy arrays",
-    `${API}/cutout?quantity=norm(w)&T=1&${BOX}`,
+    "a quantity at nodes as NumPy arrays",
+    `${API}/nodes?what=norm(omega)&frame=0`,
     "",
     null,
     "Accept: application/x-npz",
   ],
   ["a cutout over SOAP", PATH, "text/xml", envelope("1.1", SOAP_CUTOUT)],
-  ["a cutout's file", `${API}/cutout.h5?frames=1,1`, "", null],
+  ["a cutout's file", `${API}/nodes?what=u,p&frame=0&format=h5`, "", null],
   [
     "values of the public interface",
     `/values?authToken=${TOKEN}&dataset=isotropic32&function=GetVariable&var=velocity&${PUBLIC_OPTIONS}`,
     "",
     POINTS.map((point) => point.join("\t")).join("\n"),
   ],
-  ["a picture", `${API}/slice?field=ux&time=0.31&axis=z&at=1&nodes=200`, "", null, "Accept: image/png"],
-  ["a slice", `${API}/slice?field=vorticity&time=0.31&axis=z&at=1&nodes=200`, "", null],
-  ["points out of range", `${API}/GetVelocity?${LAG}&time=99`, "application/json", JSON.stringify({ points: POINTS })],
-  ["no JSON", `${API}/GetVelocity?${LAG}&time=0.3`, "application/json", `{"points":[${"[1,2,3],".repeat(20_000)}x`],
+  ["a picture", `${API}/grid?what=u.x&time=0.31&z=1&samples=200&format=png`, "", null],
+  ["a plane", `${API}/grid?what=norm(omega)&time=0.31&z=1&samples=200`, "", null],
+  ["points out of range", `${API}/values?time=99`, JSON_TYPE, JSON.stringify({ points: POINTS })],
+  ["no JSON", `${API}/values?time=0.3`, JSON_TYPE, `{"points":[${"[1,2,3],".repeat(20_000)}x`],
 ];
 
 /** Statuses of the doors that do not answer 200. */
@@ -251,7 +224,7 @@ it.each(DOORS)("leaves nothing behind, however it ends: %s", { timeout: 120_000 
   // Every place of the token is free again.
   const all = await Promise.all(
     Array.from({ length: SLOTS }, () =>
-      fetch(`${service.url}${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=8`, {
+      fetch(`${service.url}${API}/grid?what=u.x&time=0.3&z=1&samples=8`, {
         headers: { authorization: `Bearer ${TOKEN}` },
       }),
     ),

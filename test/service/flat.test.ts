@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { operationValues } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -78,13 +79,11 @@ const INTERFACES: Readonly<Record<string, Ask>> = {
     );
   },
   "/api": async (dataset, operation, spatialInterpolation) => {
-    const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/octet-stream" },
-      body: JSON.stringify({ time: 0, spatialInterpolation, temporalInterpolation: "None", points: [[...POINT]] }),
-    });
-    if (!response.ok) return ((await response.json()) as { detail: string }).detail;
-    return [...new Float32Array(await response.arrayBuffer())];
+    const asked = { time: 0, spatialInterpolation, temporalInterpolation: "None", points: [[...POINT]] };
+    return operationValues(service.url, dataset, operation, asked).then(
+      ([row = []]) => row,
+      (error: Error) => error.message,
+    );
   },
   "fieldprobe soap": async (dataset, operation, method) => {
     const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--points", "-"];

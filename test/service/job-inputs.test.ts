@@ -17,7 +17,7 @@ import { writeChannel } from "../support/channel.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
-const CALL = "/api/datasets/isotropic32/GetPressure?time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+const CALL = "/api/datasets/isotropic32/values?what=p&time=0.4&method=Lag4&time_method=nearest";
 const CHANNEL = fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url));
 const OCTETS = "application/octet-stream";
 
@@ -62,7 +62,7 @@ const put = async (url: string, id: unknown, body: Uint8Array<ArrayBuffer>, head
   );
 
 const start = (url: string, id: unknown, headers: Headers = {}, call = CALL) =>
-  fetch(`${url}${call}&input=${id}`, {
+  fetch(`${url}${call}&points.input=${id}`, {
     method: "POST",
     headers: { prefer: "respond-async", accept: OCTETS, ...headers },
   });
@@ -309,7 +309,7 @@ describe("a token", () => {
     const async = { prefer: "respond-async", ...by("ann") };
     const submit = async (points: number, call = CALL) =>
       fetch(`${url}${call}`, {
-        ...{ method: "POST", headers: { ...async, "content-type": OCTETS } },
+        ...{ method: "POST", headers: { ...async, accept: OCTETS, "content-type": OCTETS } },
         body: new Uint8Array(12 * points),
       });
     expect((await submit(200)).status).toBe(202);
@@ -317,19 +317,12 @@ describe("a token", () => {
     expect((await submit(100, twice)).status).toBe(202);
     for (const answer of [await submit(201), await submit(101, twice)])
       expect(await json(answer)).toMatchObject({ status: 413, limit: "token.points" });
-    // A cutout of 1000 nodes is a single task.
-    const corners = Object.fromEntries(
-      ["x", "y", "z"].flatMap((a) => [
-        [`${a}_start`, "1"],
-        [`${a}_end`, "10"],
-      ]),
-    );
-    const cutout = `${url}/api/datasets/isotropic32/cutout?${new URLSearchParams({ field: "p", T: "1", ...corners })}`;
-    const called = await fetch(cutout, { headers: by("ann") });
-    expect(await json(called)).toMatchObject({ limit: "token.points" });
-    const job = await fetch(cutout, { headers: async });
-    const events = await (await fetch(`${url}${job.headers.get("location")}/events`, { headers: by("ann") })).text();
-    expect(events).toMatch(/"state":"failed".*1000 > 200/);
+    const nodes = `${url}/api/datasets/isotropic32/nodes?what=p&frame=0&i=0:10&j=0:10&k=0:10`;
+    for (const answer of [
+      await fetch(nodes, { headers: by("ann") }),
+      await fetch(nodes, { method: "POST", headers: async }),
+    ])
+      expect(await json(answer)).toMatchObject({ limit: "token.points" });
   });
 
   it("counts jobs among the calls of a minute", async () => {
@@ -344,8 +337,7 @@ describe("a token", () => {
     // Each job: 400 points of 12 bytes, and 400 gradients of 9 numbers at 2 times.
     const bytes = 400 * 12 + 400 * 9 * 2 * 4;
     const url = await serve({ JOBS_BYTES_PER_DAY: String(3 * bytes), JOBS_AT_ONCE: "100" });
-    const call =
-      "/api/datasets/isotropic32/GetVelocityGradient?time=0.4,0.6&spatialInterpolation=None_Fd4&temporalInterpolation=None";
+    const call = "/api/datasets/isotropic32/values?what=A&time=0.4,0.6&time_method=nearest";
     const submit = () =>
       fetch(`${url}${call}`, {
         ...{ method: "POST", headers: { prefer: "respond-async", "content-type": OCTETS, accept: OCTETS } },

@@ -6,8 +6,7 @@ import { type Program, startProgram } from "../support/program.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
-const CALL =
-  "/api/datasets/isotropic32/GetVelocityGradient?time=0.4&spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP";
+const CALL = "/api/datasets/isotropic32/values?what=A&time=0.4";
 const OCTETS = "application/octet-stream";
 const POINTS = 60_000;
 const AT_ONCE = 10_000;

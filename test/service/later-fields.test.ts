@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { type Member, membersIn, operationsIn, RECORDS } from "../../src/shared/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
+import { soapRecords } from "../support/operation-questions.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -25,16 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function ask(dataset: string, operation: string, options: object, point: readonly number[]): Promise<number[]> {
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...options, points: [point] }),
-  });
-  const body = (await response.json()) as { values: number[][] };
-  expect(body.values, JSON.stringify(body)).toBeDefined();
-  return body.values[0] as number[];
-}
+const ask = async (dataset: string, operation: string, options: object, point: readonly number[]) =>
+  (await soapRecords(service.url, dataset, operation, { ...options, points: [point] }))[0] as number[];
 
 const VALUE = { time: 0, spatialInterpolation: "M2Q8", temporalInterpolation: "None" };
 const [A, B, C] = [1, Math.sqrt(2 / 3), Math.sqrt(1 / 3)];
@@ -95,69 +88,28 @@ describe("fields of the later interface", () => {
   });
 
   it("refuses fields that a filter does not take, in the words of the public service", async () => {
-    const body = JSON.stringify({ time: 0, filterwidth: 1, field: "uu", points: [point] });
-    const url = `${service.url}/api/datasets/mhd/GetBoxFilterSGStensor`;
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-    expect(((await response.json()) as { detail: string }).detail).toContain(
+    await expect(ask("mhd", "GetBoxFilterSGStensor", { time: 0, filterwidth: 1, field: "uu" }, point)).rejects.toThrow(
       'method should be called with two distinct vector fields (e.g. "ub" or "ba")',
     );
   });
 });
 
-describe("cutouts under /api", () => {
-  const cutout = (query: string, accept: string) =>
-    fetch(`${service.url}/api/datasets/mhd/cutout?${query}`, { headers: { accept } });
-
-  it("sends the stored numbers raw and as a NumPy file, with strides", async () => {
-    const query = "field=b&T=1&x_start=1&x_end=32&x_step=3&y_start=2&y_end=9&z_start=5&z_end=30&z_step=5";
-    const raw = await cutout(query, "application/octet-stream");
-    expect(raw.headers.get("fieldprobe-shape")).toBe("6,8,11,3");
-    const bytes = Buffer.from(await raw.arrayBuffer());
-    expect(bytes).toHaveLength(4 * 6 * 8 * 11 * 3);
-    const at = (k: number, j: number, i: number, c: number) => bytes.readFloatLE(4 * (((k * 8 + j) * 11 + i) * 3 + c));
-    const [xi, yj, zk] = [3 * 4 * H, (1 + 3) * H, (4 + 5 * 2) * H];
-    expect(at(2, 3, 4, 0)).toBeCloseTo(0.5 * (A * Math.sin(2 * zk) + C * Math.cos(2 * yj)), 6);
-    expect(at(2, 3, 4, 1)).toBeCloseTo(0.5 * (B * Math.sin(2 * xi) + A * Math.cos(2 * zk)), 6);
-    const npy = Buffer.from(await (await cutout(query, "application/x-npy")).arrayBuffer());
-    const start = 10 + npy.readUInt16LE(8);
-    expect(start % 64).toBe(0);
-    expect(npy.toString("latin1", 10, start)).toContain("'shape': (6, 8, 11, 3)");
-    expect(npy.subarray(start).equals(bytes)).toBe(true);
-  });
-
-  it("names fields as every other operation does, so that potential is not pressure", async () => {
-    const box = "T=1&x_start=1&x_end=2&y_start=1&y_end=2&z_start=1&z_end=2";
-    const cut = async (field: string) => {
-      const response = await fetch(`${service.url}/api/datasets/mhd/cutout?field=${field}&${box}`);
-      return { status: response.status, text: await response.text() };
-    };
-    for (const [name, letter] of [
-      ["potential", "a"],
-      ["vectorpotential", "a"],
-      ["pressure", "p"],
-      ["velocity", "u"],
-      ["magnetic", "b"],
-      ["U", "u"],
-    ] as const)
-      expect(await cut(name), name).toEqual(await cut(letter));
-    expect((await cut("potential")).text).not.toBe((await cut("pressure")).text);
-    const unknown = await cut("phlogiston");
-    expect(unknown.status).toBe(400);
-    expect(JSON.parse(unknown.text)).toMatchObject({ member: "field" });
-  });
-
-  it("takes means that wrap at the seam", async () => {
-    const query = "field=p&T=1&x_start=1&x_end=1&y_start=1&y_end=1&z_start=1&z_end=1&filter_width=3";
-    const mean = Buffer.from(await (await cutout(query, "application/octet-stream")).arrayBuffer()).readFloatLE(0);
-    const all = Buffer.from(
-      await (await cutout("field=p&T=1&x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32", "*/*")).arrayBuffer(),
-    );
-    let sum = 0;
-    for (const k of [31, 0, 1]) {
-      for (const j of [31, 0, 1]) for (const i of [31, 0, 1]) sum += all.readFloatLE(4 * ((k * N + j) * N + i));
-    }
-    expect(mean).toBeCloseTo(sum / 27, 6);
-  });
+it("nodes are the stored numbers raw and as a NumPy file, with strides", async () => {
+  const nodes = (format: string) =>
+    fetch(`${service.url}/api/datasets/mhd/nodes?what=b&frame=0&i=0:32:3&j=1:9&k=4:30:5&format=${format}`);
+  const raw = await nodes("f32");
+  expect(raw.headers.get("fieldprobe-shape")).toBe("6,8,11,3");
+  const bytes = Buffer.from(await raw.arrayBuffer());
+  expect(bytes).toHaveLength(4 * 6 * 8 * 11 * 3);
+  const at = (k: number, j: number, i: number, c: number) => bytes.readFloatLE(4 * (((k * 8 + j) * 11 + i) * 3 + c));
+  const [xi, yj, zk] = [3 * 4 * H, (1 + 3) * H, (4 + 5 * 2) * H];
+  expect(at(2, 3, 4, 0)).toBeCloseTo(0.5 * (A * Math.sin(2 * zk) + C * Math.cos(2 * yj)), 6);
+  expect(at(2, 3, 4, 1)).toBeCloseTo(0.5 * (B * Math.sin(2 * xi) + A * Math.cos(2 * zk)), 6);
+  const npy = Buffer.from(await (await nodes("npy")).arrayBuffer());
+  const start = 10 + npy.readUInt16LE(8);
+  expect(start % 64).toBe(0);
+  expect(npy.toString("latin1", 10, start)).toContain("'shape': (6, 8, 11, 3)");
+  expect(npy.subarray(start).equals(bytes)).toBe(true);
 });
 
 describe("requests as the MATLAB toolbox writes them: SOAP 1.1 by hand, numbers with ten decimals, regular expressions on the answer", () => {

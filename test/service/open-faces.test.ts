@@ -56,11 +56,12 @@ afterAll(() => service.close());
 
 const ask = { StartTime: 0, dt: 0.001, nt: 500, spatialInterpolation: "Lag4" } as const;
 
-async function post(path: string, more: object = {}): Promise<{ status: number; body: Record<string, unknown> }> {
-  const response = await fetch(`${service.url}/api/datasets/${path}`, {
+async function post(dataset: string, more: object = {}): Promise<{ status: number; body: Record<string, unknown> }> {
+  const question = { time: "0:0.5", step: 0.001, method: "Lag4", integrator: "heun", last: true, points };
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/paths`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...ask, ...more, points }),
+    body: JSON.stringify({ ...question, ...more }),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
@@ -80,54 +81,37 @@ describe("open faces", () => {
     expect(failed).toMatchObject({ code: "OutOfRange", member: "points[0].x" });
     const step = Math.ceil(EXIT / ask.dt);
     expect((failed as ClientError).message).toContain(`Particle 0 leaves the domain in step ${step}, after time 0.47`);
-    expect((failed as ClientError).message).toContain(
-      "openFaces=stop (in the query string of /api; fieldprobe paths: open_faces=stop)",
-    );
+    expect((failed as ClientError).message).toContain("Ask paths (of /api, or fieldprobe paths) with open_faces=stop");
   });
 
-  it("fail a query of /api in the same words, and name the parameter's values", async () => {
-    expect(await post("stream/GetPosition")).toMatchObject({ status: 422, body: { member: "points[0].x" } });
-    expect(await post("stream/GetPosition?openFaces=fail")).toMatchObject({ status: 422 });
-    expect(await post("stream/GetPosition?openFaces=vanish")).toMatchObject({
+  it("fail a query of /api where it asks for that, and name the choices", async () => {
+    for (const dataset of ["stream", "stopping"])
+      expect(await post(dataset, { open_faces: "fail" })).toMatchObject({
+        status: 422,
+        body: { member: "points[0].x" },
+      });
+    expect(await post("stream", { open_faces: "vanish" })).toMatchObject({
       status: 400,
-      body: { detail: "openFaces must be one of fail, stop.", member: "openFaces" },
-    });
-    expect(await post("stopping/GetPosition?openFaces=fail")).toMatchObject({ status: 422 });
-    expect(await post("stream/GetPosition", { openFaces: "stop" })).toMatchObject({
-      status: 400,
-      body: {
-        detail: 'openFaces belongs in the query string, as in "?openFaces=stop", not in the body.',
-        member: "openFaces",
-      },
+      body: { member: "open_faces", detail: expect.stringContaining("fail") },
     });
   });
 
-  it("stop particles where /api asks for it, with the time of the exit, null inside", async () => {
-    for (const path of ["stream/GetPosition?openFaces=stop", "stopping/GetPosition"]) {
-      const { body } = await post(path);
-      expect(body.components).toEqual(["x", "y", "z", "exit"]);
-      const values = (body.values as number[][]).flat();
+  it("stop particles by default, with the time of the exit, null inside", async () => {
+    for (const dataset of ["stream", "stopping"]) {
+      const { columns, rows } = (await post(dataset)).body as { columns: { name: string }[]; rows: number[][] };
+      expect(columns.map(({ name }) => name)).toEqual(["particle", "t", "x", "y", "z", "exit"]);
+      const values = rows.flatMap((row) => row.slice(2));
       expectPositions(values, 4);
       expect(Math.abs((values[3] as number) - EXIT)).toBeLessThan(2e-6);
       expect(values[7]).toBeNull();
     }
   });
 
-  it("are told on the way by trajectories", async () => {
-    const { body } = await post("stream/trajectories?every=100&openFaces=stop");
-    const [first] = body.values as number[][][];
-    expect(first?.map((record) => record[3])).toEqual([null, null, null, null, null, expect.closeTo(EXIT, 5)]);
-    expect(first?.at(-1)?.[0]).toBe(2);
-  });
-
-  it("stop particles of the typed client, however many requests it makes", async () => {
-    const single = await connect(service.url, { pointsPerRequest: 1 });
-    const answer = await single.stopAtOpenFaces("GetPosition", { dataset: "stream", ...ask, points });
-    expect(answer.components).toEqual(["x", "y", "z", "exit"]);
-    expectPositions(answer.values, 4);
-    expect(answer.values[7]).toBeNaN();
-    const wrong = single.stopAtOpenFaces("GetPosition", { dataset: "nowhere", ...ask, points });
-    await expect(wrong).rejects.toMatchObject({ code: "UnknownDataset" });
+  it("are told on the way", async () => {
+    const { rows } = (await post("stream", { every: 100, last: false })).body as { rows: number[][] };
+    const first = rows.filter(([particle]) => particle === 0);
+    expect(first.map((row) => row[5])).toEqual([null, null, null, null, null, expect.closeTo(EXIT, 5)]);
+    expect(first.at(-1)?.[2]).toBe(2);
   });
 
   it("answer SOAP with the place of the exit where the dataset says stop", async () => {

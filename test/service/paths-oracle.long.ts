@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { scatter } from "../support/accuracy.js";
+import { pathEnds } from "../support/operation-questions.js";
 import { determinant } from "../support/path-accuracy.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -77,16 +78,14 @@ async function distances(
   more: object,
 ) {
   const asked = {
-    dataset: "isotropic32",
     StartTime: start,
     EndTime: end,
     dt: 1 / 256,
     spatialInterpolation: method,
     points,
   };
-  const { values, components } = await client.track("GetPositionByEnd", { ...asked, ...more } as never);
-  const off = (i: number) =>
-    [0, 1, 2].map((c) => (values[components.length * i + c] as number) - (truth[i]?.[c] as number));
+  const ends = await pathEnds(client, "isotropic32", { ...asked, ...more });
+  const off = (i: number) => [0, 1, 2].map((c) => (ends[i]?.[c] as number) - (truth[i]?.[c] as number));
   return points.map((_, i) => Math.hypot(...off(i)));
 }
 

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
+import { soapRecords } from "../support/operation-questions.js";
 import { serveTestData } from "../support/service.js";
 
 let service: RunningService;
@@ -11,18 +12,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 it("GetForce and cutouts of the force answer 1 along x at any point and time", async () => {
-  const answer = await fetch(`${service.url}/api/datasets/turbulent-channel/GetForce`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      ...{ time: 0.1, spatialInterpolation: "None", temporalInterpolation: "None" },
-      points: [
-        [0, -1, 0],
-        [1, 0.5, 7],
-      ],
-    }),
-  });
-  expect(((await answer.json()) as { values: number[][] }).values).toEqual([
+  const points = [
+    [0, -1, 0],
+    [1, 0.5, 7],
+  ];
+  const asked = { time: 0.1, spatialInterpolation: "None", temporalInterpolation: "None", points };
+  expect(await soapRecords(service.url, "turbulent-channel", "GetForce", asked)).toEqual([
     [1, 0, 0],
     [1, 0, 0],
   ]);

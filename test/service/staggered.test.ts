@@ -4,13 +4,12 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { unzipSync } from "fflate";
 import { File } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { askEarlier } from "../support/earlier-questions.js";
-import { operationValues } from "../support/operation-questions.js";
+import { operationValues, pathEnds, soapRecords } from "../support/operation-questions.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
@@ -104,19 +103,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Values at points are asked as questions, all else as operations. */
-async function ask(dataset: string, operation: string, members: object): Promise<number[][]> {
+/** Values at points are asked as questions, all else over SOAP. */
+function ask(dataset: string, operation: string, members: object): Promise<number[][]> {
   const asked = { time: 0, temporalInterpolation: "None", ...members };
-  if (/^Get(Velocity|Field)(Gradient)?$/.test(operation))
-    return operationValues(service.url, dataset, operation, asked);
-  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(asked),
-  });
-  const body = (await response.json()) as { values: number[][]; detail: string };
-  if (body.values === undefined) throw new Error(body.detail);
-  return body.values;
+  const isValue = /^Get(Velocity|Field)(Gradient)?$/.test(operation);
+  return (isValue ? operationValues : soapRecords)(service.url, dataset, operation, asked);
 }
 
 const random = generator(7);
@@ -216,9 +207,8 @@ describe.each(Object.keys(WAYS) as Way[])("%s", (way) => {
 
   it("moves particles as the exact velocity does", async () => {
     const starts = points.slice(0, 20).map(([x, y]) => [x, y, period(way) / 2]);
-    const moved = await ask(`${way}40`, "GetPosition?integrator=rk4", {
-      ...{ time: undefined, temporalInterpolation: undefined, StartTime: 0, dt: 0.1, nt: 5 },
-      ...{ spatialInterpolation: "Lag6", points: starts },
+    const moved = await pathEnds(service.url, `${way}40`, {
+      ...{ StartTime: 0, dt: 0.1, nt: 5, integrator: "rk4", spatialInterpolation: "Lag6", points: starts },
     });
     const speed = (place: Place) => [0, 1, 2].map((c) => valueIn(way, c)(place));
     for (const [i, start] of starts.entries()) {
@@ -270,42 +260,6 @@ describe("a staggered dataset", () => {
       points,
     })) as [[number]];
     expect(w).toBe((await ask("levels40", "GetVelocity", { spatialInterpolation: "Lag8", points }))[0]?.[2]);
-  });
-
-  it("gives cutouts of each component at its own nodes", async () => {
-    const box = "x_start=2&x_end=2&y_start=3&y_end=3&z_start=1&z_end=2";
-    const answer = await fetch(`${service.url}/api/datasets/levels20/cutout?field=u&T=1&${box}`);
-    const floats = [...new Float32Array(await answer.arrayBuffer())];
-    const [x, y] = [L / 20, (2 * L) / 20];
-    const z = (k: number, c: number) => (DEPTH / 20) * (k + (c === 2 ? 0 : 0.5));
-    for (const k of [0, 1])
-      for (const c of [0, 1, 2]) expect(floats[3 * k + c]).toBeCloseTo(FIELDS[c as 0]({ x, y, z: z(k, c) }), 6);
-    expect(JSON.parse(answer.headers.get("fieldprobe-nodes") ?? "null")[2]).toMatchObject({ of: "velocity.z" });
-  });
-
-  it("has a cutout of each component at its own nodes as NetCDF and as NumPy arrays", async () => {
-    const path = `${service.url}/api/datasets/levels20/cutout?field=u&T=1&region.start=1,2,0&region.end=3,4,2`;
-    const values = new Float32Array(await (await fetch(path)).arrayBuffer());
-    const name = join(scratchFolder(), "cutout.nc");
-    const answer = await fetch(path, { headers: { accept: "application/netcdf" } });
-    writeFileSync(name, Buffer.from(await answer.arrayBuffer()));
-    const file = new File(name, "r");
-    const variable = (of: string) =>
-      file.get(of) as unknown as { value: Float32Array; get_attached_scales(d: number): string[] };
-    for (const [c, of] of ["velocity_x", "velocity_y", "velocity_z"].entries()) {
-      expect(variable(of).value).toEqual(values.filter((_, i) => i % 3 === c));
-      expect(variable(of).get_attached_scales(0)).toEqual([c === 2 ? "/z_of_velocity_z" : "/z"]);
-    }
-    const [centres, faces] = [variable("z").value, variable("z_of_velocity_z").value];
-    file.close();
-    expect(centres[0]).toBeCloseTo(DEPTH / 40, 12);
-    expect(centres[1]).toBeCloseTo((3 * DEPTH) / 40, 12);
-    expect(faces[0]).toBeCloseTo(0, 12);
-    expect(faces[1]).toBeCloseTo(DEPTH / 20, 12);
-    const archive = unzipSync(
-      Buffer.from(await (await fetch(path, { headers: { accept: "application/x-npz" } })).arrayBuffer()),
-    );
-    expect(Object.keys(archive)).toEqual(expect.arrayContaining(["values.npy", "z.npy", "z_of_velocity_z.npy"]));
   });
 
   it("gives the stored nodes of a component, and says which ones there are of a vector", async () => {
@@ -369,7 +323,7 @@ describe("a staggered dataset", () => {
       expect(stress[at]).toBeCloseTo(mean((row) => u(row) * v(row)) - mean(u) * mean(v), 5);
     }
     expect(Math.max(...stress.map(Math.abs))).toBeGreaterThan(0.01);
-    const sampled = `slice?field=sgsxz&time=0&temporalInterpolation=None&filterlength=${length}&axis=z&at=${DEPTH / 2}&nodes=2`;
+    const sampled = `grid?what=tau[0][2]&time=0&time_method=nearest&filter=box:${length}&z=${DEPTH / 2}&samples=2`;
     expect((await fetch(`${service.url}/api/datasets/${name}/${sampled}`)).status).toBe(200);
   });
 
@@ -394,7 +348,7 @@ describe("a staggered dataset", () => {
     expect(found.some(([, , z]) => z === 1 || z === 21)).toBe(true);
 
     const name = join(scratchFolder(), "theta.h5");
-    const sent = await fetch(`${service.url}/api/datasets/offsets20/cutout.h5?fields=theta`);
+    const sent = await fetch(`${service.url}/api/datasets/offsets20/nodes?what=theta&frame=0&format=h5`);
     writeFileSync(name, Buffer.from(await sent.arrayBuffer()));
     const file = new File(name, "r");
     const { shape } = file.get("theta_0001") as unknown as { shape: number[] };
@@ -438,8 +392,8 @@ describe("a staggered dataset", () => {
       })
     ).text();
     expect(text).toContain("velocity has its own nodes: ask for values at points");
-    const file = await fetch(`${service.url}/api/datasets/levels20/cutout.h5?fields=velocity`);
-    expect(await file.text()).toContain("velocity has its own nodes, which this file cannot state");
+    const file = await fetch(`${service.url}/api/datasets/levels20/nodes?what=u&frame=0&format=h5`);
+    expect(await file.text()).toContain("u lies on nodes of its own");
     const view = await (await fetch(`${service.url}/zarr/levels20/.zmetadata`)).text();
     expect(view).toContain("theta/.zarray");
     expect(view).not.toContain("velocity/.zarray");

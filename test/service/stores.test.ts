@@ -68,27 +68,27 @@ describe("a dataset behind HTTP", () => {
 
   const ask = (dataset: string, signal?: AbortSignal): Promise<Response> => {
     const points = Array.from({ length: 200 }, (_, i) => [1 + (i % 9), 1 + ((7 * i) % 8), 1 + ((3 * i) % 9)]);
-    const body = { time: 0.5, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP", points };
+    const body = { time: 0.5, method: "Lag4", points };
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
       ...(signal && { signal }),
     };
-    return fetch(`${service.url}/api/datasets/${dataset}/GetVelocity`, init);
+    return fetch(`${service.url}/api/datasets/${dataset}/values`, init);
   };
   const text = async (path: string) => (await fetch(service.url + path)).text();
 
   it("has the values of its copy in a folder, to the bit", async () => {
     const [near, far] = await Promise.all(["near", "far"].map(async (name) => (await ask(name)).json()));
-    expect(near.values).toHaveLength(200);
-    expect(far.values).toEqual(near.values);
+    expect(near.rows).toHaveLength(200);
+    expect(far.rows).toEqual(near.rows);
   });
 
   it("may be an HDF5 file, and answers what the page asks for", async () => {
     const [near, far] = await Promise.all(["file", "far-file"].map(async (name) => (await ask(name)).json()));
-    expect(near.values).toHaveLength(200);
-    expect(far.values).toEqual(near.values);
+    expect(near.rows).toHaveLength(200);
+    expect(far.rows).toEqual(near.rows);
     const described = JSON.parse(await text("/api/datasets"));
     expect(JSON.stringify(described)).toContain("far-file");
     await expect.poll(() => text("/readyz")).toContain("far-file.h5: answers");
@@ -106,16 +106,12 @@ describe("a dataset behind HTTP", () => {
         expect(answer.status).toBe(200);
         return Buffer.from(await answer.arrayBuffer());
       };
-      for (const plane of [
-        "field=ux&axis=z&at=3&time=0.5",
-        "field=uz&axis=x&at=4.5&time=1",
-        "field=vorticity&axis=y&at=2&time=2",
-      ]) {
-        const slice = await bytesOf(near, `slice?${plane}`);
+      for (const plane of ["what=u.x&z=3&time=0.5", "what=u.z&x=4.5&time=1", "what=norm(omega)&y=2&time=2"]) {
+        const slice = await bytesOf(near, `grid?${plane}`);
         expect(slice.length).toBeGreaterThan(100);
-        expect((await bytesOf(far, `slice?${plane}`)).equals(slice)).toBe(true);
+        expect((await bytesOf(far, `grid?${plane}`)).equals(slice)).toBe(true);
       }
-      const box = "cutout.h5?fields=velocity&start=2,1,3&end=9,10,8&frames=2,2";
+      const box = "nodes?what=u&i=1:9&j=0:10&k=2:8&frame=1&format=h5";
       const nodesOf = async (name: string) => {
         const path = join(SCRATCH, `${name}-cut.h5`);
         writeFileSync(path, await bytesOf(name, box, "*/*"));
@@ -149,37 +145,21 @@ describe("a dataset behind HTTP", () => {
   });
 
   const few = [1, 2, 3].map((k) => [k, 2 * k, 3 * k]);
+  const PATHS = { time: "0.5:0.5008", step: 0.0001, method: "Lag4", last: true, points: few };
   const DOORS: readonly (readonly [string, string, object | null])[] = [
-    [
-      "a search",
-      "GetThreshold?field=u&time=1&threshold=0&spatialInterpolation=None&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11",
-      {},
-    ],
-    [
-      "a filter in layers",
-      "GetBoxFilterVelocity?time=1&filterlength=3&nlayers=1&temporalInterpolation=PCHIP",
-      { points: few },
-    ],
-    ["a filter over cubes", "GetBoxFilter?field=velocity&time=1&filterwidth=3", { points: few }],
-    ["tracking", "GetPosition?StartTime=0.5&spatialInterpolation=Lag4&dt=0.0001&nt=8", { points: few }],
-    [
-      "adaptive tracking",
-      "GetPosition?StartTime=0.5&spatialInterpolation=Lag4&dt=0.0001&nt=8&integrator=dopri5",
-      { points: few },
-    ],
-    ["a cutout", "cutout?field=u&T=1&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11", null],
-    [
-      "means of a cutout",
-      "cutout?field=u&T=1&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11&filter_width=3",
-      null,
-    ],
+    ["a search", "find?what=norm(u)&time=1&format=csv", null],
+    ["a box filter", "values", { what: "filter(u)", filter: "box:3", time: 1, points: few }],
+    ["tracking", "paths", PATHS],
+    ["adaptive tracking", "paths", { ...PATHS, integrator: "dopri5" }],
+    ["nodes", "nodes?what=u&frame=0&format=f32", null],
+    ["gradients at nodes", "nodes?what=A&frame=0&format=f32", null],
   ];
   const atDoor = (name: string, path: string, body: object | null, signal?: AbortSignal): Promise<Response> =>
     fetch(`${service.url}/api/datasets/${name}/${path}`, {
       ...(signal && { signal }),
       ...(body && {
         method: "POST",
-        headers: { "content-type": "application/json", accept: "application/octet-stream" },
+        headers: { "content-type": "application/json", accept: "text/csv" },
         body: JSON.stringify(body),
       }),
     });

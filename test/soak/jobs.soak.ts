@@ -9,7 +9,7 @@ import { scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const POINTS = Number(process.env.SOAK_POINTS ?? 1e8);
-const CALL = "/api/datasets/isotropic32/GetVelocity?time=0.4&spatialInterpolation=Lag8&temporalInterpolation=None";
+const CALL = "/api/datasets/isotropic32/values?what=u&time=0.4&method=Lag8&time_method=nearest";
 const OCTETS = "application/octet-stream";
 const folder = scratchFolder();
 
@@ -28,7 +28,7 @@ it("survives three kill -9", async () => {
   });
   const { id } = (await made.json()) as { id: string };
   const headers = { prefer: "respond-async", accept: OCTETS };
-  const accepted = await fetch(`${program.url}${CALL}&input=${id}`, { method: "POST", headers });
+  const accepted = await fetch(`${program.url}${CALL}&points.input=${id}`, { method: "POST", headers });
   const location = accepted.headers.get("location") as string;
   let progress = 0;
   for (let death = 0; death <= 3; death++) {

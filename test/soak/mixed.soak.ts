@@ -10,7 +10,6 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { OPERATIONS } from "../../src/shared/operations.js";
 import { type Program, startProgram } from "../support/program.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -117,32 +116,22 @@ function questions(): Question[] {
       asked.push(soap(version, `Hessian ${count}`, hessian.replaceAll("GetVelocity", "GetVelocityHessian")));
     }
   }
-  const interpolated = OPERATIONS.filter(({ family, fields }) => family === "points" && fields.length > 0).slice(0, 10);
-  for (const { name } of interpolated) {
-    const method = /Gradient|Hessian|Laplacian/.test(name) ? "Fd4Lag4" : "Lag6";
-    const query = `time=0.31&spatialInterpolation=${method}&temporalInterpolation=PCHIP`;
-    for (const type of ["application/json", "application/octet-stream", "text/csv"]) {
-      asked.push(api(`datasets/isotropic32/${name}?${query}`, type, 200));
-    }
-  }
-  const track = "datasets/isotropic32/GetPosition?StartTime=0.1&dt=0.001&spatialInterpolation=Lag4&nt=";
-  const box = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
+  for (const what of ["u", "p", "u,p", "A", "grad(p)", "hess(u)", "hess(p)", "lap(u)", "Q", "norm(omega)"])
+    for (const type of ["application/json", "application/vnd.apache.parquet", "text/csv"])
+      asked.push(api(`datasets/isotropic32/values?what=${what}&time=0.31&method=Lag6`, type, 200));
+  const paths = "datasets/isotropic32/paths?step=0.001&method=Lag4&last&time=0.1";
   const octets = "application/octet-stream";
-  const sampled = "time=0.3&nodes=40";
+  const sampled = "time=0.3&samples=40&what=norm(u)";
   asked.push(
-    api(`${track}50`, "application/json", 100),
-    api(`${track}2000`, octets, 300),
-    api(
-      "datasets/isotropic32/GetBoxFilterVelocity?time=0.3&filterlength=1.5&nlayers=2&temporalInterpolation=None",
-      octets,
-      20,
-    ),
+    api(`${paths}:0.15`, "application/json", 100),
+    api(`${paths}:2.1`, octets, 300),
+    api("datasets/isotropic32/values?what=filter(u)&filter=box:1.5&time=0.3&time_method=nearest", octets, 20),
     page("/api/datasets", "application/json"),
     page("/api/datasets/isotropic32", "application/json"),
-    page(`/api/datasets/isotropic32/slice?field=speed&axis=z&at=1&${sampled}`, octets),
-    page(`/api/datasets/isotropic32/slice?field=speed&axis=x&at=2&${sampled}`, "image/png"),
-    page(`/api/datasets/isotropic32/volume?field=speed&${sampled}`, octets),
-    page(`/api/datasets/isotropic32/cutout?field=u&T=2&${box}`, octets),
+    page(`/api/datasets/isotropic32/grid?z=1&${sampled}`, octets),
+    page(`/api/datasets/isotropic32/grid?x=2&${sampled}`, "image/png"),
+    page(`/api/datasets/isotropic32/grid?${sampled}`, octets),
+    page(`/api/datasets/isotropic32/nodes?what=u&frame=1`, octets),
     page("/"),
     page("/api/openapi.json"),
     page("/events?per_page=50"),
@@ -152,7 +141,7 @@ function questions(): Question[] {
     page(`${PATH}?wsdl`),
   );
   for (const name of ["replaced", "cut"]) {
-    const path = `datasets/${name}/GetVelocity?time=0.1&spatialInterpolation=Lag8&temporalInterpolation=None`;
+    const path = `datasets/${name}/values?what=u&time=0.1&method=Lag8&time_method=nearest`;
     asked.push({ ...api(path, octets, 2_000), changed: true }, { ...api(path, octets, 3), changed: true });
   }
   return asked;

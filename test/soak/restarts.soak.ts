@@ -29,7 +29,7 @@ const JOB_POINTS = 65_000;
 const DISKS = { state: 16, results: 4, cache: 4 } as const;
 const OCTETS = "application/octet-stream";
 const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
-const JOB = "/api/datasets/isotropic32/GetVelocity?time=0.4&spatialInterpolation=Lag6&temporalInterpolation=None";
+const JOB = "/api/datasets/isotropic32/values?what=u&time=0.4&method=Lag6&time_method=nearest";
 const NOW = "2026-10-20T12:00:00Z";
 const COMMON = { EVENTS_NOW: NOW, WORKERS: "2", LOG_LEVEL: "warn", QUERY_POINTS: "70000", SHUTDOWN_GRACE_MS: "3000" };
 
@@ -112,14 +112,14 @@ function check(
 }
 
 function questions(): Question[] {
-  const local = "datasets/isotropic32/GetVelocity?time=0.3&spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
-  const remote = "datasets/remote/GetVelocity?time=0.5&spatialInterpolation=Lag4&temporalInterpolation=PCHIP";
-  const gradient = local.replace("GetVelocity", "GetVelocityGradient").replace("Lag8", "Fd4Lag4");
+  const local = "datasets/isotropic32/values?what=u&time=0.3&method=Lag8";
+  const remote = "datasets/remote/values?what=u&time=0.5&method=Lag4";
+  const gradient = "datasets/isotropic32/values?what=A&time=0.3";
   return [
     ...[1, 200, 5_000].flatMap((points) => [api(local, OCTETS, points), api(remote, OCTETS, points)]),
     ...["text/csv", "application/json"].map((type) => api(gradient, type, 5_000)),
-    page("/api/datasets/isotropic32/slice?field=speed&axis=z&at=1&time=0.3&nodes=40", OCTETS),
-    page("/api/datasets/isotropic32/cutout.h5?frames=1,1"),
+    page("/api/datasets/isotropic32/grid?what=norm(u)&z=1&time=0.3&samples=40", OCTETS),
+    page("/api/datasets/isotropic32/nodes?what=u&frame=0&format=f32"),
   ].map((question) => ({ ...question, name: `query ${question.path}` }));
 }
 

@@ -68,12 +68,12 @@ function arrays(): Record<string, ArraySpec> {
 
 /** Asks again and again, as late as the service says, and a second after each answer. */
 async function askPolitely(dataset: string, signal: AbortSignal, statuses: Record<string, number>): Promise<void> {
-  const url = `${program.url}/api/datasets/${dataset}/GetVelocity`;
+  const url = `${program.url}/api/datasets/${dataset}/values`;
   const headers = { "content-type": "application/json" };
   while (!signal.aborted) {
     const time = ((next[dataset] ?? 0) + 1) % FRAMES;
     next[dataset] = time;
-    const point = { time, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: [[3.5, 3.5, 3.5]] };
+    const point = { time, method: "Lag4", time_method: "nearest", points: [[3.5, 3.5, 3.5]] };
     const since = performance.now();
     const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(point), signal }).catch(() => null);
     if (answer === null) return;

@@ -127,7 +127,9 @@ async function errorsAt(
     const errors: number[] = [];
     for (const spatialInterpolation of methods) {
       const request = { dataset, time, spatialInterpolation, temporalInterpolation: "None", points };
-      errors.push(relativeError((await (client[operation] as Method)(request)).values, values));
+      errors.push(
+        relativeError((await (client[operation as keyof FieldClient] as unknown as Method)(request)).values, values),
+      );
     }
     table.push(errors);
   }
@@ -245,7 +247,7 @@ export async function measureFilters(
 ): Promise<readonly number[]> {
   const answer = async (operation: OperationName, points: Float32Array) => {
     const request = { dataset, time, filterlength, nlayers: 1, temporalInterpolation: "None", points };
-    return (await (client[operation] as Method)(request)).values;
+    return (await (client[operation as keyof FieldClient] as unknown as Method)(request)).values;
   };
   const side = Math.fround(filterlength);
   const points = scatter(counts.linear);

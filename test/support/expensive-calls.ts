@@ -4,9 +4,6 @@ import { rawPost } from "./raw-http.js";
 import { envelope, getVelocity, items } from "./soap-service.js";
 
 const OCTETS = "application/octet-stream";
-const TIME = "time=0.31&temporalInterpolation=PCHIP";
-const WHOLE = "x_start=1&x_end=64&y_start=1&y_end=64&z_start=1&z_end=64";
-const TRACK = "StartTime=0.1&spatialInterpolation=Lag8";
 
 /** A call, by what it is called in a report. */
 export interface ExpensiveCall {
@@ -38,9 +35,13 @@ function request(path: string, headers: readonly string[], body: Buffer): Buffer
 /** Every call; they take some hundred megabytes, so that those made for one should be dropped before the next. */
 export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
   const path = (rest: string): string => `/api/datasets/${dataset}/${rest}`;
-  const atPoints = (operation: string, query: string, points = 1_000_000, accept = OCTETS): ExpensiveCall => ({
-    name: `${operation} ${query.replace(`&${TIME}`, "")}, ${points} points, ${accept}`,
-    bytes: request(path(`${operation}?${query}`), [`Content-Type: ${OCTETS}`, `Accept: ${accept}`], floats(points)),
+  const atPoints = (
+    query: string,
+    points = 1_000_000,
+    accept = query.includes("what=u,p") ? "text/csv" : OCTETS,
+  ): ExpensiveCall => ({
+    name: `values ${query}, ${points} points, ${accept}`,
+    bytes: request(path(`values?${query}&time=0.31`), [`Content-Type: ${OCTETS}`, `Accept: ${accept}`], floats(points)),
   });
   const get = (rest: string, accept = "*/*"): ExpensiveCall => ({
     name: `${rest} ${accept}`,
@@ -51,74 +52,62 @@ export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
     bytes: request(rest, ["Content-Type: application/json", `Accept: ${accept}`], Buffer.from(JSON.stringify(body))),
   });
 
-  for (const method of ["Lag8", "M4Q14"]) yield atPoints("GetVelocity", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Lag8", "M2Q14"])
-    yield atPoints("GetVelocityAndPressure", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Fd4Lag4", "None_Fd8", "M1Q14", "M4Q14"])
-    yield atPoints("GetVelocityGradient", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Fd4Lag4", "None_Fd8", "M2Q14", "M4Q14"])
-    yield atPoints("GetVelocityHessian", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Fd4Lag4", "None_Fd8"])
-    yield atPoints("GetVelocityLaplacian", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["None_Fd4", "None_Fd6", "None_Fd8"])
-    yield atPoints("GetLaplacianOfGradient", `field=velocity&spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Fd4Lag4", "M4Q14"])
-    yield atPoints("GetPressureGradient", `spatialInterpolation=${method}&${TIME}`);
-  for (const method of ["Fd4Lag4", "M4Q14"])
-    yield atPoints("GetPressureHessian", `spatialInterpolation=${method}&${TIME}`);
-  yield atPoints("GetInvariant", `spatialInterpolation=M2Q14&${TIME}`);
-  yield atPoints("GetVelocity", `spatialInterpolation=Lag8&${TIME}`, 1_000_000, "text/csv");
-  yield atPoints("GetVelocity", `spatialInterpolation=Lag8&${TIME}`, 1_000_000, "application/json");
+  for (const method of ["Lag8", "M4Q14"]) yield atPoints(`what=u&method=${method}`);
+  for (const method of ["Lag8", "M2Q14"]) yield atPoints(`what=u,p&method=${method}`);
+  for (const what of ["A", "hess(u)"])
+    for (const method of ["Fd4Lag4", "Fd8", "M2Q14", "M4Q14"]) yield atPoints(`what=${what}&derivatives=${method}`);
+  for (const what of ["lap(u)", "lap(A)"])
+    for (const method of ["Fd4", "Fd8"]) yield atPoints(`what=${what}&derivatives=${method}`);
+  for (const what of ["grad(p)", "hess(p)"])
+    for (const method of ["Fd4Lag4", "M4Q14"]) yield atPoints(`what=${what}&derivatives=${method}`);
+  yield atPoints("what=Q,R&derivatives=M2Q14", 1_000_000, "text/csv");
+  yield atPoints("what=u", 1_000_000, "text/csv");
+  yield atPoints("what=u", 1_000_000, "application/json");
+  for (const what of ["filter(u)", "filter(p)", "filter(A)", "tau"])
+    yield atPoints(`what=${what}&filter=box:3`, 10_000, "text/csv");
 
-  const layers = "time=0.31&temporalInterpolation=PCHIP&filterlength";
-  yield atPoints("GetBoxFilterVelocity", `${layers}=3&nlayers=1`, 10_000);
-  yield atPoints("GetBoxFilterPressure", `${layers}=3&nlayers=1`, 10_000);
-  yield atPoints("GetBoxFilterVelocityGradient", `${layers}=3&nlayers=1`, 10_000);
-  yield atPoints("GetBoxFilterSGSStress", `${layers}=3&nlayers=1`, 10_000);
-  yield atPoints("GetBoxFilterSGSStress", `${layers}=3&nlayers=5`, 50);
-  yield atPoints("GetBoxFilter", "field=velocity&time=0.31&filterwidth=3", 16_000);
-  yield atPoints("GetBoxFilterSGSsymtensor", "field=velocity&time=0.31&filterwidth=3", 16_000);
-  yield atPoints("GetBoxFilterGradient", "field=velocity&time=0.31&filterwidth=1&spacing=0.3", 50_000);
+  const paths = (rest: string, count: number): ExpensiveCall => ({
+    name: `paths ${rest}, ${count} particles`,
+    bytes: request(path(`paths?method=Lag8&${rest}`), [`Content-Type: ${OCTETS}`, `Accept: ${OCTETS}`], floats(count)),
+  });
+  yield paths("time=0.1:0.15&step=0.0001&integrator=heun&last", 100_000);
+  yield paths("time=0.1:0.105&step=0.0001&integrator=heun&last", 1_000_000);
+  yield paths("time=0.1:0.15&step=0.000000001&integrator=heun&last", 1);
+  yield paths("time=0.1:0.125&step=0.0001&integrator=rk4&last", 100_000);
+  yield paths("time=0.1:0.2&step=0.001&drag=0.1&last", 100_000);
+  yield paths("time=0.1:0.116&step=0.0001&integrator=dopri5&last", 100_000);
+  yield paths("time=0.1:0.15&step=0.0001&integrator=heun&every=10", 30_000);
 
-  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=500`, 100_000);
-  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=50`, 1_000_000);
-  yield atPoints("GetPosition", `${TRACK}&dt=1e-9&nt=50000000`, 1);
-  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=250&integrator=rk4`, 100_000);
-  yield atPoints("GetPositionInertialParticle", `${TRACK}&EndTime=0.2&Tp=0.1`, 100_000);
-  yield atPoints("GetPositionParticleControl", `${TRACK}&EndTime=0.2`, 100_000);
-  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=160&integrator=dopri5`, 100_000);
-  yield atPoints("trajectories", `${TRACK}&dt=0.0001&nt=500&every=10`, 30_000);
-
-  for (const [field, method] of [
-    ["vorticity", "None_Fd8"],
-    ["q", "None_Fd8"],
-    ["u", "None"],
-  ] as const) {
-    const asked = `GetThreshold?field=${field}&time=0.3&threshold=0&spatialInterpolation=${method}&${WHOLE}`;
-    yield json(`GetThreshold ${field}`, path(asked), {});
-  }
-  yield get(`cutout?field=u&T=1&${WHOLE}`);
-  yield get(`cutout?field=u&T=1&${WHOLE}&filter_width=31`);
-  yield get("cutout.h5?frames=1,3");
-  yield get("volume?field=Q&time=0.31&nodes=125");
-  yield get("volume?field=vorticity&time=0.31&method=M4Q14&nodes=125");
-  yield get("slice?field=vorticity&time=0.31&axis=z&at=1&nodes=1400", "image/png");
-  yield get("slice?field=strain&time=0.31&axis=x&at=1&nodes=1400", "image/png");
+  for (const where of ["norm(omega)>0", "Q>0", "norm(u)>0"])
+    yield get(`find?where=${encodeURIComponent(where)}&what=p&frame=1&limit=1000`);
+  yield get("nodes?what=u&frame=0:3&format=h5");
+  yield get("nodes?what=A&frame=0&format=csv");
+  yield get("nodes?what=norm(omega)&frame=0:3&format=f32");
+  yield get("grid?what=Q&time=0.31&samples=125");
+  yield get("grid?what=norm(omega)&time=0.31&derivatives=M4Q14&samples=125");
+  yield get("grid?what=norm(omega)&time=0.31&z=1&samples=1400", "image/png");
+  yield get("grid?what=norm(S)&time=0.31&x=1&samples=1400", "image/png");
 
   const points = triples(1_000_000);
   yield {
     name: "SOAP GetVelocity, 1000000 points",
     bytes: Buffer.from(rawPost("1.1", soapOf(dataset, points), CLOSE)),
   };
-  const most = { points: points.slice(0, 250_000) };
-  yield json("JSON GetVelocity, 250000 points", path(`GetVelocity?spatialInterpolation=Lag8&${TIME}`), most);
+  yield json(
+    "JSON values, 250000 points",
+    path("values"),
+    { what: "u", time: 0.31, points: points.slice(0, 250_000) },
+    "text/csv",
+  );
   const few = points.slice(0, 1_000);
-  const query = { dataset, operation: "GetVelocityHessian", spatialInterpolation: "M2Q14", points: few };
-  const timed = { ...query, time: 0.31, temporalInterpolation: "PCHIP" };
-  yield json("a batch of 64 Hessians", "/api/batch", { queries: Array(64).fill(timed) }, "application/json");
-  const list = { time: Array.from({ length: 12_000 }, (_, i) => (i % 5) / 10), points: points.slice(0, 160) };
-  const lists = path("GetVelocity?spatialInterpolation=Lag8&temporalInterpolation=PCHIP");
-  yield json("GetVelocity at 12000 times", lists, list, OCTETS);
+  const query = { dataset, call: "values", what: "hess(u)", derivatives: "M2Q14", time: 0.31, points: few };
+  yield json("a list of 64 questions", "/api/ask", Array(64).fill(query), "application/json");
+  const list = {
+    what: "u",
+    time: Array.from({ length: 12_000 }, (_, i) => (i % 5) / 10),
+    points: points.slice(0, 160),
+  };
+  yield json("values at 12000 times", path("values"), list, "text/csv");
   yield* newerCalls(dataset);
 }
 
@@ -170,12 +159,11 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
     every: 10,
     seeds: { tetrads: 25_000, distance: 0.1 },
   });
-  const pointsOf = `GetVelocityHessian?spatialInterpolation=Fd4Lag4&${TIME}`;
   for (const form of ["x-npz", "vnd.apache.parquet"])
     yield {
-      name: `GetVelocityHessian, 500000 points, ${form}`,
+      name: `values of hess(u), 500000 points, ${form}`,
       bytes: request(
-        `${path}/${pointsOf}`,
+        `${path}/values?what=hess(u)&time=0.31`,
         [`Content-Type: ${OCTETS}`, `Accept: application/${form}`],
         floats(500_000),
       ),
@@ -184,14 +172,17 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
     name: `${rest} ${accept}`,
     bytes: request(rest, [`Accept: ${accept}`], Buffer.alloc(0)),
   });
-  yield get(`${path}/slice?field=${encodeURIComponent("dot(w,S*w)")}&time=0.31&axis=z&at=1&nodes=1400`, OCTETS);
-  yield get(`${path}/volume?field=speed&time=0.31&nodes=125`, "application/netcdf");
+  yield get(`${path}/grid?what=${encodeURIComponent("dot(omega,S*omega)")}&time=0.31&z=1&samples=1400`, OCTETS);
+  yield get(`${path}/grid?what=norm(u)&time=0.31&samples=125`, "application/netcdf");
   yield get(`/zarr/${dataset}/velocity/2.0.0.0.0`);
   yield get(`/zarr/${dataset}@zstd/derived/Q/2.0.0.0`);
-  const job = `GetVelocity?spatialInterpolation=Lag8&${TIME}`;
   yield {
     name: "jobs of 100000 points",
-    bytes: request(`${path}/${job}`, [`Content-Type: ${OCTETS}`, "Prefer: respond-async"], floats(100_000)),
+    bytes: request(
+      `${path}/values?what=u&time=0.31`,
+      [`Content-Type: ${OCTETS}`, "Prefer: respond-async"],
+      floats(100_000),
+    ),
   };
 }
 

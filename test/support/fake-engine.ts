@@ -16,7 +16,7 @@ import {
   RequestError,
 } from "../../src/shared/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/shared/operations.js";
-import { type JsonMember, readMembers } from "../../src/text/json-members.js";
+import { readJsonBody } from "../../src/text/json-body.js";
 import type { QueryTexts } from "../../src/text/text-task.js";
 
 export interface FakeOptions {
@@ -124,8 +124,8 @@ export class FakeEngine implements Engine {
     return null;
   }
 
-  readJson(bytes: Uint8Array, arrays: readonly string[]): Promise<JsonMember[]> {
-    return Promise.resolve().then(() => readMembers(Buffer.from(bytes), arrays));
+  readJson(bytes: Uint8Array): Promise<unknown> {
+    return Promise.resolve().then(() => readJsonBody(Buffer.from(bytes)));
   }
 
   lend(bytes: number): LentMemory {

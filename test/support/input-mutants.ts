@@ -14,8 +14,8 @@ import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { ScanIndex } from "../../src/storage/catalog/scan-index.js";
 import type { FolderScan } from "../../src/storage/dataset/scan.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { analyticEngine, closedForm } from "../server/rest/analysis/analytic-engine.js";
-import { serveApi } from "../server/rest/serve-api.js";
+import { analyticEngine, closedForm } from "../server/ask/analysis/analytic-engine.js";
+import { serveApi } from "../server/ask/serve-api.js";
 import { descriptor, fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "./cubes.js";
 import { DAMAGE_NAMES, damaged, victimOf, withSums } from "./hostile-files.js";
 import { expectLine, type LookAtMutant, type MutantKinds, mutate, type Random } from "./mutants.js";
@@ -31,8 +31,8 @@ export const INPUT_MUTANTS: MutantKinds = {
   descriptors: descriptorMutants,
   "scan indexes": indexMutants,
   "iCalendar files": calendarMutants,
-  "bodies of calls": () => bodyMutants("/api/datasets/lopsided/GetVelocity", CALL),
-  "bodies of batches": () => bodyMutants("/api/batch", { queries: [{ dataset: "lopsided", ...BATCHED }] }),
+  "bodies of calls": () => bodyMutants("/api/datasets/lopsided/values", CALL),
+  "bodies of lists": () => bodyMutants("/api/ask", [{ dataset: "lopsided", call: "values", ...CALL }]),
   "token files": () => tokenMutant,
 };
 
@@ -165,15 +165,14 @@ function calendarMutants(): LookAtMutant {
 }
 
 const CALL = {
-  spatialInterpolation: "Lag4",
-  temporalInterpolation: "PCHIP",
+  what: "u",
+  method: "Lag4",
   time: 0.25,
   points: [
     [0.1, 0.2, 0.3],
     [1e-7, -0.5, 3],
   ],
 };
-const BATCHED = { operation: "GetVelocity", ...CALL };
 
 /** The values of a call by JSON's own reader and the closed form. */
 function expectedValues({ time, points }: typeof CALL): number[][] {

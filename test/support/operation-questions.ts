@@ -1,4 +1,6 @@
 /** Asks operations of the SOAP service as questions, for tests whose values have not changed. */
+import { type Answer, connect, type FieldClient } from "../../src/client/index.js";
+
 type Members = Readonly<Record<string, unknown>>;
 
 /** Symmetric tensors of the operations: xx, xy, xz, yy, yz, zz of all nine. */
@@ -70,4 +72,34 @@ export async function operationValues(
   if (!response.ok) throw new Error(detail);
   const [, columns] = quantityOf(operation, String(members.field ?? ""));
   return rows.map((row) => (columns === undefined ? row.slice(3) : columns.map((c) => row[3 + c] as number)));
+}
+
+/** The records of an operation over SOAP. @throws ClientError */
+export async function soapRecords(
+  url: string,
+  dataset: string,
+  operation: string,
+  members: Members,
+): Promise<number[][]> {
+  const client = (await connect(url)) as unknown as Readonly<Record<string, (request: object) => Promise<Answer>>>;
+  const { values, components } = await (client[operation] as (request: object) => Promise<Answer>)({
+    dataset,
+    ...members,
+  });
+  const width = components.length;
+  return Array.from({ length: values.length / width }, (_, i) => [...values.subarray(width * i, width * (i + 1))]);
+}
+
+/** The ends of paths, asked with the members of the tracking operations: x, y, z, exit, then steps of dopri5. */
+export async function pathEnds(
+  client: string | FieldClient,
+  dataset: string,
+  { StartTime, EndTime, dt, nt = 1, points, spatialInterpolation, ...more }: Members,
+): Promise<number[][]> {
+  const end = EndTime ?? Number((Number(StartTime) + Number(dt) * Number(nt)).toPrecision(12));
+  const question = { points, time: `${StartTime}:${end}`, step: Math.abs(Number(dt)), last: true };
+  const asked = { ...question, method: scheme(spatialInterpolation), ...more };
+  const fields = typeof client === "string" ? await connect(client) : client;
+  const { rows } = (await fields.paths(dataset, asked as never)) as unknown as { readonly rows: number[][] };
+  return rows.map((row) => row.slice(2));
 }

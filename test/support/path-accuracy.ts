@@ -5,6 +5,7 @@ import { advectDopri5, DOPRI5_STATE, dopri5State } from "../../src/kernels/dopri
 import type { TimedSampler } from "../../src/kernels/types.js";
 import { markdownTable, scatter } from "./accuracy.js";
 import { abc, type Motion, path } from "./exact-flow.js";
+import { pathEnds } from "./operation-questions.js";
 import { periodicAxes } from "./simd-memory.js";
 
 const COUNT = 100;
@@ -34,11 +35,10 @@ export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<str
     end: number,
     nt: number,
   ) {
-    const answer = await client.track("GetPosition", {
-      ...{ dataset, StartTime: start, dt: (end - start) / nt, nt, integrator, spatialInterpolation: "M4Q12" },
-      points: from as typeof points,
+    return pathEnds(client, dataset, {
+      ...{ StartTime: start, EndTime: end, dt: (end - start) / nt, integrator, spatialInterpolation: "M4Q12" },
+      points: from,
     });
-    return from.map((_, i) => [...answer.values.subarray(3 * i, 3 * i + 3)]);
   }
 
   async function orders() {
@@ -94,21 +94,22 @@ export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<str
 
   /** Paths of the included flow by dopri5, against those by many Runge-Kutta steps. */
   async function tolerances() {
-    const common = { dataset: "isotropic32", StartTime: 0.5, points } as const;
+    const common = { StartTime: 0.5, points } as const;
+    const ends = (asked: object) => pathEnds(client, "isotropic32", { ...asked });
     const rows = [];
     for (const spatialInterpolation of ["Lag6", "M2Q8"] as const) {
       const fine = { ...common, spatialInterpolation, dt: 1 / 1024, nt: 1024, integrator: "rk4" } as const;
-      const exact = (await client.track("GetPosition", fine)).values;
+      const exact = await ends(fine);
       for (const tolerance of [1e-3, 1e-4, 1e-5]) {
         const asked = { ...common, spatialInterpolation, dt: 1, nt: 1, integrator: "dopri5", tolerance } as const;
-        const { values } = await client.track("GetPosition", asked);
-        const off = points.map((_, i) => distance(values.subarray(4 * i), exact.subarray(3 * i)));
+        const found = await ends(asked);
+        const off = found.map((end, i) => distance(end, exact[i] as number[]));
         const kept = off.filter((error) => error <= tolerance).length / COUNT;
         expect(kept).toBeGreaterThanOrEqual(0.95);
-        const ends = points.map((_, i) => [...values.subarray(4 * i, 4 * i + 3)]) as typeof points;
-        const back = (await client.track("GetPosition", { ...asked, StartTime: 1.5, dt: -1, points: ends })).values;
-        const missed = points.map((point, i) => distance(back.subarray(4 * i), point));
-        const steps = points.reduce((sum, _, i) => sum + (values[4 * i + 3] as number), 0) / COUNT;
+        const from = found.map((end) => end.slice(0, 3));
+        const back = await ends({ ...asked, StartTime: 1.5, dt: -1, points: from });
+        const missed = points.map((point, i) => distance(back[i] as number[], point));
+        const steps = found.reduce((sum, end) => sum + (end.at(-1) as number), 0) / COUNT;
         rows.push([
           spatialInterpolation,
           tolerance,
@@ -152,21 +153,21 @@ export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<str
   async function paths() {
     const rows: (string | number)[][] = [];
     for (const spatialInterpolation of ["Lag8", "M2Q8"] as const) {
-      const common = { dataset: "isotropic32", spatialInterpolation, points } as const;
+      const common = { spatialInterpolation, points } as const;
+      const ends = (asked: object) => pathEnds(client, "isotropic32", { ...asked });
       const fine = { ...common, StartTime: 0, dt: 1 / 512, nt: 1024, integrator: "rk4" } as const;
-      const exact = (await client.track("GetPosition", fine)).values;
-      for (const [integrator, dt, nt, width] of [
-        ["heun", 0.025, 80, 3],
-        ["rk4", 0.05, 40, 3],
-        ["dopri5", 0.05, 40, 4],
+      const exact = await ends(fine);
+      for (const [integrator, dt, nt] of [
+        ["heun", 0.025, 80],
+        ["rk4", 0.05, 40],
+        ["dopri5", 0.05, 40],
       ] as const) {
         const asked = { ...common, integrator, dt, nt, ...(integrator === "dopri5" ? { tolerance: 1e-5 } : {}) };
-        const { values } = await client.track("GetPosition", { ...asked, StartTime: 0 });
-        const ends = points.map((_, i) => [...values.subarray(width * i, width * i + 3)]) as typeof points;
-        const returned = { ...asked, StartTime: 2, dt: -dt, points: ends };
-        const back = (await client.track("GetPosition", returned)).values;
-        const error = rms(points.map((_, i) => distance(values.subarray(width * i), exact.subarray(3 * i))));
-        const missed = rms(points.map((point, i) => distance(back.subarray(width * i), point)));
+        const found = await ends({ ...asked, StartTime: 0 });
+        const from = found.map((end) => end.slice(0, 3));
+        const back = await ends({ ...asked, StartTime: 2, dt: -dt, points: from });
+        const error = rms(found.map((end, i) => distance(end, exact[i] as number[])));
+        const missed = rms(points.map((point, i) => distance(back[i] as number[], point)));
         const how = integrator === "dopri5" ? "tolerance 1.0e-5" : `dt = ${dt}`;
         rows.push([spatialInterpolation, integrator, how, error, missed]);
       }

@@ -179,18 +179,18 @@ export function cheap(connections: number, behind: number): Bytes[] {
   });
 }
 
-/** The longest bodies of `/api/batch`, which hold nothing but lists within lists. */
+/** The longest bodies of `/api/ask`, which hold nothing but lists within lists. */
 export function nestedLists(count: number): Bytes[] {
-  const body = `{"queries":[{"a":${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}}]}`;
+  const body = `[{"a":${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}}]`;
   const type = "Content-Type: application/json\r\nConnection: close";
-  const head = `POST /api/batch HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const head = `POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
   return repeat(count, head + body);
 }
 
 /** Lists of times without points and with one. */
 export function timeLists(count: number, times: number): Bytes[] {
   const list = `[${Array<number>(times).fill(0).join(",")}]`;
-  const path = "/api/datasets/isotropic32/GetVelocity?spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+  const path = "/api/datasets/isotropic32/values?what=u&method=Lag8";
   return Array.from({ length: count }, (_, i) => {
     const body = `{"time":${list},"points":${i % 2 === 0 ? "[]" : "[[1,2,3]]"}}`;
     const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n`;
@@ -209,7 +209,7 @@ export function largest(count: number, scale: number): Bytes[] {
   const particles = { ...tracked, dt: 0.0001, nt: 500, points: spread(size(100_000)) };
   const filtered = { time: 0.31, filterlength: 100, nlayers: 1, temporalInterpolation: "None" };
   const floats = Buffer.from(Float32Array.from({ length: 3 * size(2_000_000) }, (_, i) => (i % 6151) / 980).buffer);
-  const hessian = "GetVelocityHessian?time=0.31&spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP";
+  const hessian = "values?what=hess(u)&time=0.31&derivatives=Fd4Lag4";
   const side = Math.max(2, Math.floor(125 * Math.cbrt(scale)));
   const kinds: readonly Bytes[] = [
     soap(operation("GetPosition", { ...tracked, points: items([[1, 2, 3]]) })),
@@ -217,10 +217,8 @@ export function largest(count: number, scale: number): Bytes[] {
     soap(operation("GetBoxFilterSGSStress", { ...filtered, points: spread(size(3)) })),
     soap(getVelocity({ time: "0.31", points: spread(size(1_000_000)) })),
     octets(`/api/datasets/isotropic32/${hessian}`, floats),
-    get(`/api/datasets/isotropic32/volume?field=speed&time=0.31&nodes=${side}`),
-    get(
-      `/api/datasets/isotropic32/cutout?field=u&T=1&x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32&filter_width=31`,
-    ),
+    get(`/api/datasets/isotropic32/grid?what=norm(u)&time=0.31&samples=${side}`),
+    get("/api/datasets/isotropic32/nodes?what=norm(omega)&frame=all&format=csv"),
   ];
   return Array.from({ length: count }, (_, i) => kinds[i % kinds.length] as Bytes);
 }
@@ -232,8 +230,7 @@ export function millions(): Bytes[] {
     (_, i) => [(i % 977) / 156, (i % 491) / 79, (i % 251) / 41] as const,
   );
   const floats = Buffer.from(Float32Array.from(points.flat()).buffer);
-  const options = "time=0.31&temporalInterpolation=PCHIP&spatialInterpolation";
-  const velocity = `/api/datasets/isotropic32/GetVelocity?${options}=Lag8`;
+  const velocity = `/api/datasets/isotropic32/values?what=u&method=Lag8&time=0.31`;
   const octet = "application/octet-stream";
   const post = (path: string, type: string, accept: string, body: Buffer): Buffer => {
     const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: ${type}\r\nAccept: ${accept}\r\n`;
@@ -243,7 +240,7 @@ export function millions(): Bytes[] {
     soap(getVelocity({ time: "0.31", points: spread(points.length) })),
     post(velocity, "application/json", "application/json", Buffer.from(JSON.stringify({ points }))),
     post(velocity, octet, "text/csv", floats),
-    post(`/api/datasets/isotropic32/GetVelocityHessian?${options}=Fd4Lag4`, octet, octet, floats),
+    post(`/api/datasets/isotropic32/values?what=hess(u)&derivatives=Fd4Lag4&time=0.31`, octet, octet, floats),
   ];
 }
 

@@ -1,13 +1,14 @@
 /** `fieldprobe soap`: one operation over SOAP by the typed client, its records as CSV. */
 import { Command } from "commander";
 import { type Answer, connect } from "../../client/index.js";
-import { ALL_OPERATIONS, type Member, type OperationName } from "../../shared/operations.js";
+import { ALL_OPERATIONS, dialectOf, type Member, type OperationName } from "../../shared/operations.js";
 import { MisuseError, NUMBER } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
 import { csv } from "../output/print.js";
 import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
 
 type Row = (typeof ALL_OPERATIONS)[number];
+const OPERATIONS = ALL_OPERATIONS.filter(({ name }) => dialectOf(name) !== null);
 type SoapFlags = ServiceFlags & Readonly<Record<string, string | undefined>>;
 
 const USUAL: Readonly<Record<string, string>> = {
@@ -28,16 +29,14 @@ const camel = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: st
 const isList = ({ type }: Member): boolean => type.startsWith("ArrayOf");
 
 const MEMBERS: ReadonlyMap<string, Member> = new Map(
-  ALL_OPERATIONS.flatMap(({ request }) =>
-    (request as readonly Member[]).map((member) => [member.name, member] as const),
-  ),
+  OPERATIONS.flatMap(({ request }) => (request as readonly Member[]).map((member) => [member.name, member] as const)),
 );
 
 const membersOf = ({ request }: Row): readonly Member[] =>
   (request as readonly Member[]).filter(({ name }) => name !== "authToken");
 
 export function soapCommand(): Command {
-  const names = ALL_OPERATIONS.map(({ name }) => name);
+  const names = OPERATIONS.map(({ name }) => name);
   const command = new Command("soap").argument("<operation>", "one of the operations below", (text) => {
     if ((names as readonly string[]).includes(text)) return text;
     const near = names.find((name) => name.toLowerCase() === text.toLowerCase());
@@ -52,7 +51,7 @@ export function soapCommand(): Command {
     command.option(`--${flagOf(name)} <value>`, `${about}${usual}`);
   }
   const flagsOf = (row: Row) => membersOf(row).map(({ name }) => `--${flagOf(name)}`);
-  const lines = ALL_OPERATIONS.map((row) => `  ${row.name}  ${flagsOf(row).join(" ")}`);
+  const lines = OPERATIONS.map((row) => `  ${row.name}  ${flagsOf(row).join(" ")}`);
   return withServiceFlags(command)
     .addHelpText(
       "after",
@@ -62,12 +61,12 @@ export function soapCommand(): Command {
 }
 
 async function run(operation: OperationName, flags: SoapFlags): Promise<void> {
-  const row = ALL_OPERATIONS.find(({ name }) => name === operation) as Row;
+  const row = OPERATIONS.find(({ name }) => name === operation) as Row;
   const { points, ...members } = await requestOf(row, flags);
   const dataset = String(members.dataset ?? "");
   const answer = await withService(dataset, flags, async (url, dataset) => {
     const client = await connect(url, flags.token === undefined ? {} : { token: flags.token });
-    const method = client[operation] as (request: object) => Promise<Answer>;
+    const method = client[operation as keyof typeof client] as (request: object) => Promise<Answer>;
     const lists = row.family === "arrays" && points !== undefined;
     const places = lists ? [0, 1, 2].map((axis) => (points as Float32Array).filter((_, i) => i % 3 === axis)) : points;
     const named = members.dataset === undefined ? {} : { dataset };
@@ -96,7 +95,7 @@ async function requestOf(row: Row, flags: SoapFlags) {
       if (!member.required && !NEEDED.includes(name)) continue;
       throw new MisuseError(`--${flagOf(name)} is missing: ${row.name} needs it`);
     }
-    if (isList(member)) request[name] = (await readPoints(text)).points;
+    if (isList(member)) request[name] = await readPoints(text);
     else if (type !== "float" && type !== "int") request[name] = text;
     else if (!NUMBER.test(text) || (type === "int" && !Number.isInteger(Number(text))))
       throw new MisuseError(`--${flagOf(name)}: ${text} is not a${type === "int" ? " whole" : ""} number`);

@@ -7,12 +7,7 @@ import { MisuseError } from "./arguments.js";
 
 const LINE_FEED = 10;
 
-export interface PointsRead {
-  readonly points: Float32Array;
-  readonly times: Float64Array | null;
-}
-
-/** PowerShell writes UTF-16, with a byte order mark. */
+/** The bytes of text in UTF-8; PowerShell writes UTF-16, which begins with a byte order mark. */
 function inUtf8(bytes: Buffer): Buffer {
   const mark = bytes.toString("hex", 0, 2);
   if (mark === "fffe") return Buffer.from(bytes.toString("utf16le", 2));
@@ -21,8 +16,8 @@ function inUtf8(bytes: Buffer): Buffer {
   return Buffer.from(swapped.toString("utf16le"));
 }
 
-/** Line by line: decoded at once, the text might be longer than a string may be. */
-function readText(bytes: Buffer): PointsRead {
+/** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
+function readText(bytes: Buffer): Float32Array {
   const lines = new PointLines(true);
   for (let start = 0; start < bytes.length; ) {
     const feed = bytes.indexOf(LINE_FEED, start);
@@ -31,15 +26,18 @@ function readText(bytes: Buffer): PointsRead {
     start = end + 1;
   }
   lines.requireNamed();
-  const { points, times } = lines;
-  return { points, times };
+  return lines.points;
 }
 
-/** Reads points of a file, or of standard input when it is `-`. @throws MisuseError for anything else */
-export async function readPoints(source: string): Promise<PointsRead> {
+/**
+ * Reads points, three float32 each, from the file `source`, or from standard input when it is `-`.
+ *
+ * @throws MisuseError when the source cannot be read or holds something else
+ */
+export async function readPoints(source: string): Promise<Float32Array> {
   return naming(source, async () => {
     const bytes = await readBytes(source);
-    return isNpy(bytes) ? readTimedNpy(bytes) : readText(inUtf8(bytes));
+    return isNpy(bytes) ? readTimedNpy(bytes).points : readText(inUtf8(bytes));
   });
 }
 
@@ -47,9 +45,6 @@ export interface PointsBody {
   readonly type: "text/csv" | "application/x-npy" | "application/octet-stream";
   readonly bytes: Buffer;
 }
-
-/** Headers that the service reads by itself. */
-const PLAIN_HEADER = /^\uFEFF?"?(x|y|z|t|vx|vy|vz)"?(\s*,\s*"?(x|y|z|t|vx|vy|vz)"?)+\s*$/i;
 
 /**
  * Points of a file, or of standard input when it is `-`, as the service reads them. Octets, three or four float32 a
@@ -61,15 +56,7 @@ export async function pointsBody(source: string): Promise<PointsBody> {
   return naming(source, async () => {
     const bytes = await readBytes(source);
     if (isNpy(bytes)) return { type: "application/x-npy", bytes };
-    const text = inUtf8(bytes);
-    const feed = text.indexOf(LINE_FEED);
-    if (PLAIN_HEADER.test(text.toString("utf8", 0, feed < 0 ? text.length : feed).trim()))
-      return { type: "text/csv", bytes: text };
-    const { points, times } = readText(text);
-    const octets = Buffer.from(points.buffer, points.byteOffset, points.byteLength);
-    if (times === null) return { type: "application/octet-stream", bytes: octets };
-    const lines = Array.from(times, (time, i) => `${[...points.subarray(3 * i, 3 * i + 3), time].join(",")}\n`);
-    return { type: "text/csv", bytes: Buffer.from(`x,y,z,t\n${lines.join("")}`) };
+    return { type: "text/csv", bytes: inUtf8(bytes) };
   });
 }
 

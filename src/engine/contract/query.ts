@@ -19,7 +19,6 @@ import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { DraftView } from "../../storage/tools/report.js";
-import type { JsonMember } from "../../text/json-members.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { ReducedParts } from "./reduced-parts.js";
 
@@ -218,8 +217,6 @@ export interface Result {
   /** The record, if it is not that of the operation. */
   readonly record?: RecordName;
   readonly values: readonly Float32Array[];
-  /** Gives the buffer of a part of `values` back early; absent: all are given back together. */
-  drop?(part: number): void;
   /** Parts of a result that is not held as a whole, in order; each may be read until the next one is requested. */
   readonly stream?: AsyncIterable<Float32Array>;
   /** Bytes that a streamed result keeps until its end: points, and parts that wait to be read. */
@@ -245,14 +242,6 @@ export interface LentMemory {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   /** Called once; it must neither be read nor written afterwards. */
   giveBack(): void;
-}
-
-/** The parts of a result, each of which is given back when the next one is requested. */
-export function* lastRead(result: Pick<Result, "values" | "drop">): Generator<Float32Array, undefined> {
-  for (const [part, values] of result.values.entries()) {
-    yield values;
-    result.drop?.(part);
-  }
 }
 
 /** The numbers of a result that is held as a whole, in one array. */
@@ -437,8 +426,8 @@ export interface Engine {
   makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet>;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
-  /** Reads a JSON object on a worker thread (`readMembers`). @throws RequestError of what is wrong with it */
-  readJson(bytes: Uint8Array, arrays: readonly string[], client: unknown, background?: boolean): Promise<JsonMember[]>;
+  /** Reads a JSON body on a worker thread (`readJsonBody`). @throws RequestError of what is wrong with it */
+  readJson(bytes: Uint8Array, client: unknown, background?: boolean): Promise<unknown>;
   /** Lends uninitialised memory. @throws RangeError when the system gives no more */
   lend(bytes: number): LentMemory;
   status(): EngineStatus;

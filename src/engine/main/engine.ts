@@ -7,7 +7,6 @@ import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { DraftView } from "../../storage/tools/report.js";
-import type { JsonMember } from "../../text/json-members.js";
 import { partOf } from "../contract/node-region.js";
 import type {
   AskedLevels,
@@ -189,9 +188,9 @@ class FieldEngine implements Engine {
     return execution;
   }
 
-  readJson(bytes: Uint8Array, arrays: readonly string[], client: unknown, background = false): Promise<JsonMember[]> {
+  readJson(bytes: Uint8Array, client: unknown, background = false): Promise<unknown> {
     const share = createShare(client, undefined, background);
-    return runWithRetries(this.#carrier, { kind: "json", bytes, arrays }, { share }, () => !this.#closing);
+    return runWithRetries(this.#carrier, { kind: "json", bytes }, { share }, () => !this.#closing);
   }
 
   lend(bytes: number): LentMemory {

@@ -357,7 +357,6 @@ export class Execution implements Evaluation {
       components: RECORDS[record].length,
       ...(record === operationOf(checked.query.operation).result ? {} : { record }),
       values: this.#plan?.values ?? echoed,
-      ...(this.#plan?.drop === undefined ? {} : { drop: this.#plan.drop }),
       ...(times ? { recordTimes: times } : {}),
     };
   }

@@ -119,7 +119,7 @@ function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | n
     throw new RequestError(
       "OutOfRange",
       `Particle ${first + particle} leaves the domain in step ${step.number}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
-        `are open, not walls. Ask with openFaces=stop (in the query string of /api; fieldprobe paths: open_faces=stop) ` +
+        `are open, not walls. Ask paths (of /api, or fieldprobe paths) with open_faces=stop ` +
         `for the place and time of the exit.`,
       { member: `points[${first + particle}].${name}` },
     );

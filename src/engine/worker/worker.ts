@@ -14,7 +14,7 @@ import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
 import { shareStoresOf } from "../../storage/remote/store-connection.js";
 import { answerDraft } from "../../storage/tools/drafts.js";
-import { readMembers } from "../../text/json-members.js";
+import { readJsonBody } from "../../text/json-body.js";
 import { textModule } from "../../text/text-module.js";
 import { COMPUTING, digestBuild } from "../contract/build-digest.js";
 import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
@@ -129,7 +129,7 @@ function perform(task: TaskMessage): unknown {
     case "write":
       return textModule().write(task.values, task, task.out);
     case "json":
-      return readMembers(Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length), task.arrays);
+      return readJsonBody(Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length));
     case "compress":
       return compress(task);
     case "search":

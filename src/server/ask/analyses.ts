@@ -3,34 +3,26 @@ import { compileExpression, compileScalar, componentsIn } from "../../analysis/e
 import type { Moments } from "../../analysis/moments.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { type AnalysedNodes, placesOf, reductionOf } from "../rest/analysis/analysis-request.js";
-import { dispersion as disperse } from "../rest/analysis/dispersion.js";
-import { meansFor } from "../rest/analysis/means-for.js";
-import { spectrum as sumModes } from "../rest/analysis/spectrum.js";
-import { type Means, statistics as reduceAll } from "../rest/analysis/statistics.js";
-import { structureFunctions } from "../rest/analysis/structure-functions.js";
-import { structures as findStructures } from "../rest/analysis/structures.js";
-import { timesOf } from "../rest/describe.js";
+import { timesOf } from "../http/describe.js";
+import { type AnalysedNodes, placesOf, reductionOf } from "./analysis/analysis-request.js";
+import { dispersion as disperse } from "./analysis/dispersion.js";
+import { meansFor } from "./analysis/means-for.js";
+import { spectrum as sumModes } from "./analysis/spectrum.js";
+import { type Means, statistics as reduceAll } from "./analysis/statistics.js";
+import { structureFunctions } from "./analysis/structure-functions.js";
+import { structures as findStructures } from "./analysis/structures.js";
 import type { GridAnswer, TableAnswer } from "./answer.js";
 import { eventsOver, lagsOf, meansAround } from "./around.js";
 import { withBudgets } from "./budgets.js";
 import { whereHolds } from "./conditions.js";
-import {
-  type Context,
-  filterText,
-  placesText,
-  pointsOf,
-  pointsText,
-  timesText,
-  timeText,
-  type Understood,
-} from "./context.js";
+import { type Context, filterText, placesText, timesText, timeText, type Understood } from "./context.js";
 import { higherMoments, withoutQuantiles, withQuantiles } from "./distributions.js";
 import { wrong } from "./faults.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import { frequenciesOver, frequencySpectrum, segmentsOf } from "./frequencies.js";
 import { correlate, lineSpectrum, linesOver } from "./line-spectra.js";
 import { courantOf, type KnownMeans, meansFor as meansIn } from "./means.js";
+import { pointsOf, pointsText } from "./points.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
 import { withAbsolute } from "./self-similarity.js";
 import { skipOf } from "./skip.js";

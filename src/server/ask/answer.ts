@@ -3,9 +3,7 @@ import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { PathRecords } from "../../engine/cutouts/cutout-thread.js";
 import type { CallName } from "../../shared/calls.js";
-
-/** Numbers of an answer. */
-export type Numbers = Float32Array | Float64Array | Int32Array;
+import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
 
 /** A quantity of an answer: its numbers, the components of an element side by side. */
 export interface AnsweredQuantity {
@@ -14,14 +12,14 @@ export interface AnsweredQuantity {
   readonly columns: readonly string[];
   readonly shape: readonly number[];
   readonly unit: string | null;
-  readonly values: Numbers;
+  readonly values: Values;
 }
 
 /** A column of rows: number `stride * row + offset` of its numbers. */
 export interface Column {
   readonly name: string;
   readonly unit: string | null;
-  readonly values: Numbers;
+  readonly values: Values;
   readonly stride: number;
   readonly offset: number;
 }
@@ -86,7 +84,7 @@ export interface Answered {
 }
 
 /** A column of numbers side by side. */
-export function columnOf(name: string, values: Numbers, unit: string | null = null, stride = 1, offset = 0): Column {
+export function columnOf(name: string, values: Values, unit: string | null = null, stride = 1, offset = 0): Column {
   return { name, unit, values, stride, offset };
 }
 
@@ -97,8 +95,11 @@ export function columnsOf(quantities: readonly AnsweredQuantity[]): readonly Col
   );
 }
 
-/** Bytes of the numbers of an answer. */
+/** Bytes of memory that the numbers of an answer take. */
 export function bytesOf(answer: Answer): number {
   if (answer.kind === "table") return answer.labels === undefined ? 0 : bytesOf(answer.labels);
-  return answer.quantities.reduce((sum, { values }) => sum + values.byteLength, 0);
+  return answer.quantities.reduce(
+    (sum, { values }) => sum + (values instanceof LongNumbers ? 0 : values.byteLength),
+    0,
+  );
 }

@@ -5,7 +5,7 @@
  */
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { timesOf } from "../rest/describe.js";
+import { timesOf } from "../http/describe.js";
 import { wrong } from "./faults.js";
 import type { MemberValues } from "./read-member.js";
 

@@ -4,8 +4,8 @@ import { type Digits, numberOf } from "../../analysis/digits.js";
 import { compileScalar } from "../../analysis/expression.js";
 import { nested } from "../../analysis/nested.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
-import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
-import type { Means } from "../rest/analysis/statistics.js";
+import { type AnalysedNodes, reductionOf } from "./analysis/analysis-request.js";
+import type { Means } from "./analysis/statistics.js";
 import { wrong } from "./faults.js";
 import type { MemberValues } from "./read-member.js";
 

@@ -50,8 +50,10 @@ export function addressOf(call: CallName, dataset = DATASET): string {
 /** The question that `POST /api/ask` shows. */
 export const ASK_EXAMPLE = { dataset: DATASET, call: "values", ...callOf("values").example };
 
-/** The example of an address of the interface; undefined for others. */
+/** The example of an address of the interface; undefined for jobs, which answer by steps that docs/jobs.md shows. */
 export function exampleOf(method: string, address: string): ApiExample | undefined {
+  if (address === "/api/datasets") return { address };
+  if (address === "/api/datasets/{name}") return { address: `/api/datasets/${DATASET}` };
   if (address === "/api/ask") return { address, body: ASK_EXAMPLE };
   const call = CALL_NAMES.find((name) => address === `/api/datasets/{name}/${name}`);
   if (call === undefined) return undefined;
@@ -59,9 +61,13 @@ export function exampleOf(method: string, address: string): ApiExample | undefin
   return { address: `/api/datasets/${DATASET}/${call}`, body: callOf(call).example };
 }
 
-/** The calls as a subject of the page. */
-export const ASK_GROUP: ApiGroup = {
-  name: "Questions",
-  has: (address) =>
-    address === "/api/ask" || [...CALL_NAMES, "levels"].some((name) => address === `/api/datasets/{name}/${name}`),
-};
+/** Subjects of the page, in their order. */
+export const API_GROUPS: readonly ApiGroup[] = [
+  {
+    name: "Questions",
+    has: (address) =>
+      address === "/api/ask" || [...CALL_NAMES, "levels"].some((name) => address === `/api/datasets/{name}/${name}`),
+  },
+  { name: "Datasets", has: (address) => /^\/api\/(datasets(\/\{name\})?\/?$|drafts)/.test(address) },
+  { name: "Jobs and inputs", has: (address) => /^\/api\/(jobs|inputs)/.test(address) },
+];

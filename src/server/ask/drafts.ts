@@ -7,17 +7,17 @@ import type { DraftView } from "../../engine/contract/query.js";
 import { isAddress } from "../../shared/addresses.js";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { AuthError, DataError, NotFoundError, RequestError } from "../../shared/errors.js";
+import { readJsonBody } from "../../text/json-body.js";
+import { compute, tokenOf } from "../http/compute.js";
 import { negotiate } from "../http/negotiate.js";
+import { readWhole } from "../http/read-whole.js";
 import { HttpRefusal } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
-import { readWhole } from "../rest/body/read-body.js";
-import { drawPicture, Range } from "../rest/grids/picture.js";
-import { FAILURES } from "../rest/schemas.js";
-import { compute, tokenOf } from "../rest/serve-operation.js";
 import { wrong } from "./faults.js";
-import { parseJson } from "./read-body.js";
+import { drawPicture, Range } from "./forms/picture.js";
+import { FAILURES } from "./schemas.js";
 
 /** Members of an answer, and characters of each. */
 const BODY_BYTES = 64 * 1024;
@@ -140,7 +140,7 @@ function requireManager(service: Service, life: RequestLife, request: FastifyReq
 async function readSaid(life: RequestLife, request: FastifyRequest, before: Said): Promise<Said> {
   if (request.headers["content-type"] === undefined) return before;
   const bytes = await readWhole(life, BODY_BYTES);
-  const body = bytes.length === 0 ? {} : parseJson(bytes);
+  const body = bytes.length === 0 ? {} : readJsonBody(bytes);
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new RequestError("InvalidRequest", "The body is an object of answers.", { member: "body" });
   const texts = new Map(before.texts);
@@ -279,7 +279,7 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       }),
   );
   api.post<Named>(
-    "/drafts/:id/confirm",
+    "/drafts/:id",
     {
       schema: {
         summary: "Confirm what a file is taken for",

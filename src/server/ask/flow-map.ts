@@ -2,13 +2,13 @@
 import type { Query } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../shared/operations.js";
-import { pointsOf } from "../rest/sample-grid.js";
-import { TripleWriter } from "../rest/triple-writer.js";
+import { TripleWriter } from "../http/triple-writer.js";
 import type { AnsweredQuantity, GridAnswer } from "./answer.js";
 import { type Context, placesText, type Understood } from "./context.js";
 import { wrong } from "./faults.js";
 import { gridOf, pictureText, samplePoints } from "./grid.js";
 import type { MemberValues } from "./read-member.js";
+import { pointsOf } from "./sample-grid.js";
 import { unitOf } from "./values.js";
 import { pointDerivatives, spatialName } from "./what.js";
 import { intervalIn, stepIn } from "./when.js";

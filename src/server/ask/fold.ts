@@ -3,9 +3,9 @@
 import type { Names } from "../../analysis/names.js";
 import { paritiesOf, type Symmetry } from "../../analysis/parity.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { coordinateOf } from "../rest/region.js";
 import { wrong } from "./faults.js";
 import type { MemberValues } from "./read-member.js";
+import { coordinateOf } from "./region.js";
 
 /** How far nodes may be from symmetric places, over half the length of the axis. */
 const NEAR = 1e-6;

@@ -4,11 +4,11 @@ import { frameShift } from "../../engine/contract/positions.js";
 import { type LevelSet, nodeQuantity, type Query } from "../../engine/contract/query.js";
 import { framesOf } from "../../engine/contract/query-frames.js";
 import { RequestError } from "../../shared/errors.js";
-import { coordinateOf } from "../rest/region.js";
-import { pointsOf, type SampleGrid } from "../rest/sample-grid.js";
 import type { Context } from "./context.js";
 import { wrong } from "./faults.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { coordinateOf } from "./region.js";
+import { pointsOf, type SampleGrid } from "./sample-grid.js";
 import { compileWhat, namesOf, type Quantity } from "./what.js";
 import type { Samples } from "./where.js";
 

@@ -1,11 +1,13 @@
 /** Answers `grid`: samples of quantities on a volume, a plane or a line. */
-import { DRAWN_RECORDS, type PointOptions } from "../rest/analysis/point-columns.js";
-import { pointsOf, type SampleAxis, writeGrid } from "../rest/sample-grid.js";
-import { TripleWriter } from "../rest/triple-writer.js";
+import type { Values } from "../../storage/tools/long-numbers.js";
+import { TripleWriter } from "../http/triple-writer.js";
+import { DRAWN_RECORDS, type PointOptions } from "./analysis/point-columns.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
 import { answered, type Context, checkFits, placesText, timeText, type Understood, whatText } from "./context.js";
 import { aboutLevel, fillLevel, type GridLevel, levelOf } from "./grid-levels.js";
+import { compute, Plan } from "./parts.js";
 import type { MemberValues } from "./read-member.js";
+import { pointsOf, type SampleAxis, writeGrid } from "./sample-grid.js";
 import { fillValues, howText, pointOptions, unitOf } from "./values.js";
 import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "./what.js";
 import { timesIn } from "./when.js";
@@ -28,11 +30,16 @@ export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<Grid
   };
 }
 
-/** The points of samples, three float32 each, x fastest. */
-export async function samplePoints({ grid }: Samples, { life }: Context): Promise<Float32Array> {
-  const points = life.floats(3 * pointsOf(grid));
+/** The points of samples, three float32 each, x fastest; or those from one number to before another. */
+export async function samplePoints(
+  { grid }: Samples,
+  { life }: Context,
+  from = 0,
+  to = pointsOf(grid),
+): Promise<Float32Array> {
+  const points = life.floats(3 * (to - from));
   const sink = { slab: points, commit: () => undefined };
-  await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
+  await writeGrid(grid, new TripleWriter(sink, { points: to - from, name: "query.points" }), life.slices, from, to);
   return points;
 }
 
@@ -42,6 +49,9 @@ export function pictureText({ format, map = "viridis", range, scale }: MemberVal
   const how = scale === undefined ? "linear" : scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
   return { map, ...(range === undefined ? {} : { range: [...range] }), scale: how };
 }
+
+/** The answer of a plan of samples that are not cut. */
+const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
 
 /** Answers a question. */
 export async function grid(
@@ -56,25 +66,29 @@ export async function grid(
   const level = levelOf(context, asked, what, dataset, samples, quantities);
   const { times, isList } = timesIn(asked, dataset);
   const count = pointsOf(samples.grid);
-  checkFits(context, count, times.length, "samples");
-  await life.reserve(count, times.length * DRAWN_RECORDS);
-  const points = await samplePoints(samples, context);
-  const numbers = quantities.map(({ columns }) => life.floats(columns.length * count * times.length));
-  for (const [round, time] of times.entries()) {
-    const at = numbers.map((all, q) => {
-      const width = (quantities[q] as Quantity).columns.length * count;
-      return all.subarray(round * width, (round + 1) * width);
-    });
-    const options = { ...pointOptions(asked), time };
-    if (level === null) await fillValues(context, quantities, points, options, at);
-    else await fillByLevel(context, level, samples, quantities, points, options, asked, at);
+  const isWhole = context.part === null || level !== null;
+  if (context.part instanceof Plan && level !== null) return { answer: NOTHING, understood: {} };
+  if (isWhole) {
+    checkFits(context, count, times.length, "samples");
+    await life.reserve(count, times.length * DRAWN_RECORDS);
   }
+  const points = isWhole ? await samplePoints(samples, context) : null;
+  const work = {
+    ...{ count, rounds: times.length, widths: quantities.map(({ columns }) => columns.length) },
+    fill: async (round: number, from: number, to: number, into: readonly Float32Array[]) => {
+      const options = { ...pointOptions(asked), time: times[round] as number };
+      const some = points ?? (await samplePoints(samples, context, from, to));
+      if (level === null) await fillValues(context, quantities, some, options, into);
+      else await fillByLevel(context, level, samples, quantities, some, options, asked, into);
+    },
+  };
+  const numbers = await compute(context, work);
   const { dims, scalars } = gridOf(samples, context);
   const t: GridDimension = { name: "t", coordinates: Float64Array.from(times), unit: unitOf(dataset, "time") };
   return {
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
-      quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+      quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
       ...((asked.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
     },
     understood: {

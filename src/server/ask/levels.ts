@@ -6,17 +6,15 @@ import { type AskedLevels, nodeQuantity } from "../../engine/contract/query.js";
 import { isLoopbackHost } from "../../shared/config.js";
 import { AuthError, type FieldprobeError, unknownDataset } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
-import { isTask } from "../http/request-life.js";
+import { compute } from "../http/compute.js";
+import { readWhole } from "../http/read-whole.js";
 import type { Service } from "../http/service.js";
-import { derivedFor } from "../rest/analysis/analysis-request.js";
-import { readWhole } from "../rest/body/read-body.js";
-import { FAILURES } from "../rest/schemas.js";
-import { compute } from "../rest/serve-operation.js";
+import { derivedFor } from "./analysis/analysis-request.js";
 import { wrong } from "./faults.js";
 import { levelRanges } from "./level-ranges.js";
-import { parseJson } from "./read-body.js";
 import { readWhat } from "./read-member.js";
 import { joined, membersOfJson, membersOfQuery } from "./read-question.js";
+import { FAILURES } from "./schemas.js";
 import { compileWhat, namesOf } from "./what.js";
 
 const BODY_BYTES = 64 * 1024;
@@ -150,13 +148,13 @@ export function levelRoutes(api: FastifyInstance, service: Service): void {
       const body = request.headers["content-type"] === undefined ? Buffer.alloc(0) : await readWhole(life, BODY_BYTES);
       const given = joined(
         membersOfQuery(request.query),
-        body.length === 0 ? new Map() : membersOfJson(parseJson(body)),
+        body.length === 0 ? new Map() : membersOfJson(await life.readJson(body)),
       );
       const other = [...given.keys()].find((name) => name !== "what" && name !== "job");
       if (other !== undefined) throw wrong(other, "levels take what alone");
       const run = runs.start(dataset, askedLevels(given.get("what"), dataset));
       run.ended.catch(() => undefined);
-      if (!isTask(service, request.headers)) return reply.code(202).send(runs.describe(dataset));
+      if (life.task === null) return reply.code(202).send(runs.describe(dataset));
       life.onEnd(() => run.abort.abort());
       await run.ended;
       return reply.send(runs.describe(dataset));

@@ -14,8 +14,8 @@ import {
 } from "../../analysis/spectrum.js";
 import { Transform } from "../../analysis/transform.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { type AnalysedNodes, checkTransforms, derivedOf, reductionOf } from "../rest/analysis/analysis-request.js";
-import { aboutTexts, checkNumbers, framesIn, type Means } from "../rest/analysis/statistics.js";
+import { type AnalysedNodes, checkTransforms, derivedOf, reductionOf } from "./analysis/analysis-request.js";
+import { aboutTexts, checkNumbers, framesIn, type Means } from "./analysis/statistics.js";
 import { wrong } from "./faults.js";
 import { type Direction, meansFor } from "./means.js";
 import type { MemberValues } from "./read-member.js";

@@ -7,13 +7,13 @@ import { foldTable } from "../../analysis/parity.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import { type Dataset, isStaggered } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../shared/errors.js";
-import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
-import type { Means } from "../rest/analysis/statistics.js";
-import { timesOf } from "../rest/describe.js";
-import { coordinateOf } from "../rest/region.js";
+import { timesOf } from "../http/describe.js";
+import { type AnalysedNodes, reductionOf } from "./analysis/analysis-request.js";
+import type { Means } from "./analysis/statistics.js";
 import { wrong } from "./faults.js";
 import { signsOf, symmetryOf } from "./fold.js";
 import type { MemberValues } from "./read-member.js";
+import { coordinateOf } from "./region.js";
 import { storedIn } from "./when.js";
 
 export type Direction = "x" | "y" | "z" | "t";

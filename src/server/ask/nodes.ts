@@ -9,11 +9,11 @@ import {
 } from "../../engine/contract/dataset.js";
 import type { Query } from "../../engine/contract/query.js";
 import { RequestError } from "../../shared/errors.js";
-import { derivedFor, schemeOf } from "../rest/analysis/analysis-request.js";
-import { meansFor } from "../rest/analysis/means-for.js";
-import { timesOf } from "../rest/describe.js";
-import { coordinateOf, type NodeRun } from "../rest/region.js";
+import type { Values } from "../../storage/tools/long-numbers.js";
+import { timesOf } from "../http/describe.js";
 import { meanText, nodesOf } from "./analyses.js";
+import { derivedFor, schemeOf } from "./analysis/analysis-request.js";
+import { meansFor } from "./analysis/means-for.js";
 import type { GridAnswer, GridDimension } from "./answer.js";
 import {
   answered,
@@ -27,10 +27,20 @@ import {
 } from "./context.js";
 import { wrong } from "./faults.js";
 import { courantOf, meansFor as meansOf } from "./means.js";
+import { compute, Plan, type Work } from "./parts.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
+import { coordinateOf, type NodeRun } from "./region.js";
 import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, type Quantity, usualWhat } from "./what.js";
 import { storedIn } from "./when.js";
 import { isPlace, partsOf, runsIn } from "./where.js";
+
+/** Nodes above which an answer is computed as it is sent. */
+const STREAMED = 1 << 18;
+
+/** Whether numbers are sent in the order of nodes: rows hold all quantities, other forms one after the other. */
+function canStream({ format = "json" }: MemberValues, { length }: readonly Quantity[]): boolean {
+  return format === "csv" || (length === 1 && ["json", "npy", "npz", "f32", "zarr"].includes(format));
+}
 
 /** The plain field that a quantity is, or the component with nodes of its own; null for an expression. */
 function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
@@ -92,23 +102,36 @@ export async function nodes(
     ...{ derivatives: asked.derivatives ?? "Fd4", ...filterText(asked), level: 0, units: asked.units ?? "check" },
     ...meanText(asked),
   };
+  const { part } = context;
+  const count = runs.reduce((product, one) => product * one.count, 1);
   const isFile = asked.format === "xmf" || asked.format === "h5";
   if (isFile && answer.cutout !== undefined) {
-    const count = fields.length * frames.length * runs.reduce((product, one) => product * one.count, 1);
-    life.checkPoints(count);
-    await life.admit(count);
-    await life.enter(count);
+    // A file that another thread writes needs no cut, and no limit in a job.
+    if (part === null && life.task === null) {
+      const numbers = fields.length * frames.length * count;
+      life.checkPoints(numbers);
+      await life.admit(numbers);
+      await life.enter(numbers);
+    }
     return { answer, understood };
   }
   if (asked.format === "xmf")
     throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
-  const count = runs.reduce((product, one) => product * one.count, 1);
-  const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count * frames.length));
   const components = quantities.flatMap(({ components: own }) => own);
-  checkFits(context, count, frames.length, "nodes");
-  await life.reserve(count * frames.length, components.length / 3);
   const reads = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
   const isPlain = !reads.some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
+  if (part instanceof Plan && !isPlain) return { answer, understood };
+  const scheme = schemeOf(derivatives);
+  const filter = asked.filter?.kind === "box" ? null : (asked.filter ?? null);
+  const isStream =
+    isPlain &&
+    canStream(asked, quantities) &&
+    count * frames.length > STREAMED &&
+    derivedFor(new Set(reads), dataset, namesOf(asked, dataset), filter, scheme) === null;
+  if (part === null) {
+    checkFits(context, count, frames.length, "nodes");
+    await life.reserve(isStream ? STREAMED : count * frames.length, components.length / 3);
+  }
   const known = isPlain
     ? null
     : await meansIn(
@@ -118,38 +141,74 @@ export async function nodes(
         frames,
       );
   const names = known === null ? namesOf(asked, dataset) : { ...namesOf(asked, dataset), ...known.members };
-  const scheme = schemeOf(derivatives);
-  const keys = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
-  const filter = asked.filter?.kind === "box" ? null : (asked.filter ?? null);
-  const derived = derivedFor(keys, dataset, names, filter, scheme);
+  const derived = derivedFor(new Set(reads), dataset, names, filter, scheme);
   const field = fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (fieldNames(dataset)[0] as string);
-  for (const [round, frame] of frames.entries()) {
-    const query = cutoutOf(runs, frame + 1, dataset);
+  const fillBox = async (frame: number, box: readonly NodeRun[], into: readonly Float32Array[]): Promise<void> => {
+    const query = cutoutOf(box, frame + 1, dataset);
     const quantity = {
       ...{ expression: components[0] as string, columns: components, order: scheme === "spectral" ? 4 : scheme, names },
-      ...{ ahead: runs.map(({ from, first }) => from - first) as [number, number, number], derived },
+      ...{ ahead: box.map(({ from, first }) => from - first) as [number, number, number], derived },
     } as const;
     const evaluation = life.start(staggered === null ? { ...query, field, quantity } : { ...query, field: staggered });
     await life.enter();
     const result = await evaluation.finish();
     let at = 0;
-    for await (const part of result.stream ?? result.values) {
-      const rows = part.length / components.length;
+    for await (const records of result.stream ?? result.values) {
+      const rows = records.length / components.length;
       const start = at;
-      await life.slices.each(rows, (from, to) => deal(part, from, to, start, quantities, numbers, round * count));
+      await life.slices.each(rows, (from, to) => deal(records, from, to, start, quantities, into));
       at += rows;
     }
     result.release();
     life.forget(evaluation);
-  }
+  };
+  const work: Work = {
+    ...{ count, rounds: frames.length, widths: quantities.map(({ columns }) => columns.length) },
+    together: (runs[0] as NodeRun).count,
+    fill: async (round, from, to, into) => {
+      for (const { box, first, end } of boxesIn(runs, axes, from, to)) {
+        const some = into.map((all, q) => {
+          const width = quantities[q]?.columns.length as number;
+          return all.subarray(width * (first - from), width * (end - from));
+        });
+        await fillBox(frames[round] as number, box, some);
+      }
+    },
+  };
+  const numbers = await compute(context, work, isStream);
   return {
     answer: {
       ...answer,
       ...(known === null ? {} : { more: known.about }),
-      quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+      quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
     },
     understood,
   };
+}
+
+/** Numbers from `from` to before `to` of the nodes of a region, x fastest, as boxes; both begin a row. */
+function* boxesIn(
+  runs: readonly NodeRun[],
+  axes: readonly Axis[],
+  from: number,
+  to: number,
+): Generator<{ readonly box: readonly NodeRun[]; readonly first: number; readonly end: number }, undefined> {
+  const [x, y, z] = runs as readonly [NodeRun, NodeRun, NodeRun];
+  const plane = x.count * y.count;
+  const part = (a: 1 | 2, start: number, count: number): NodeRun => {
+    const run = a === 1 ? y : z;
+    const [first, nodes] = [run.first + start * run.step, (axes[a] as Axis).nodes];
+    return { ...run, first: first % nodes, from: run.from + start * run.step, count };
+  };
+  for (let first = from; first < to; ) {
+    const [k, row] = [Math.floor(first / plane), (first % plane) / x.count];
+    const planes = row === 0 ? Math.floor((to - first) / plane) : 0;
+    const rows = Math.min(y.count - row, (to - first) / x.count);
+    const box = planes > 0 ? [x, y, part(2, k, planes)] : [x, part(1, row, rows), part(2, k, 1)];
+    const end = first + (planes > 0 ? planes * plane : rows * x.count);
+    yield { box, first, end };
+    first = end;
+  }
 }
 
 /** The means and the slopes in time of quantities at nodes. */
@@ -173,14 +232,13 @@ function deal(
   start: number,
   quantities: readonly Quantity[],
   numbers: readonly Float32Array[],
-  base: number,
 ): void {
   const width = quantities.reduce((sum, { columns }) => sum + columns.length, 0);
   let first = 0;
   for (const [q, { columns }] of quantities.entries()) {
     const [n, out] = [columns.length, numbers[q] as Float32Array];
     for (let i = from; i < to; i++)
-      for (let c = 0; c < n; c++) out[n * (base + start + i) + c] = part[width * i + first + c] as number;
+      for (let c = 0; c < n; c++) out[n * (start + i) + c] = part[width * i + first + c] as number;
     first += n;
   }
 }

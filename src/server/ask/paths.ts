@@ -2,14 +2,16 @@
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
 import { withoutNoise } from "../../float32/format.js";
 import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../shared/operations.js";
-import { answerAtOwnTimes } from "../rest/own-times.js";
-import { TripleWriter } from "../rest/triple-writer.js";
-import { valuesAlong } from "../rest/values-along.js";
+import type { Numbers } from "../../storage/tools/long-numbers.js";
+import { TripleWriter } from "../http/triple-writer.js";
 import { type Column, columnOf, type RowsAnswer } from "./answer.js";
-import { answered, type Context, type Points, placesText, pointsOf, pointsText, type Understood } from "./context.js";
+import { answered, type Context, placesText, type Understood } from "./context.js";
 import { wrong } from "./faults.js";
+import { answerAtOwnTimes } from "./own-times.js";
+import { type Points, pointsOf, pointsText } from "./points.js";
 import type { MemberValues } from "./read-member.js";
 import { unitOf } from "./values.js";
+import { valuesAlong } from "./values-along.js";
 import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName, whatTexts } from "./what.js";
 import { type Interval, intervalIn, stepIn } from "./when.js";
 
@@ -212,7 +214,7 @@ function fileOf(
   const count = points.count * records;
   const values = new Float32Array(columns.length * count);
   for (const [c, { values: from, stride, offset }] of columns.entries())
-    for (let i = 0; i < count; i++) values[columns.length * i + c] = from[stride * i + offset] as number;
+    for (let i = 0; i < count; i++) values[columns.length * i + c] = (from as Numbers)[stride * i + offset] as number;
   const names = columns.map(({ name }) => name);
   return {
     records: { particles: points.count, records, times: [...times], columns: names, values },

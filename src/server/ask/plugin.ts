@@ -1,17 +1,27 @@
-/** `apiPlugin` adds `/api`: the calls of the table of questions, beside the operations, jobs and documents. */
+/** `apiPlugin` adds `/api`: the calls of the table of questions, datasets, jobs, inputs and documents. */
 
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
-import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import { version } from "../../shared/build.js";
 import { CALL_NAMES, type CallName, callOf } from "../../shared/calls.js";
-import type { Plugin, Service } from "../http/service.js";
-import { apiRoutes } from "../rest/plugin.js";
-import { FAILURES } from "../rest/schemas.js";
-import { ASK_EXAMPLE, ASK_GROUP, answerSchema, exampleOf, membersSchema } from "./document.js";
+import { AuthError, excerpt, RequestError, unknownDataset } from "../../shared/errors.js";
+import { watchRoutes } from "../http/allowed-methods.js";
+import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
+import { tokenOf } from "../http/compute.js";
+import { describe, summarize } from "../http/describe.js";
+import { problemHandler } from "../http/describe-problem.js";
+import { guardReads } from "../http/origins.js";
+import { PROBLEM_TYPE } from "../http/problem.js";
+import { HttpRefusal } from "../http/refusal.js";
+import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { API_GROUPS, ASK_EXAMPLE, answerSchema, exampleOf, membersSchema } from "./document.js";
 import { draftRoutes } from "./drafts.js";
+import { jobRoutes } from "./jobs/job-routes.js";
 import { levelRoutes } from "./levels.js";
-import { POINT_TYPES } from "./read-body.js";
-import { MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
+import { BODY_TYPES } from "./read-body.js";
+import { CATALOGUE, DESCRIPTION, FAILURES } from "./schemas.js";
+import { type Doors, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
 
 const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 
@@ -22,26 +32,55 @@ interface Named {
   Params: { name: string };
 }
 
-function callRoutes(api: FastifyInstance, service: Service, thread: CutoutThread, call: CallName): void {
+/** Points allowed in one request of a caller: the limit of the service, or that of the token if it is lower. */
+function pointsFor({ auth, config }: Service, token: string | null): number {
+  const most = config.limits["query.points"];
+  if (token === null) return most;
+  try {
+    const { points, release } = auth.authorise(token);
+    release();
+    return points === 0 ? most : Math.min(most, points);
+  } catch (error) {
+    // The catalogue needs no token and ignores an unknown one.
+    if (error instanceof AuthError) return most;
+    throw error;
+  }
+}
+
+function catalogueRoutes(api: FastifyInstance, service: Service): void {
+  const { engine, config } = service;
+  api.get("/datasets", { schema: { summary: "Datasets", response: { 200: CATALOGUE, ...FAILURES } } }, (request) => ({
+    version,
+    namespace: config.namespace,
+    service: SOAP_PATH.slice(1),
+    points: pointsFor(service, tokenOf(request)),
+    jobs: service.jobs,
+    datasets: engine.datasets().map(summarize),
+  }));
+  const summary = "Grid, times, fields and operations of a dataset";
+  const schema = { summary, params: NAME, response: { 200: DESCRIPTION, ...FAILURES } };
+  api.get<Named>("/datasets/:name", { schema }, (request) => {
+    const dataset = engine.find(request.params.name);
+    if (dataset === undefined) throw unknownDataset(request.params.name, engine.datasets());
+    return describe(dataset);
+  });
+}
+
+function callRoutes(api: FastifyInstance, doors: Doors, call: CallName): void {
   const { summary, about } = callOf(call);
   const members = membersSchema(call);
   const common = { summary, description: about, params: NAME, response: { 200: answerSchema(call), ...FAILURES } };
   const validatorCompiler = documentOnly;
   const url = `/datasets/:name/${call}`;
   api.get<Named>(url, { schema: { ...common, querystring: members }, validatorCompiler }, (request, reply) =>
-    serveCall(service, thread, call, request.params.name, request as never, reply as never),
+    serveCall(doors, call, request.params.name, request as never, reply as never),
   );
   api.post<Named>(url, { schema: { ...common, body: members }, validatorCompiler }, (request, reply) =>
-    serveCall(service, thread, call, request.params.name, request as never, reply as never),
+    serveCall(doors, call, request.params.name, request as never, reply as never),
   );
 }
 
-/** Adds the calls. */
-function askRoutes(api: FastifyInstance, service: Service, thread: CutoutThread): void {
-  api.addContentTypeParser([...POINT_TYPES], (_request, payload, done) => done(null, payload));
-  for (const call of CALL_NAMES) callRoutes(api, service, thread, call);
-  levelRoutes(api, service);
-  draftRoutes(api, service);
+function askRoute(api: FastifyInstance, doors: Doors): void {
   api.post(
     "/ask",
     {
@@ -57,12 +96,52 @@ function askRoutes(api: FastifyInstance, service: Service, thread: CutoutThread)
       validatorCompiler: documentOnly,
       serializerCompiler: () => (answer) => JSON.stringify(answer),
     },
-    (request, reply) => serveAsk(service, thread, request as never, reply as never),
+    (request, reply) => serveAsk(doors, request as never, reply as never),
   );
+}
+
+/** The interface; its parsers, error form and documentation stay inside. */
+async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
+  guardReads(api, service.config);
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser([...BODY_TYPES], (_request, payload, done) => done(null, payload));
+  api.addContentTypeParser("*", (_request, _payload, done) => {
+    done(new HttpRefusal(415, `The Content-Type of a body is ${BODY_TYPES.join(" or ")}.`));
+  });
+  const contentType = `${PROBLEM_TYPE}; charset=utf-8`;
+  api.setErrorHandler(problemHandler({ name: "api", contentType, body: (problem) => problem }));
+  const methodsOf = watchRoutes(api);
+  api.setNotFoundHandler((request) => {
+    const path = request.url.split("?", 1)[0];
+    const allow = methodsOf(path).join(", ");
+    if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
+    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists all addresses.`);
+  });
+  const docs = documentApi(api, {
+    title: "fieldprobe",
+    page: "/docs",
+    base: service.basePath,
+    description: "Fields of a stored simulation at points.",
+    scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
+    groups: API_GROUPS,
+    example: exampleOf,
+  });
+  api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
+  // On a terminal, the prompt starts on a new line after an answer.
+  api.addHook("onSend", async (_request, _reply, payload) =>
+    typeof payload === "string" && !payload.endsWith("\n") ? `${payload}\n` : payload,
+  );
+  catalogueRoutes(api, service);
+  const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
+  api.addHook("onClose", () => thread.close());
+  const doors = { service, thread, jobs: await jobRoutes(api, service) };
+  for (const call of CALL_NAMES) callRoutes(api, doors, call);
+  levelRoutes(api, service);
+  draftRoutes(api, service);
+  askRoute(api, doors);
 }
 
 /** Adds `/api` to the service. */
 export const apiPlugin: Plugin = async (app, service) => {
-  const calls = { routes: askRoutes, group: ASK_GROUP, example: exampleOf };
-  await app.register(async (api) => apiRoutes(api, service, calls), { prefix: "/api" });
+  await app.register(async (api) => apiRoutes(api, service), { prefix: "/api" });
 };

@@ -6,7 +6,7 @@ import { nearestName } from "../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../shared/calls.js";
 import { excerpt } from "../../shared/errors.js";
 import { SPLINES } from "../../shared/operations.js";
-import { hasDoubledMember } from "../../storage/dataset/documents.js";
+import { hasDoubledMember } from "../../text/json-body.js";
 import { wrong } from "./faults.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
@@ -164,6 +164,8 @@ function readPoints(value: unknown, member: string): AskedPoints {
   }
   if (Array.isArray(value)) return rowsOf(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
   if (typeof value !== "object" || value === null) throw wrong(member, `${shown(value)} is no list of points`);
+  // The body has been read as numbers.
+  if ("rows" in value && value.rows instanceof Float64Array) return value as AskedPoints;
   const { input, random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined)

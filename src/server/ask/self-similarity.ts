@@ -7,8 +7,8 @@ import { compileExpression } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
-import type { Means } from "../rest/analysis/statistics.js";
+import { type AnalysedNodes, reductionOf } from "./analysis/analysis-request.js";
+import type { Means } from "./analysis/statistics.js";
 import { wrong } from "./faults.js";
 
 /** Columns of a pass: a part holds the nodes of each. */

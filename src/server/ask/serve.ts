@@ -1,34 +1,33 @@
 /** Answers questions: reads the members, runs the call, and sends the answer in its form. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
+import { compute } from "../http/compute.js";
+import { describeProblem } from "../http/describe-problem.js";
 import { negotiate } from "../http/negotiate.js";
+import { readWhole } from "../http/read-whole.js";
 import { HttpRefusal } from "../http/refusal.js";
-import { isTask, type RequestLife } from "../http/request-life.js";
+import type { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
 import { isHeld } from "../http/validators.js";
-import { readWhole } from "../rest/body/read-body.js";
-import { describeProblem } from "../rest/describe-problem.js";
-import { compute } from "../rest/serve-operation.js";
 import { around, correlation, dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
 import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
 import type { Context, Understood } from "./context.js";
 import { withFaults, wrong } from "./faults.js";
 import { find } from "./find.js";
 import { flow_map } from "./flow-map.js";
+import { checkForm, jsonOf, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { grid } from "./grid.js";
 import { requireLevel } from "./grid-levels.js";
+import { startJob } from "./jobs/start-job.js";
 import { nodes } from "./nodes.js";
+import type { Part, Plan } from "./parts.js";
 import { paths } from "./paths.js";
-import { JSON_BYTES, JSON_TOO_LARGE, parseJson, readBodyMembers } from "./read-body.js";
+import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./read-body.js";
 import type { MemberValues } from "./read-member.js";
 import { callNamed, type GivenMembers, joined, membersOfJson, membersOfQuery, readQuestion } from "./read-question.js";
-import { startJob } from "./start-job.js";
 import { values } from "./values.js";
-import { jsonOf, onlyQuantity, sendAnswer } from "./write-answer.js";
 
 /** Most questions of a list. */
 export const MOST_QUESTIONS = 64;
@@ -37,6 +36,9 @@ type Run = (
   context: Context,
   asked: MemberValues,
 ) => Promise<{ readonly answer: Answer; readonly understood: Understood }>;
+
+/** What the calls of a service share. */
+export type Doors = Pick<Context, "service" | "thread" | "jobs">;
 
 /** What answers each call. */
 const RUNS: Readonly<Record<CallName, Run>> = {
@@ -73,11 +75,18 @@ async function answerTo(context: Context, call: CallName, asked: MemberValues, f
   // In every call but grid, a level is a dataset of its own.
   const isOwn = call !== "grid" && typeof level === "number" && level > 0;
   const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
-  const { answer, understood: stated } = await RUNS[call]({ ...context, dataset: coarse }, { ...asked, format });
-  const understood = isOwn ? { ...stated, level } : stated;
+  const { answer, understood: found } = await RUNS[call]({ ...context, dataset: coarse }, { ...asked, format });
+  const understood = { ...found, ...(isOwn ? { level } : {}), ...(await statedPoints(context, asked)) };
   const members = Object.entries({ ...understood, format }).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const question: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   return { answer, question, dataset };
+}
+
+/** The points of a job's own input, as the question repeats them that the job was started by. */
+async function statedPoints({ jobs, life }: Context, { points }: MemberValues): Promise<Understood> {
+  if (life.task === null || points === undefined || !("input" in points)) return {};
+  const source = (await jobs?.input(life.owner, points.input))?.source;
+  return source?.kind === "rows" ? { points: source.stated } : {};
 }
 
 async function answerAndSend(
@@ -99,7 +108,9 @@ async function answerAndSend(
     if (isHeld(request, reply, service.config, tag)) return reply.code(304).send();
   }
   const answered = await answerTo(context, call, asked, form);
-  if (FORMS[form].alone && answered.answer.kind !== "table") onlyQuantity(answered.answer, form);
+  if (life.task !== null) reply.header("fieldprobe-manifest", dataset.digest);
+  if (context.part !== null && "range" in context.part) return sendNumbers(answered, { service, life, reply });
+  checkForm(answered, form);
   await life.computed([{ values: [], heldBytes: bytesOf(answered.answer) }]);
   const { map = "viridis", range, scale = { kind: "linear" } } = asked;
   return sendAnswer(answered, form, { service, life, reply, thread, picture: { map, range, scale } });
@@ -121,10 +132,14 @@ function takeJob(given: GivenMembers): boolean {
   return job === true || job === "true" || job === "";
 }
 
+/** Whether a caller prefers a job to an answer. Source: RFC 7240. */
+function prefersJob({ headers: { prefer }, method }: FastifyRequest): boolean {
+  return method === "POST" && /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
+}
+
 /** Answers a question that names its dataset and its call by its address. */
 export function serveCall(
-  service: Service,
-  thread: CutoutThread,
+  { service, thread, jobs }: Doors,
   call: CallName,
   name: string,
   request: FastifyRequest,
@@ -136,19 +151,20 @@ export function serveCall(
       const query = membersOfQuery(request.query);
       const body = await readBodyMembers(life, request, call, query, service.config.limits["http.bodyBytes"]);
       const given = joined(query, body);
-      if (body.get("job") === true && !isTask(service, request.headers)) {
-        // What is wrong with members is answered now, and not by a job that fails.
-        readQuestion(call, given);
-        return startJob(service, request, reply, body);
+      const isMember = takeJob(given);
+      if (isMember && request.method !== "POST") throw wrong("job", "jobs are started by POST");
+      const asked = readQuestion(call, given);
+      const part = (life.task?.part ?? null) as Part | null;
+      const context: Context = { life, service, thread, jobs, dataset, part };
+      if (life.task === null && (isMember || prefersJob(request))) {
+        const format = formFor(call, asked, request.headers.accept);
+        const plan = async (planned: Context): Promise<void> => {
+          const answered = await answerTo(planned, call, asked, format);
+          if ((planned.part as Plan).work !== null) checkForm(answered, format);
+        };
+        return startJob(context, { call, asked, given, format, plan }, reply);
       }
-      if (takeJob(given) && request.method !== "POST") throw wrong("job", "jobs are started by POST");
-      const points = body.get("points");
-      // Points that a body of another kind gave are read already.
-      const isRead = typeof points === "object" && points !== null && "rows" in points;
-      if (isRead) given.delete("points");
-      const asked = readQuestion(call, isRead ? new Map([...given, ["points", "0,0,0"]]) : given);
-      const complete = isRead ? { ...asked, points: points as never } : asked;
-      return answerAndSend({ life, service, thread, dataset }, call, complete, reply, request, given);
+      return answerAndSend(context, call, asked, reply, request, given);
     }),
   );
 }
@@ -169,20 +185,15 @@ function wholeQuestion(
 }
 
 /** Answers `POST /ask`: a whole question in any form, or a list of them, whose answers are a list of JSON. */
-export function serveAsk(
-  service: Service,
-  thread: CutoutThread,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  return compute(service, { name: "ask" }, request, reply, (life) =>
+export function serveAsk(doors: Doors, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return compute(doors.service, { name: "ask" }, request, reply, (life) =>
     withFaultList(async () => {
       if (request.headers["content-type"] === undefined) throw new HttpRefusal(415, "A question is application/json.");
-      const body = parseJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
-      if (Array.isArray(body)) return answerList(service, thread, life, body, request, reply);
+      const body = await life.readJson(await readWhole(life, JSON_BYTES, JSON_TOO_LARGE));
+      if (Array.isArray(body)) return answerList(doors, life, body, request, reply);
       const { dataset, call, members } = wholeQuestion(life, body);
       return answerAndSend(
-        { life, service, thread, dataset },
+        { ...doors, life, dataset, part: null },
         call,
         readQuestion(call, members),
         reply,
@@ -195,8 +206,7 @@ export function serveAsk(
 
 /** Answers questions one after another: each with its own answer or problem. */
 async function answerList(
-  service: Service,
-  thread: CutoutThread,
+  doors: Doors,
   life: RequestLife,
   questions: readonly unknown[],
   request: FastifyRequest,
@@ -213,7 +223,7 @@ async function answerList(
       const asked = readQuestion(call, members);
       if (asked.format !== undefined && asked.format !== "json")
         throw wrong("format", `answers of a list are json, not ${excerpt(asked.format)}`);
-      answers.push(await answerTo({ life, service, thread, dataset }, call, asked, "json"));
+      answers.push(await answerTo({ ...doors, life, dataset, part: null }, call, asked, "json"));
       life.settle();
     } catch (error) {
       // A failure of the service fails the list; what the caller can mend is told beside the other answers.
@@ -224,11 +234,13 @@ async function answerList(
   }
   const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
   await life.computed([{ values: [], heldBytes: bytes }]);
-  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), service, life.reader);
+  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), doors.service, life.reader);
   return reply;
 }
 
-function* listOf(answers: readonly (Answered | { readonly problem: object })[]): Generator<Buffer, undefined> {
+async function* listOf(
+  answers: readonly (Answered | { readonly problem: object })[],
+): AsyncGenerator<Buffer, undefined> {
   for (const [i, one] of answers.entries()) {
     yield Buffer.from(i === 0 ? "[" : ",");
     if ("problem" in one) yield Buffer.from(JSON.stringify(one));

@@ -1,8 +1,9 @@
 /** Answers `values`: quantities at points, at one time, at several, or at a time of each point's own. */
 
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../rest/analysis/point-columns.js";
-import { aboutUnit } from "../rest/describe.js";
+import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
+import { aboutUnit } from "../http/describe.js";
+import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "./analysis/point-columns.js";
 import { type Column, columnOf, type RowsAnswer } from "./answer.js";
 import {
   answered,
@@ -10,13 +11,13 @@ import {
   checkFits,
   filterText,
   placesText,
-  pointsOf,
-  pointsText,
   timeText,
   type Understood,
   whatText,
 } from "./context.js";
 import { wrong } from "./faults.js";
+import { compute } from "./parts.js";
+import { heldPoints, openPoints, type PointSource, pointsText, sourceOf } from "./points.js";
 import type { MemberValues } from "./read-member.js";
 import {
   checkFilterUsed,
@@ -89,24 +90,32 @@ export async function values(
   checkFilterUsed(asked, quantities);
   const when: Times = isEach ? { times: [], isList: false } : timesIn(asked, dataset);
   const rounds = Math.max(1, when.times.length);
-  const { triples, times, count } = await pointsOf(context, asked, rounds * DRAWN_RECORDS, isEach);
-  checkFits(context, count, rounds, "points");
-  const numbers = quantities.map(({ columns }) => life.floats(columns.length * count * rounds));
+  const opened = await openPoints(context, asked, isEach);
+  const { count } = opened;
+  const isWhole = context.part === null;
+  if (isWhole) checkFits(context, count, rounds, "points");
+  const source = isWhole ? sourceOf(await heldPoints(context, opened, rounds * DRAWN_RECORDS)) : opened;
   const options = pointOptions(asked);
-  for (let round = 0; round < rounds; round++) {
-    const at = numbers.map((all, q) => {
-      const width = (quantities[q] as Quantity).columns.length * count;
-      return all.subarray(round * width, (round + 1) * width);
-    });
-    const own = times ?? (when.times[round] as number);
-    await fillValues(context, quantities, triples, { ...options, time: own }, at);
-  }
-  const lead = leadOf(triples, count, rounds, dataset);
-  const t = times ?? (when.isList ? timesOfRows(when.times, count) : null);
-  if (t !== null) lead.push(columnOf("t", t, unitOf(dataset, "time")));
+  const numbers = await compute(context, {
+    ...{ count, rounds, widths: quantities.map(({ columns }) => columns.length) },
+    fill: async (round, from, to, into) => {
+      // Times of their own are checked by the first point.
+      const { triples, times } = await source.read(from, isEach ? Math.max(to, Math.min(1, count)) : to);
+      if (to === 0 && isEach) into = quantities.map(({ columns }) => life.floats(columns.length));
+      await fillValues(
+        context,
+        quantities,
+        triples,
+        { ...options, time: times ?? (when.times[round] as number) },
+        into,
+      );
+    },
+  });
+  const lead = await leadOf(source, when, rounds, dataset, isWhole);
+  if (isEach) lead.push(await column("t", eachTime(source), dataset, isWhole));
   const answer: RowsAnswer = {
     ...{ kind: "rows", count: count * rounds, lead, shape: [...(when.isList ? [rounds] : []), count] },
-    quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
+    quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
   const understood = {
     ...{ ...whatText(what), points: pointsText(asked.points as never), ...placesText(asked) },
@@ -116,14 +125,37 @@ export async function values(
   return { answer, understood };
 }
 
-/** The columns x, y and z, once for each time. */
-function leadOf(triples: Float32Array, count: number, rounds: number, dataset: Dataset): Column[] {
-  const all = rounds === 1 ? triples : new Float32Array(3 * count * rounds);
-  if (rounds > 1)
-    for (let round = 0; round < rounds; round++) all.set(triples.subarray(0, 3 * count), 3 * count * round);
-  return ["x", "y", "z"].map((name, c) => columnOf(name, all, unitOf(dataset, "length"), 3, c));
+/** The columns x, y and z, once for each time, and the times if there are several. */
+async function leadOf(
+  source: PointSource,
+  { times, isList }: Times,
+  rounds: number,
+  dataset: Dataset,
+  isWhole: boolean,
+): Promise<Column[]> {
+  const { count } = source;
+  const places = new LongNumbers("<f4", 3 * count * rounds, async (from, to) => {
+    const out = new Float32Array(to - from);
+    for (let row = from / 3; row < to / 3; ) {
+      const first = row % count;
+      const some = await source.read(first, Math.min(count, first + to / 3 - row));
+      out.set(some.triples, 3 * row - from);
+      row += some.count;
+    }
+    return out;
+  });
+  const held: Values = isWhole ? await places.read(0, places.length) : places;
+  const lead = ["x", "y", "z"].map((name, c) => columnOf(name, held, unitOf(dataset, "length"), 3, c));
+  if (!isList) return lead;
+  const ofRows = new LongNumbers("<f8", count * rounds, (from, to) =>
+    Float64Array.from({ length: to - from }, (_, i) => times[Math.floor((from + i) / count)] as number),
+  );
+  return [...lead, await column("t", ofRows, dataset, isWhole)];
 }
 
-function timesOfRows(times: readonly number[], count: number): Float64Array {
-  return Float64Array.from({ length: times.length * count }, (_, i) => times[Math.floor(i / count)] as number);
+const eachTime = (source: PointSource) =>
+  new LongNumbers("<f8", source.count, async (from, to) => (await source.read(from, to)).times as Float64Array);
+
+async function column(name: string, values: LongNumbers, dataset: Dataset, isWhole: boolean): Promise<Column> {
+  return columnOf(name, isWhole ? await values.read(0, values.length) : values, unitOf(dataset, "time"));
 }

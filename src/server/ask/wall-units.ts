@@ -2,12 +2,12 @@
 import type { Moments } from "../../analysis/moments.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { type AnalysedNodes, reductionOf } from "../rest/analysis/analysis-request.js";
-import type { Means } from "../rest/analysis/statistics.js";
-import { coordinateOf } from "../rest/region.js";
+import { type AnalysedNodes, reductionOf } from "./analysis/analysis-request.js";
+import type { Means } from "./analysis/statistics.js";
 import { wrong } from "./faults.js";
 import { meansFor } from "./means.js";
 import type { MemberValues } from "./read-member.js";
+import { coordinateOf } from "./region.js";
 
 /** The friction velocity, its source, and the places in wall units. */
 export interface WallUnits {

@@ -2,7 +2,7 @@
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { withoutNoise } from "../../float32/format.js";
 import { RequestError } from "../../shared/errors.js";
-import { timesOf } from "../rest/describe.js";
+import { timesOf } from "../http/describe.js";
 import { wrong } from "./faults.js";
 import type { AskedFrames, AskedTimes, MemberValues } from "./read-member.js";
 

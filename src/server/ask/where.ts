@@ -1,11 +1,11 @@
 /** The places of a question: parts of axes by length or by node, as nodes, as a box of lengths, or as samples. */
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
-import { spanOf } from "../rest/describe.js";
-import { coordinateOf, type NodeRun } from "../rest/region.js";
-import type { SampleAxis } from "../rest/sample-grid.js";
+import { spanOf } from "../http/describe.js";
 import { Faults, wrong } from "./faults.js";
 import type { AskedNodes, AskedSpan, MemberValues } from "./read-member.js";
+import { coordinateOf, type NodeRun } from "./region.js";
+import type { SampleAxis } from "./sample-grid.js";
 
 const NODE_NAMES = ["i", "j", "k"] as const;
 type OfAxes<T> = readonly [T, T, T];

@@ -1,7 +1,7 @@
 /** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
 
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { BusyError, fullDisk } from "../../shared/errors.js";
+import { BusyError, fullDisk, RequestError } from "../../shared/errors.js";
 import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system.js";
 
 /** An error that every interface lets through as it is. */
@@ -90,4 +90,9 @@ export async function refuseTheRest(
     },
     { prefix },
   );
+}
+
+/** The error of a member that is missing, unknown or wrong. */
+export function refuse(member: string, message: string): RequestError {
+  return new RequestError("InvalidRequest", message, { member });
 }

@@ -2,14 +2,13 @@
  * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
  * and how it ends.
  */
-import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
 import { LONGEST_MS } from "../../shared/config.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";
-import { type JsonMember, readMembers } from "../../text/json-members.js";
+import { readJsonBody } from "../../text/json-body.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
 import type { PointsHold } from "./policies/points-in-flight.js";
@@ -17,7 +16,7 @@ import { ReaderPace } from "./policies/reader-pace.js";
 import { RequestSlot } from "./policies/request-slot.js";
 import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
-import type { Service } from "./service.js";
+import type { Service, ServiceTask } from "./service.js";
 
 /** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
 const UNCOUNTED_BYTES = 16 * 1024;
@@ -40,20 +39,8 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** The header, with `Service.taskKey`, by which the service recognises the tasks of its jobs. */
+/** The header with the secret by which the service recognises the tasks of its jobs. */
 export const TASK_HEADER = "fieldprobe-task";
-/** The header of a task with the points per call of the token that started its job; absent: any number. */
-export const TASK_LIMIT_HEADER = "fieldprobe-task-limit";
-/** Header of a task: names the token that started its job. */
-export const TASK_OWNER_HEADER = "fieldprobe-task-owner";
-/** The header of an answer to a task: the points that a synchronous request could have. */
-export const TASK_POINTS_HEADER = "fieldprobe-task-points";
-
-/** Whether a request is a task of a job of this service. */
-export function isTask({ taskKey }: Pick<Service, "taskKey">, headers: IncomingHttpHeaders): boolean {
-  const key = headers[TASK_HEADER];
-  return key !== undefined && key === taskKey;
-}
 
 /** The number of points that a request may have, and the name of the limit that says so. */
 export type PointLimit = Evaluation["limit"];
@@ -76,8 +63,11 @@ export class RequestLife {
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
-  /** Whether this is a task of a job, which the service itself sends. */
+  /** The task of a job that this is, which the service itself sends; null: a request of a caller. */
+  readonly task: ServiceTask | null;
   readonly #background: boolean;
+  /** Points that a task of the queries so far may have. */
+  taskPoints: number;
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
   /** What the token allows; null until it is checked. */
@@ -110,7 +100,9 @@ export class RequestLife {
    */
   constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
     this.slices = service.slices;
-    this.#background = isTask(service, request.headers);
+    this.task = service.tasks.get(String(request.headers[TASK_HEADER])) ?? null;
+    this.#background = this.task !== null;
+    this.taskPoints = service.config.limits["query.points"];
     this.#service = service;
     this.#request = request;
     this.#reply = reply;
@@ -128,8 +120,8 @@ export class RequestLife {
   /** Checks the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
     // The token of a job was checked when the job was accepted; its limit comes with the task.
-    if (this.#background) {
-      this.#tokenPoints = Number(this.#request.headers[TASK_LIMIT_HEADER] ?? 0);
+    if (this.task !== null) {
+      this.#tokenPoints = this.task.limit;
       return;
     }
     const { facts } = this.#request;
@@ -145,8 +137,12 @@ export class RequestLife {
 
   /** Whose request it is: the name of a token, or null; of a task, the owner of its job. */
   get owner(): string | null {
-    const task = this.#request.headers[TASK_OWNER_HEADER];
-    return this.#background ? (task === undefined ? null : String(task)) : (this.#request.facts.token ?? null);
+    return this.task === null ? (this.#request.facts.token ?? null) : this.task.owner;
+  }
+
+  /** Points that its token admits; 0: any number. */
+  get tokenPoints(): number {
+    return this.#tokenPoints;
   }
 
   /** Whether its token may see and confirm what waits. */
@@ -238,15 +234,11 @@ export class RequestLife {
     return Buffer.from(buffer, byteOffset, bytes);
   }
 
-  /**
-   * Reads a JSON object: a long one on a worker thread, any other here, when others have had their turns.
-   *
-   * @throws RequestError of what is wrong with it
-   */
-  async readJson(bytes: Buffer, arrays: readonly string[]): Promise<JsonMember[]> {
-    if (bytes.length > LONG_BYTES) return this.#service.engine.readJson(bytes, arrays, this.#client, this.#background);
+  /** Reads a JSON body (`readJsonBody`): a long one on a worker thread, others here. @throws RequestError */
+  async readJson(bytes: Buffer): Promise<unknown> {
+    if (bytes.length > LONG_BYTES) return this.#service.engine.readJson(bytes, this.#client, this.#background);
     if (bytes.length > SHORT_BYTES) await this.slices.pause();
-    return readMembers(bytes, arrays);
+    return readJsonBody(bytes);
   }
 
   /** Runs the steps of the request, which may take memory by `room`, `floats` and `doubles`. */
@@ -334,8 +326,7 @@ export class RequestLife {
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
     const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
     const evaluation = engine.start(requested, { ...common, ...(dataset ? { dataset } : {}) });
-    if (this.#background)
-      this.#reply.header(TASK_POINTS_HEADER, String(evaluation.taskPoints ?? evaluation.limit.points));
+    this.taskPoints = Math.min(this.taskPoints, evaluation.taskPoints ?? evaluation.limit.points);
     this.#evaluations.add(evaluation);
     this.#nodes += evaluation.nodes;
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });

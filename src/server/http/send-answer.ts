@@ -88,11 +88,11 @@ type Reader = Pick<ReaderPace, "handOver" | "handedOver" | "encoded">;
 export async function sendPassages(
   reply: FastifyReply,
   contentType: string,
-  passages: Iterator<Buffer>,
+  passages: Iterator<Buffer> | AsyncIterator<Buffer>,
   { config, slices }: Pick<Service, "config" | "slices">,
   reader: Reader,
 ): Promise<void> {
-  const { first, complete } = begin(passages, slices, reader);
+  const { first, complete } = await begin(passages, slices, reader);
   const { raw } = reply;
   if (!complete && config.gzip !== "off") {
     addVary(reply, "Accept-Encoding");
@@ -191,13 +191,22 @@ async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compre
 }
 
 /** Makes the first passages, up to the length from which an answer may be compressed. */
-function begin(passages: Iterator<Buffer>, slices: TimeSlices, reader: Reader): { first: Buffer[]; complete: boolean } {
+async function begin(
+  passages: Iterator<Buffer> | AsyncIterator<Buffer>,
+  slices: TimeSlices,
+  reader: Reader,
+): Promise<{ first: Buffer[]; complete: boolean }> {
   slices.note();
   const first: Buffer[] = [];
-  const since = performance.now();
+  let since = performance.now();
   try {
     for (let bytes = 0; bytes <= GZIP_BYTES; ) {
-      const next = passages.next();
+      let next = passages.next();
+      if (next instanceof Promise) {
+        reader.encoded(performance.now() - since);
+        next = await next;
+        since = performance.now();
+      }
       if (next.done) return { first, complete: true };
       first.push(next.value);
       bytes += next.value.length;

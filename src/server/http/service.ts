@@ -14,12 +14,15 @@ import type { Tags } from "./validators.js";
 
 export const SOAP_PATH = "/service/turbulence.asmx";
 
-/** Null if there is no input of the id, or it is another's. */
-export type OpenInput = (
-  owner: string | null,
-  id: string,
-  bytesPerPoint: number,
-) => Promise<{ readonly count: number; read(): AsyncIterable<Buffer> } | null>;
+/** A task of a job: a call that the service sends to itself. */
+export interface ServiceTask {
+  /** The token that started the job; null without tokens. */
+  readonly owner: string | null;
+  /** Points that this token admits; 0: any number. */
+  readonly limit: number;
+  /** The part of the call that is answered; null: all of it. */
+  readonly part: unknown;
+}
 
 /** A plug-in without which the service is ready too. */
 export interface OptionalPlugin {
@@ -42,10 +45,9 @@ export interface Service {
   /** Optional plug-ins by name; each adds itself. */
   readonly optional: Map<string, OptionalPlugin>;
   readonly jobs: boolean;
-  readonly inputs: { open?: OpenInput };
-  /** By this secret the process knows the tasks of its own jobs. */
-  readonly taskKey: string;
-  /** Of the public address, without a slash at its end. */
+  /** The tasks of jobs that run, by the secret of each. */
+  readonly tasks: Map<string, ServiceTask>;
+  /** Path of the public address, without a slash at its end. */
   readonly basePath: string;
   /** Without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;

@@ -29,10 +29,3 @@ export function isHeld(request: FastifyRequest, reply: FastifyReply, { cacheCont
   const held = (request.headers["if-none-match"] ?? "").split(",");
   return held.some((one) => ["*", tag, `W/${tag}`].includes(one.trim()));
 }
-
-/** Members in the order of their names: the same request has the same text. */
-export function canonical(query: unknown): string {
-  const members = new URLSearchParams(query as Record<string, string>);
-  members.sort();
-  return members.toString();
-}

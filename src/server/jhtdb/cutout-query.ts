@@ -2,7 +2,7 @@
 import { type Axis, axesOfField, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import type { Operation } from "../../shared/operations.js";
-import { refuse } from "../rest/parameters.js";
+import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { operationFor, type Variable, variablesOf } from "./variables.js";
 

@@ -4,9 +4,9 @@ import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import { textModule } from "../../text/text-module.js";
 import type { ItemForm } from "../../text/text-task.js";
-import type { BodyItems, BodyReader } from "../rest/body/body-reader.js";
-import { refuse } from "../rest/parameters.js";
-import type { TripleWriter } from "../rest/triple-writer.js";
+import { refuse } from "../http/refusal.js";
+import type { TripleWriter } from "../http/triple-writer.js";
+import type { BodyItems, BodyReader } from "./body-reader.js";
 
 const LONGEST_LINE = 256;
 const LF = 0x0a;

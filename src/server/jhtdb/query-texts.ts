@@ -1,6 +1,6 @@
 /** Parameters of a query string as texts. */
 import { excerpt } from "../../shared/errors.js";
-import { refuse } from "../rest/parameters.js";
+import { refuse } from "../http/refusal.js";
 
 /** @throws RequestError naming a parameter that is unknown or repeated */
 export function readTexts<T extends string>(query: unknown, names: readonly T[]): ReadonlyMap<T, string> {

@@ -4,16 +4,16 @@ import { checkAvailable } from "../../engine/contract/check-available.js";
 import { AXIS_NAMES, componentsOf, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
 import { LimitError, tooManyPoints } from "../../shared/errors.js";
+import { compute } from "../http/compute.js";
+import { timesOf } from "../http/describe.js";
+import { refuse } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
 import { sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
-import { nestedStream } from "../rest/answer/write-answer.js";
-import { timesOf } from "../rest/describe.js";
-import { refuse } from "../rest/parameters.js";
-import { compute } from "../rest/serve-operation.js";
 import { componentNodes, coordinatesOf } from "./component-nodes.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
+import { nestedStream } from "./write-rows.js";
 
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;

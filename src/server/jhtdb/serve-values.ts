@@ -1,16 +1,17 @@
 /** `POST values`, from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Result } from "../../engine/contract/query.js";
 import { RequestError } from "../../shared/errors.js";
+import { compute } from "../http/compute.js";
+import { timesOf } from "../http/describe.js";
 import type { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
-import { largeRows, nested, streamedRows } from "../rest/answer/write-answer.js";
-import { readBody } from "../rest/body/read-body.js";
-import { timesOf } from "../rest/describe.js";
-import { PendingQuery, partsOf, type QueryResult } from "../rest/pending-query.js";
-import { compute } from "../rest/serve-operation.js";
+import { PendingQuery, partsOf } from "./pending-query.js";
 import { PointsReader } from "./points-reader.js";
+import { readBody } from "./read-body.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
+import { largeRows, nested, streamedRows } from "./write-rows.js";
 
 /** Clients of some datasets count frames instead of giving times. */
 function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
@@ -56,20 +57,15 @@ export function serveValues(service: Service, request: FastifyRequest, reply: Fa
     );
     const { operation, dataset } = query;
     request.facts.operation = operation.name;
-    const pending = new PendingQuery(
-      life,
-      limits,
-      { operation, dataset, recordEvery: null, stream: true },
-      new Map(Object.entries(textsOf(query))),
-    );
-    await readBody(new PointsReader(pending.writer("points")), pending, life);
+    const pending = new PendingQuery(life, limits, { operation, dataset }, new Map(Object.entries(textsOf(query))));
+    await readBody(new PointsReader(pending.writer()), pending, life);
     await send(await pending.answer(), service, reply, life);
     return reply;
   };
   return compute(service, null, request, reply, steps, caller);
 }
 
-async function send({ result }: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
+async function send(result: Result, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
   const shape = [result.items, result.components];
   const spent = (ms: number): void => life.reader.encoded(ms);
   life.onEnd(() => result.release());

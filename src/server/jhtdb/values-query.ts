@@ -3,7 +3,7 @@ import type { Dataset } from "../../engine/contract/dataset.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName, Operation, SpatialInterpolation, TemporalInterpolation } from "../../shared/operations.js";
-import { refuse } from "../rest/parameters.js";
+import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";
 

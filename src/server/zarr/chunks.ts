@@ -1,15 +1,15 @@
 /** Chunks of a view: stored nodes, quantities at nodes, or coordinates. */
 
+import { recordQuantity } from "../../analysis/record-quantity.js";
 import type { Dataset, FieldName } from "../../engine/contract/dataset.js";
 import { placeBox } from "../../engine/contract/node-region.js";
 import { frameShift } from "../../engine/contract/positions.js";
 import type { Result } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../shared/errors.js";
+import type { Quantity } from "../../shared/quantities.js";
+import { timesOf } from "../http/describe.js";
 import type { RequestLife } from "../http/request-life.js";
-import { timesOf } from "../rest/describe.js";
-import { bytesOf } from "../rest/grids/answer-cutout.js";
-import { reduce } from "../rest/grids/slice.js";
-import { TripleWriter } from "../rest/triple-writer.js";
+import { TripleWriter } from "../http/triple-writer.js";
 import { nodesOf, type ZarrArray, type ZarrView } from "./view.js";
 
 export interface Chunk {
@@ -113,10 +113,37 @@ export async function computeChunk(
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  const { values } = await reduce(quantity, result, life, dataset.viscosity);
+  const values = await reduce(quantity, result, life, dataset.viscosity);
   result.release();
   await life.computed([{ values: [values] }]);
   return { values: padded(chunk, box, 1, [values]), result };
+}
+
+/** The quantity at every point, from the records of the operation behind it. */
+async function reduce(
+  quantity: Quantity,
+  result: Result,
+  life: RequestLife,
+  viscosity: number | undefined,
+): Promise<Float32Array> {
+  const { components } = result;
+  const valuesOf = recordQuantity(quantity, viscosity);
+  const values = life.floats(result.items);
+  let filled = 0;
+  for (const records of result.values) {
+    const before = filled;
+    const count = records.length / components;
+    await life.slices.each(count, (from, to) => {
+      values.set(valuesOf(records, components, from, to - from), before + from);
+    });
+    filled += count;
+  }
+  return values;
+}
+
+/** The bytes of parts; one may be read until the next one is asked for, as passages of answers are. */
+async function* bytesOf(parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
+  for await (const { buffer, byteOffset, byteLength } of parts) yield Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function componentOf(part: Float32Array, components: number, component: number): Float32Array {

@@ -11,7 +11,7 @@ import type { LevelSet } from "../../engine/contract/query.js";
 import { version } from "../../shared/build.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
-import { about, aboutField, assumedOf, timesOf } from "../rest/describe.js";
+import { about, aboutField, assumedOf, timesOf } from "../http/describe.js";
 
 /** About; whole bricks, so that a chunk reads each brick once. */
 const CHUNK_NODES = 64;

@@ -1,13 +1,14 @@
 /** `DocumentReader` reads the JSON documents of one store within bounds that are checked before anything is parsed. */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
+import { hasDoubledMember } from "../../text/json-body.js";
 
 /** A metadata document, or an object inside one. */
 export type Json = Readonly<Record<string, unknown>>;
 /** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
 export type Documents = ReadonlyMap<string, Json>;
 
-const [QUOTE, BACKSLASH, COMMA, COLON, OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,:{}[]')];
+const [QUOTE, BACKSLASH, COMMA, , OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,:{}[]')];
 
 /** Reads documents, and adds up what they hold: the bounds are those of all documents of the store together. */
 export class DocumentReader {
@@ -73,31 +74,9 @@ export function parsed(place: string, bytes: Uint8Array): Json {
   return statedObject(place, value);
 }
 
-/** Whether an object of a JSON text has two members of one name, of which the value has one. */
-export function hasDoubledMember(value: unknown, bytes: Uint8Array): boolean {
-  return countNames(value) < countColons(bytes);
-}
-
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s"[\]{},:]+/g;
 const FLOAT = /^-?\d+[.eE]/;
 const LIMIT = /^valid_(range|min|max)$/;
-
-function countNames(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const members = Object.values(value);
-  return members.reduce<number>((sum, member) => sum + countNames(member), Array.isArray(value) ? 0 : members.length);
-}
-
-function countColons(bytes: Uint8Array): number {
-  let [colons, inText] = [0, false];
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) inText = !inText;
-    else if (inText && byte === BACKSLASH) at++;
-    else if (!inText && byte === COLON) colons++;
-  }
-  return colons;
-}
 
 /** A list or an object that is open, the names in it so far, and the name or the index of its next value. */
 interface OpenNode {

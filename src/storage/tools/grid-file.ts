@@ -1,5 +1,11 @@
 /** Writes values on a grid as NetCDF-4 by the CF conventions, its axes as dimension scales. */
+import { setImmediate } from "node:timers/promises";
 import { Hdf5Writer } from "../hdf5/writer.js";
+import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-numbers.js";
+
+const TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as const;
+/** Numbers of a slab, at most, of numbers that are read. */
+const SLAB_NUMBERS = 256 * 1024;
 
 /** An axis of a grid, or a place or time of the whole of it, which has one coordinate and no dimension. */
 export interface GridCoordinate {
@@ -10,7 +16,7 @@ export interface GridCoordinate {
 
 export interface GridVariable {
   readonly name: string;
-  readonly values: Float32Array | Float64Array | Int32Array;
+  readonly values: Values;
   /** Names of its axes, the one that varies slowest first. */
   readonly axes: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
@@ -44,7 +50,8 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
     const lengths = new Map(axes.map(({ name, coordinates }) => [name, coordinates.length]));
     for (const { name, values, axes: along, attributes } of variables) {
       const shape = along.map((axis) => lengths.get(axis) as number);
-      writer.whole(name, typeOf(values), shape, values);
+      if (values instanceof LongNumbers) await writeLong(writer, name, shape, values);
+      else writer.whole(name, TYPES[typeOf(values)], shape, values);
       const at = scalars.map((scalar) => scalar.name).join(" ");
       writer.describe(name, at === "" ? attributes : { ...attributes, coordinates: at });
       for (const [d, axis] of along.entries()) writer.attach(name, d, axis);
@@ -55,6 +62,17 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
   }
 }
 
-function typeOf(values: GridVariable["values"]): "float32" | "float64" | "int32" {
-  return values instanceof Float32Array ? "float32" : values instanceof Float64Array ? "float64" : "int32";
+/** Writes numbers slab by slab, in chunks as long as the slabs. */
+async function writeLong(
+  writer: Hdf5Writer,
+  path: string,
+  shape: readonly number[],
+  values: LongNumbers,
+): Promise<void> {
+  const chunks = slabLengths(shape, SLAB_NUMBERS);
+  const write = writer.dataset({ path, type: TYPES[values.type], shape, chunks, filter: "none" });
+  for (const { start, count, from, to } of slabsOf(shape, chunks)) {
+    write(start, count, await values.read(from, to));
+    await setImmediate();
+  }
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
-import { ALL_OPERATIONS } from "../../../src/shared/operations.js";
+import { ALL_OPERATIONS, dialectOf } from "../../../src/shared/operations.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
@@ -78,7 +78,8 @@ it("runs cutouts, searches and array forms", async () => {
 
 it("lists the flags of every operation", async () => {
   const { out } = await soap(["--help"]);
-  for (const { name } of ALL_OPERATIONS) expect(out).toContain(`  ${name} `);
+  for (const { name } of ALL_OPERATIONS.filter((row) => dialectOf(row.name) !== null))
+    expect(out).toContain(`  ${name} `);
 });
 
 it.each([

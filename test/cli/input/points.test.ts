@@ -21,8 +21,8 @@ describe("point files", () => {
     const binary = join(folder, "points.dat");
     writeFileSync(text, "x,y,z\r\n1,2,3\r\n4,5,6");
     writeFileSync(binary, NPY);
-    expect(Array.from((await readPoints(text)).points)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(Array.from((await readPoints(binary)).points)).toEqual([1, -2, 3.5]);
+    expect(Array.from(await readPoints(text))).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(Array.from(await readPoints(binary))).toEqual([1, -2, 3.5]);
   });
 
   it("may be text in UTF-16, as PowerShell writes it", async () => {
@@ -30,7 +30,7 @@ describe("point files", () => {
     for (const bytes of [text, Buffer.from(text).swap16()]) {
       const path = join(folder, "wide.csv");
       writeFileSync(path, bytes);
-      expect(Array.from((await readPoints(path)).points)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(Array.from(await readPoints(path))).toEqual([1, 2, 3, 4, 5, 6]);
     }
   });
 
@@ -40,7 +40,7 @@ describe("point files", () => {
       for (const cut of [1, 5, 6, 7]) {
         const value = Readable.from([NPY.subarray(0, cut), NPY.subarray(cut)]);
         Object.defineProperty(process, "stdin", { ...stdin, get: () => value });
-        expect(Array.from((await readPoints("-")).points)).toEqual([1, -2, 3.5]);
+        expect(Array.from(await readPoints("-"))).toEqual([1, -2, 3.5]);
       }
     } finally {
       Object.defineProperty(process, "stdin", stdin);

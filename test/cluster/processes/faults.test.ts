@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { placesOf, reductionOf } from "../../../src/server/rest/analysis/analysis-request.js";
+import { placesOf, reductionOf } from "../../../src/server/ask/analysis/analysis-request.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -385,7 +385,7 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     await vi.waitFor(async () => expect((await metricsOf()).match(/^fieldprobe_peer_usable.* 1$/gm)).toHaveLength(2), {
       timeout: 10_000,
     });
-    const path = "api/datasets/cube/GetVelocity?time=0.1&spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+    const path = "api/datasets/cube/values?what=u&time=0.1&method=Lag8";
     const octets = await fetch(`${url}/${path}`, {
       method: "POST",
       headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
@@ -444,7 +444,7 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
       const ready = await (await fetch(`${asked.url}/readyz`)).text();
       expect(ready).toContain("cluster: 1 of 1 peers usable");
     }, soon);
-    const call = "/api/datasets/cube/GetVelocity?time=0&spatialInterpolation=Lag4&temporalInterpolation=None";
+    const call = "/api/datasets/cube/values?what=u&time=0&method=Lag4&time_method=nearest";
     const headers = { "content-type": "application/octet-stream" };
     for (const _ of [1, 2])
       expect((await fetch(`${asked.url}${call}`, { method: "POST", headers, body: POINTS.slice() })).status).toBe(200);

@@ -283,14 +283,11 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     const text = await soap.text();
     const numbers = [...text.matchAll(/<[xyz]>([^<]+)</g)].map(([, number]) => Number(number));
     expect(Buffer.from(Float32Array.from(numbers).buffer).equals(expected), text.slice(0, 300)).toBe(true);
-    const octets = await fetch(
-      `${url}/api/datasets/mhd/GetVelocity?time=0.1&spatialInterpolation=M2Q8&temporalInterpolation=None`,
-      {
-        method: "POST",
-        headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
-        body: points.buffer as ArrayBuffer,
-      },
-    );
+    const octets = await fetch(`${url}/api/datasets/mhd/values?what=u&time=0.1&method=M2Q8&time_method=nearest`, {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
+      body: points.buffer as ArrayBuffer,
+    });
     expect(Buffer.from(await octets.arrayBuffer()).equals(expected)).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import { type NatsServer, NO_NATS, startNats } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type Running, type Setup, SHIPPED, startPeer } from "./support.js";
 
-const CALL = "/api/datasets/isotropic32/GetVelocity?time=0.5&spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+const CALL = "/api/datasets/isotropic32/values?what=u&time=0.5&method=Lag8";
 const OCTETS = "application/octet-stream";
 /** Of several tasks. */
 const POINTS = 300_000;
@@ -94,7 +94,7 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
     const made = await fetch(`${url}/api/inputs`, { method: "POST", headers, body: JSON.stringify({ random }) });
     const { id } = (await made.json()) as { id: string };
     const ask = { prefer: "respond-async", accept };
-    const accepted = await fetch(`${url}${CALL}&input=${id}`, { method: "POST", headers: ask });
+    const accepted = await fetch(`${url}${CALL}&points.input=${id}`, { method: "POST", headers: ask });
     expect(accepted.status).toBe(202);
     return accepted.headers.get("location") as string;
   };

@@ -6,7 +6,7 @@ import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type Running, startPeer } from "./support.js";
 
-const CALL = "/api/datasets/isotropic32/GetVelocity?time=0.4&spatialInterpolation=Lag8&temporalInterpolation=None";
+const CALL = "/api/datasets/isotropic32/values?what=u&time=0.4&method=Lag8&time_method=nearest";
 const OCTETS = "application/octet-stream";
 /** Six tasks. */
 const POINTS = 6 * 2 ** 20;
@@ -32,7 +32,7 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
     const made = await fetch(`${one.url}/api/inputs`, { method: "POST", headers: json, body });
     const { id } = (await made.json()) as { id: string };
     const headers = { prefer: "respond-async", accept: OCTETS };
-    const accepted = await fetch(`${one.url}${CALL}&input=${id}`, { method: "POST", headers });
+    const accepted = await fetch(`${one.url}${CALL}&points.input=${id}`, { method: "POST", headers });
     expect(accepted.status).toBe(202);
     const location = accepted.headers.get("location") as string;
     const look = async (at: Running) =>

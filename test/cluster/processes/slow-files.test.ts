@@ -7,7 +7,7 @@ import { scratchFolder } from "../../support/scratch.js";
 import { type Running, startPeer } from "./support.js";
 
 const FILES = 300;
-const OPTIONS = "time=0&spatialInterpolation=Lag4&temporalInterpolation=None";
+const OPTIONS = "time=0&method=Lag4&time_method=nearest";
 /** Loaded before the program: calls on paths below `slow` take ten milliseconds. */
 const SLOW_CALLS = `
 import fs from "node:fs";
@@ -44,7 +44,7 @@ describe("a process with data on a slow file system", () => {
   it("answers queries on other data while it scans, with one worker thread", { timeout: 60_000 }, async () => {
     const ask = async (): Promise<void> => {
       const points = Float32Array.from({ length: 300 }, (_, i) => i / 100);
-      const response = await fetch(`${running.url}/api/datasets/cube/GetVelocity?${OPTIONS}`, {
+      const response = await fetch(`${running.url}/api/datasets/cube/values?what=u&${OPTIONS}`, {
         method: "POST",
         headers: { "content-type": "application/octet-stream", accept: "application/octet-stream" },
         body: points.buffer,

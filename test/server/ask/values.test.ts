@@ -301,18 +301,21 @@ describe("bodies of points", () => {
   });
 
   it.each([
-    ["x,y,z,x\n1,2,3,4\n", /two columns of the CSV have the name x/],
-    ["x,y,z,Y\n1,2,3,4\n", /two columns of the CSV have the name y/],
-    ["x,y,z\n0x1,2,3\n", /"0x1" is not a number/],
-    ["x,y,z\n1,2,Infinity\n", /"Infinity" is not a number/],
+    ["x,y,z,x\n1,2,3,4\n", /does not name one column each x, y and z/],
+    ["x,y,z,Y\n1,2,3,4\n", /does not name one column each x, y and z/],
+    ["x,y,z\n0x1,2,3\n", /line 2: three numbers expected, found "0x1,2,3"/],
+    ["x,y,z\n1,2,Infinity\n", /line 2: three numbers expected, found "1,2,Infinity"/],
   ])("are refused as CSV %j", async (text, detail) => {
     expect(await faultOf(await post("text/csv", text, { time: "0.5" }))).toMatch(detail);
   });
 
-  it("are refused with the row that is wrong", async () => {
+  it("are refused with the line that is wrong", async () => {
     const response = await post("text/csv", "x,y,z\n1,2,3\n1,2,three\n", { time: "0.5" });
     expect(response.status).toBe(400);
-    expect(((await response.json()) as AnyAnswer).errors[0]).toMatchObject({ member: "points[1]" });
+    expect(((await response.json()) as AnyAnswer).errors[0]).toMatchObject({
+      member: "points",
+      detail: expect.stringContaining("line 3"),
+    });
   });
 });
 

@@ -9,7 +9,7 @@ const failure = (code: string): Error => Object.assign(new Error(`${code}: open 
 const QUERY = {
   method: "POST",
   headers: { "content-type": "application/json" },
-  body: '{"time":0.1,"spatialInterpolation":"Lag8","temporalInterpolation":"PCHIP","points":[[1,2,3]]}',
+  body: '{"time":0.1,"points":[[1,2,3]]}',
 };
 
 describe.each([
@@ -26,7 +26,7 @@ describe.each([
 
   it("is 503 in /api", async () => {
     service.engine.failure = failure(code);
-    const answer = await fetch(new URL("/api/datasets/isotropic32/GetVelocity", service.url), QUERY);
+    const answer = await fetch(new URL("/api/datasets/isotropic32/values", service.url), QUERY);
     expect(await answer.json()).toMatchObject({ status: 503, code: "Busy", detail: text });
     expect(answer.headers.get("retry-after")).toBe(seconds);
   });

@@ -45,8 +45,9 @@ const ask = (path: string, headers: Record<string, string> = {}, method = "GET")
   fetch(at(path), { headers, method });
 
 async function cutout(dataset: string, field: string, frame: number, nodes: readonly number[]): Promise<Float32Array> {
-  const box = ["x", "y", "z"].map((axis, a) => `${axis}_start=1&${axis}_end=${nodes[a]}`).join("&");
-  const answer = await fetch(`${service.url}/api/datasets/${dataset}/cutout?field=${field}&T=${frame}&${box}`);
+  const box = ["i", "j", "k"].map((axis, a) => `${axis}=0:${nodes[a]}`).join("&");
+  const path = `nodes?what=${field}&frame=${frame - 1}&${box}&format=f32`;
+  const answer = await fetch(`${service.url}/api/datasets/${dataset}/${path}`);
   return new Float32Array(await answer.arrayBuffer());
 }
 
@@ -62,14 +63,14 @@ describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
     expect([...(times.data as Float64Array)][1]).toBeCloseTo(0.2, 12);
   });
 
-  it("has quantities at nodes as slices have them", async () => {
+  it("has quantities at nodes as nodes has them", async () => {
     const root = zarr.root(new zarr.FetchStore(at(store)));
     const vorticity = await zarr.open.v3(root.resolve("derived/vorticity"), { kind: "array" });
     const { data } = await zarr.get(vorticity, [3, null, null, 0]);
-    const slice = await fetch(
-      `${service.url}/api/datasets/isotropic32/slice?field=vorticity&time=0.6&axis=x&at=0&method=None_Fd4&temporalInterpolation=None`,
+    const nodes = await fetch(
+      `${service.url}/api/datasets/isotropic32/nodes?what=norm(omega)&frame=3&i=0&derivatives=Fd4&format=f32`,
     );
-    expect(data).toEqual(new Float32Array(await slice.arrayBuffer()));
+    expect(data).toEqual(new Float32Array(await nodes.arrayBuffer()));
   });
 });
 

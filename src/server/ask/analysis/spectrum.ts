@@ -1,0 +1,189 @@
+/** Computes spectra: sums of the modes of whole frames over shells, rings or lines. */
+import { compileExpression, componentsIn } from "../../../analysis/expression.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
+import {
+  binsOf,
+  firstWavenumber,
+  groupsOf,
+  type OfAxes,
+  type SpectrumPlan,
+  type SpectrumSums,
+  type SpectrumTerm,
+  scalesOf,
+} from "../../../analysis/spectrum.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { refuse } from "../../http/refusal.js";
+import { type AnalysedNodes, checkTransforms, derivedOf, type PlaceMembers, placesOf } from "./analysis-request.js";
+import { aboutTexts, checkNumbers, framesIn, type Means } from "./statistics.js";
+
+const LETTERS = ["x", "y", "z"] as const;
+
+/** What is asked of a spectrum. */
+export interface AskedSpectrum extends PlaceMembers {
+  /** A vector or a scalar. */
+  readonly of: string;
+  readonly kind: SpectrumPlan["kind"];
+  /** The axis of lines, or the one across planes. */
+  readonly axis?: "x" | "y" | "z";
+  /** In addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity. */
+  readonly with: readonly string[];
+}
+
+/** Computes the answer, besides what all analyses have; spectra of several frames are averaged. */
+export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, most }: Means): Promise<GroupAnswer> {
+  const places = placesOf(asked, dataset);
+  const plan = planOf(asked, dataset, places);
+  checkSize(plan, most);
+  const derived = derivedOf(places, plan.columns);
+  const sums = await sum({ plan, frames: places.frames, times: places.base.times, derived }, places);
+  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / places.frames.length;
+  const { of: text, with: more } = asked;
+  const cross = more.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
+  const unit = firstWavenumber(plan);
+  return {
+    weights: places.weights,
+    frames: framesIn(places),
+    ...aboutTexts(cross === undefined ? [text] : [text, cross], places),
+    ...describeSums(plan, sums, more, unit, dataset.viscosity),
+    ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, places)] } } : {}),
+  };
+}
+
+function letterOf({ axis }: SpectrumPlan): string {
+  return LETTERS[axis as 0];
+}
+
+function alongAxis({ axis }: SpectrumPlan, { base }: AnalysedNodes): Float64Array {
+  return base.coordinates[axis as 0];
+}
+
+function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
+  const { of: text, kind, with: more } = asked;
+  const { shape } = compileExpression(text, base.names, "what");
+  if (shape === "tensor") throw refuse("what", "what: spectra are of a vector or a scalar, not of a tensor.");
+  const axis = axisOf(asked, dataset);
+  const transformed = [0, 1, 2].map(
+    (a) => kind === "shell" || (kind === "line") === (a === axis),
+  ) as unknown as OfAxes<boolean>;
+  checkTransforms(dataset, transformed, "kind");
+  const [nx, ny, nz] = base.extent;
+  const columns = [...componentsIn(text, shape)];
+  const isVelocity = ["u", "velocity"].includes(text.trim());
+  const terms = termsOf(more, kind, shape, isVelocity, dataset.viscosity !== undefined);
+  for (const one of more.filter((name) => name.startsWith("cross:"))) {
+    const other = one.slice("cross:".length);
+    if (compileExpression(other, base.names, "terms").shape !== shape)
+      throw refuse("terms", `terms: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
+    columns.push(...componentsIn(other, shape));
+  }
+  if (terms.includes("transfer"))
+    columns.push("u.x * u.x", "u.x * u.y", "u.x * u.z", "u.y * u.y", "u.y * u.z", "u.z * u.z");
+  return {
+    kind,
+    axis,
+    transformed,
+    columns,
+    terms,
+    nodes: [nx, ny, nz],
+    components: shape === "vector" ? 3 : 1,
+    periods: dataset.axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as OfAxes<number>,
+    order: base.order,
+    names: base.names,
+    weights: base.weights,
+  };
+}
+
+/** Checks what is asked in addition to the energy. @throws RequestError */
+function termsOf(
+  more: readonly string[],
+  kind: SpectrumPlan["kind"],
+  shape: "scalar" | "vector",
+  isVelocity: boolean,
+  hasViscosity: boolean,
+): readonly SpectrumTerm[] {
+  const wants = (...names: readonly string[]) => more.find((one) => names.includes(one));
+  const crosses = more.filter((one) => one.startsWith("cross:"));
+  const ofShells = wants("transfer", "flux", "dissipation", "helicity");
+  if (kind !== "shell" && ofShells !== undefined) throw refuse("terms", `terms: ${ofShells} is of shells only.`);
+  const ofVelocity = wants("transfer", "flux", "dissipation");
+  if (!isVelocity && ofVelocity !== undefined) throw refuse("terms", `terms: ${ofVelocity} is of the velocity u only.`);
+  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("terms", "terms: helicity needs a vector.");
+  if (wants("dissipation") !== undefined && !hasViscosity)
+    throw refuse("terms", 'terms: the dataset states no viscosity; statistics of "2*ddot(S,S)" need none.');
+  if (crosses.length > 1) throw refuse("terms", "terms: a spectrum takes only one cross: quantity.");
+  return [
+    "energy",
+    ...(kind === "shell" && isVelocity ? (["gradients"] as const) : []),
+    ...(wants("helicity") === undefined ? [] : (["helicity"] as const)),
+    ...(crosses.length === 0 ? [] : (["cross"] as const)),
+    ...(wants("transfer", "flux") === undefined ? [] : (["transfer"] as const)),
+  ];
+}
+
+/** The axis of lines or across planes. @throws RequestError for one that is missing or does not belong */
+function axisOf({ kind, axis }: AskedSpectrum, { axes }: Dataset): SpectrumPlan["axis"] {
+  if (kind === "shell") {
+    if (axis !== undefined) throw refuse("axis", "axis: shells have none; lines and planes do.");
+    return null;
+  }
+  if (axis !== undefined) return LETTERS.indexOf(axis) as 0 | 1 | 2;
+  if (kind === "line") return 0;
+  const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
+  if (open.length !== 1) throw refuse("axis", "axis: the axis across the planes must be given: x, y or z.");
+  return open[0] as 0 | 1 | 2;
+}
+
+function checkSize(plan: SpectrumPlan, most: number): void {
+  const numbers = groupsOf(plan) * binsOf(plan) * (plan.terms.length + (plan.kind === "line" ? plan.components : 0));
+  checkNumbers(numbers, most);
+}
+
+/** The members of an answer that are numbers by bin. */
+function describeSums(
+  plan: SpectrumPlan,
+  sums: SpectrumSums,
+  more: readonly string[],
+  unit: number,
+  nu: number | undefined,
+): GroupAnswer {
+  const bins = binsOf(plan);
+  const of = (term: SpectrumTerm) => sums[plan.terms.indexOf(term)] as Float64Array;
+  const parts = (values: Float64Array) =>
+    Array.from({ length: values.length / bins }, (_, g) => [...values.subarray(g * bins, (g + 1) * bins)]);
+  const listed = (values: Float64Array) => (plan.kind === "plane" ? parts(values) : [...values]);
+  const spacings = plan.periods.flatMap((period, a) =>
+    plan.transformed[a] ? [period / (plan.nodes[a] as number)] : [],
+  );
+  const nyquist = Math.PI / Math.max(...spacings);
+  const energies = plan.kind === "line" ? totalOf(parts(of("energy"))) : listed(of("energy"));
+  const transfer = plan.terms.includes("transfer") ? of("transfer") : new Float64Array(0);
+  const members: GroupAnswer = {
+    kind: plan.kind,
+    ...(plan.axis === null ? {} : { axis: letterOf(plan) }),
+    k: Array.from({ length: bins }, (_, n) => n * unit),
+    E: energies,
+    ...(plan.kind === "line" && plan.components === 3 ? { components: parts(of("energy")) } : {}),
+    ...(plan.terms.includes("helicity") ? { helicity: listed(of("helicity")) } : {}),
+    ...(plan.terms.includes("cross") ? { cross: listed(of("cross")) } : {}),
+    ...(more.includes("dissipation") ? { dissipation: [...of("gradients").map((sum) => (nu as number) * sum)] } : {}),
+    ...(more.includes("transfer") ? { transfer: [...transfer] } : {}),
+    ...(more.includes("flux") ? { flux: fluxOf(transfer) } : {}),
+    nyquist,
+  };
+  if (!plan.terms.includes("gradients")) return members;
+  const strainRate = of("gradients").reduce((sum, one) => sum + one, 0);
+  return { ...members, scales: scalesOf(of("energy"), unit, strainRate, nu, nyquist) };
+}
+
+function totalOf(parts: readonly (readonly number[])[]): number[] {
+  return (parts[0] ?? []).map((_, n) => parts.reduce((sum, one) => sum + (one[n] as number), 0));
+}
+
+/** Pi(n) = - sum of T(m) over m <= n. */
+function fluxOf(transfer: Float64Array): number[] {
+  let sum = 0;
+  return [...transfer].map((one) => {
+    sum += one;
+    return -sum;
+  });
+}

@@ -1,0 +1,383 @@
+/** `jobRoutes` adds the routes of jobs and of their inputs. */
+import type { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Engine } from "../../../engine/contract/query.js";
+import type { AxisNodes, JobInput, PointSource } from "../../../jobs/inputs.js";
+import { type Job, UNFINISHED } from "../../../jobs/job.js";
+import type { JobHost } from "../../../jobs/job-runner.js";
+import { isShared, Jobs } from "../../../jobs/jobs.js";
+import { ConfigError } from "../../../shared/config.js";
+import { BusyError, RequestError, unknownDataset } from "../../../shared/errors.js";
+import { describeError } from "../../../shared/system.js";
+import { askedRange } from "../../http/asked-range.js";
+import { tokenOf } from "../../http/compute.js";
+import { ReaderPace } from "../../http/policies/reader-pace.js";
+import { bodyTooLarge, HttpRefusal, refuse, refuseEncoded } from "../../http/refusal.js";
+import { sendBytes } from "../../http/send-answer.js";
+import type { Service } from "../../http/service.js";
+import { readAnalysis } from "../analysis/analysis-request.js";
+import { type AskedRegion, checkRegion, nodesIn, REGION } from "../region.js";
+import { CLOSED, FAILURES } from "../schemas.js";
+import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
+import { Generations } from "./generations.js";
+import { sendTask } from "./start-job.js";
+
+const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
+const TAGS = { tags: ["jobs"] };
+const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
+const counts = Type.Integer({ minimum: 1, maximum: 1e9 });
+
+/** Longest wait for a bucket at the start. */
+const CHECK_MS = 5_000;
+/** Bytes of the description of an input. */
+const DESCRIPTION_BYTES = 16 * 1024;
+
+/** The points of jobs, as their owner states them. */
+const INPUT_BODY = Type.Object(
+  {
+    upload: Type.Optional(
+      Type.Object(
+        {
+          form: Type.Union([Type.Literal("octets"), Type.Literal("npy"), Type.Literal("csv")]),
+          bytes: Type.Integer({ minimum: 1 }),
+        },
+        { ...CLOSED, description: "Send the bytes by PUT afterwards." },
+      ),
+    ),
+    random: Type.Optional(
+      Type.Object(
+        { points: counts, seed: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }), origin: triple, extent: triple },
+        { ...CLOSED, description: "Points drawn at random in a box." },
+      ),
+    ),
+    grid: Type.Optional(
+      Type.Object(
+        { counts: Type.Tuple([counts, counts, counts]), origin: triple, spacing: triple },
+        { ...CLOSED, description: "Equally spaced points, x fastest." },
+      ),
+    ),
+    region: Type.Optional(
+      Type.Object(
+        { dataset: Type.String(), ...REGION.properties },
+        { ...CLOSED, description: "Nodes of a dataset, x fastest: by lengths or by nodes, all by default." },
+      ),
+    ),
+  },
+  { ...CLOSED, examples: [{ random: { points: 100_000, seed: 7, origin: [0, 0, 0], extent: [6.28, 6.28, 6.28] } }] },
+);
+
+interface WithId {
+  Params: { id: string };
+}
+
+/** These schemas only document. */
+const documentOnly = () => () => true;
+
+const unknownId = (what: string): RequestError =>
+  new RequestError("UnknownOperation", `There is no ${what} of that id.`, { member: "id" });
+
+/** Adds the routes. @returns the jobs; null if the service has none */
+export async function jobRoutes(api: FastifyInstance, service: Service): Promise<Jobs | null> {
+  if (!service.jobs) return null;
+  const shared = isShared(service.config) ? await import("../../../jobs/jetstream-queue.js") : null;
+  const generations = new Generations(service.engine, service.config.fd8Legacy, isShared(service.config));
+  const host: JobHost = {
+    generationOf: (call) => generations.of(call),
+    send: (call, signal) => sendTask(api, service, call, signal),
+    log: api.log,
+  };
+  const jobs = await openJobs(api, service, () => new Jobs(service.config, host, shared?.openSharedQueue));
+  service.metrics.addJobs(() => jobs.counts());
+  api.addHook("onListen", async () => jobs.resume());
+  api.addHook("preClose", () => jobs.close());
+  statusRoutes(api, service, jobs);
+  resultRoute(api, service, jobs);
+  eventsRoute(api, service, jobs);
+  inputRoutes(api, service, jobs);
+  return jobs;
+}
+
+/**
+ * The jobs, whose results can be kept. A host that does not answer is a line of the log.
+ *
+ * @throws ConfigError if it refuses, or variables of its credentials are wrong
+ */
+async function openJobs(api: FastifyInstance, { config }: Service, make: () => Jobs): Promise<Jobs> {
+  try {
+    const jobs = make();
+    let isStarted = false;
+    const checked = jobs.results.check().catch((error: unknown) => {
+      if (error instanceof BusyError)
+        api.log.warn({ reason: error.message }, "the bucket of results does not answer; jobs wait for it");
+      else if (isStarted) api.log.error({ reason: describeError(error) }, "the bucket takes no results of jobs");
+      else throw error;
+    });
+    await Promise.race([checked, wait(CHECK_MS, undefined, { ref: false })]);
+    isStarted = true;
+    return jobs;
+  } catch (error) {
+    throw new ConfigError([`FIELDPROBE_RESULTS=${config.results}: ${describeError(error)}`]);
+  }
+}
+
+/** The owner of what a request makes: the name of its token. @throws AuthError */
+function ownerOf({ auth, connections }: Service, request: FastifyRequest): string | null {
+  const grant = auth.authorise(tokenOf(request), (id) => {
+    request.facts.token = id;
+  });
+  grant.release();
+  connections.know(request.raw.socket);
+  return grant.id;
+}
+
+/** The job that a request names. @throws RequestError if there is none, or it is not its caller's */
+async function jobOf(service: Service, jobs: Jobs, request: FastifyRequest<WithId>): Promise<Job> {
+  const job = await jobs.find(ownerOf(service, request as FastifyRequest), request.params.id);
+  if (job === null) throw unknownId("job");
+  return job;
+}
+
+function statusRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const list = Type.Object({ jobs: Type.Array(JOB) });
+  api.get(
+    "/jobs",
+    { schema: { ...TAGS, summary: "Your jobs", description: "Latest first.", response: { 200: list, ...FAILURES } } },
+    async (request) => {
+      const now = Date.now();
+      return {
+        jobs: (await jobs.list(ownerOf(service, request))).map((job) => describeJob(job, now, service.basePath)),
+      };
+    },
+  );
+  const about = { ...TAGS, params: ID, response: { 200: JOB, ...FAILURES } };
+  api.get<WithId>("/jobs/:id", { schema: { ...about, summary: "State and progress of a job" } }, async (request) =>
+    describeJob(await jobOf(service, jobs, request), Date.now(), service.basePath),
+  );
+  const summary = "Cancel a job";
+  const description = "A job that has ended is forgotten, with its result.";
+  api.delete<WithId>("/jobs/:id", { schema: { ...about, summary, description } }, async (request) =>
+    describeJob(await jobs.cancel(await jobOf(service, jobs, request)), Date.now(), service.basePath),
+  );
+}
+
+function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const summary = "The result of a job";
+  const description = "Takes Range and If-Range. Repr-Digest has the SHA-256 of the whole file.";
+  const content = { "*/*": { schema: Type.String({ format: "binary" }) } };
+  const response = { 200: { description: "The file.", content }, ...FAILURES };
+  api.get<WithId>(
+    "/jobs/:id/result",
+    { schema: { ...TAGS, summary, description, params: ID, response } },
+    async (request, reply) => {
+      const { result, state } = await jobOf(service, jobs, request);
+      if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
+      const { bytes: size } = result;
+      if (!(await jobs.results.holds(result)))
+        throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
+      const etag = `"${result.sha256}"`;
+      const digest = Buffer.from(result.sha256, "hex").toString("base64");
+      reply
+        .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
+        .header("content-disposition", `attachment; filename="${result.name}"`);
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      const [first, last] = askedRange(request, reply, etag, size);
+      if (request.method === "HEAD" || size === 0) return sendHead(reply);
+      const path = jobs.results.fileOf(result.name);
+      const { fileParts } = api;
+      return sendResult(
+        service,
+        reply,
+        path === null ? jobs.results.read(result.name, first, last) : fileParts.read(path, first, last),
+      );
+    },
+  );
+}
+
+/** Sends a result at the pace of its reader, who is cut off below the least rate. */
+async function sendResult(service: Service, reply: FastifyReply, parts: AsyncIterable<Buffer>): Promise<FastifyReply> {
+  const { raw } = reply;
+  const reader = new ReaderPace(service.outgoing, service.config.limits, reply.request.facts, () => raw.destroy());
+  raw.once("close", () => reader.end());
+  try {
+    await sendBytes(reply, parts, service, reader);
+  } catch (error) {
+    if (!raw.headersSent) throw error;
+    reply.log.error({ err: error }, "a result could not be sent to its end");
+    raw.destroy();
+  }
+  return reply;
+}
+
+function sendHead(reply: FastifyReply): FastifyReply {
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.hijack().raw.writeHead(reply.statusCode, headers).end();
+  return reply;
+}
+
+function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const { streams } = service.connections;
+  api.addHook("preClose", async () => streams.endAll());
+  const summary = "Server-sent events of a job";
+  const description =
+    "One event `job` with the job at the beginning and after each change, until it has ended. A busy service may end it before: then ask again.";
+  const content = { "text/event-stream": { schema: Type.String() } };
+  const response = { 200: { description: "The events.", content }, ...FAILURES };
+  api.get<WithId>(
+    "/jobs/:id/events",
+    { schema: { ...TAGS, summary, description, params: ID, response } },
+    async (request, reply) => {
+      const owner = ownerOf(service, request as FastifyRequest);
+      const job = await jobOf(service, jobs, request);
+      const common = { "cache-control": "no-store", connection: "close" };
+      const headers = { ...(reply.getHeaders() as Record<string, string>), ...common };
+      const { raw } = reply.hijack();
+      raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
+      const end = (): void => {
+        leave();
+        forget();
+        raw.end();
+      };
+      const tell = (now: Job): void => {
+        // A reader that does not read misses what is between.
+        if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
+        raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
+        if (!UNFINISHED.includes(now.state)) end();
+      };
+      const look = async (): Promise<void> => {
+        const now = await jobs.find(owner, job.id).catch(() => null);
+        if (raw.writableEnded) return;
+        if (now === null) end();
+        else tell(now);
+      };
+      const forget = jobs.watch(job.id, () => void look());
+      const leave = streams.add(owner ?? request.ip, end);
+      raw.on("close", end);
+      await look();
+      return reply;
+    },
+  );
+}
+
+async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
+  refuseEncoded(request.headers["content-encoding"]);
+  // A loop that is left destroys the request, whose sender could not read the answer.
+  if (Number(request.headers["content-length"] ?? 0) > DESCRIPTION_BYTES) throw bodyTooLarge();
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of (request.body ?? []) as Readable) {
+    bytes += part.length;
+    if (bytes > DESCRIPTION_BYTES) throw bodyTooLarge();
+    parts.push(part);
+  }
+  const { upload, random, grid, region }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
+  if ([upload, random, grid, region].filter((one) => one !== undefined).length !== 1)
+    throw refuse("upload", "An input is one of upload, random, grid and region.");
+  if (upload !== undefined) return { kind: "upload", ...upload };
+  if (random !== undefined) return { kind: "random", ...random };
+  if (grid !== undefined) return { kind: "grid", ...grid };
+  return nodesOf(engine, region as NonNullable<typeof region>);
+}
+
+/** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
+function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & AskedRegion): PointSource {
+  const dataset = engine.find(name);
+  if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  if (dataset.frameVelocity.some((speed) => speed !== 0))
+    throw refuse("region", `region: the nodes of "${name}" move; take a grid at their places at your time.`);
+  const region = Object.keys(asked).length === 0 ? undefined : checkRegion(asked);
+  const runs = nodesIn(region, dataset, dataset.axes);
+  const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
+    const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
+    if (coordinates === null) return { first: from, step, origin, spacing };
+    return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
+  });
+  const [x, y, z] = runs.map(({ count }) => count) as [number, number, number];
+  return { kind: "region", counts: [x, y, z], axes };
+}
+
+function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const about = { ...TAGS, params: ID, response: { 200: INPUT, ...FAILURES } };
+  const describe = async (input: JobInput) => describeInput(input, await jobs.inputs.received(input));
+  const inputOf = async (request: FastifyRequest<WithId>): Promise<JobInput> => {
+    const input = await jobs.input(ownerOf(service, request as FastifyRequest), request.params.id);
+    if (input === null) throw unknownId("input");
+    return input;
+  };
+  api.post(
+    "/inputs",
+    {
+      schema: {
+        ...TAGS,
+        summary: "Points for jobs: uploaded or generated",
+        description: "A call with `Prefer: respond-async` takes them by `?input=ID` instead of a body.",
+        consumes: ["application/json"],
+        body: INPUT_BODY,
+        response: { 201: INPUT, ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    async (request, reply) => {
+      const owner = ownerOf(service, request);
+      const input = await jobs.addInput(owner, await readDescription(service, request));
+      return reply
+        .code(201)
+        .header("location", `${service.basePath}/api/inputs/${input.id}`)
+        .send(await describe(input));
+    },
+  );
+  api.get<WithId>(
+    "/inputs/:id",
+    { schema: { ...about, summary: "What has been received of an input" } },
+    async (request) => describe(await inputOf(request)),
+  );
+  api.put<WithId>(
+    "/inputs/:id",
+    {
+      schema: {
+        ...about,
+        summary: "Send a part of an upload",
+        description: "Content-Range says which bytes; the first is the number of bytes received so far.",
+        consumes: ["application/octet-stream"],
+        body: Type.String({ format: "binary" }),
+      },
+      validatorCompiler: documentOnly,
+    },
+    async (request) => {
+      refuseEncoded(request.headers["content-encoding"]);
+      const input = await inputOf(request);
+      const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
+      const [from, end] = partOf(request.headers, bytes);
+      const parts = (request.body ?? []) as Readable;
+      return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pause()));
+    },
+  );
+  api.delete<WithId>("/inputs/:id", { schema: { ...about, summary: "Delete an input" } }, async (request) => {
+    const input = await inputOf(request);
+    const described = await describe(input);
+    await jobs.inputs.remove(input.id);
+    return described;
+  });
+}
+
+/**
+ * The place of the first byte of a part and that behind its last one, by its Content-Range; all bytes without one.
+ *
+ * @throws RequestError if it does not fit the input or the length of the body
+ */
+function partOf(headers: FastifyRequest["headers"], bytes: number): readonly [from: number, end: number] {
+  const { "content-range": header, "content-length": announced } = headers;
+  if (header === undefined) return [0, bytes];
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(header);
+  if (match === null) throw refuse("content-range", "Content-Range has the form `bytes FIRST-LAST/LENGTH`.");
+  const [, first, last, length] = match;
+  if (length !== "*" && Number(length) !== bytes)
+    throw refuse("content-range", `The input was announced with ${bytes} bytes, not ${length}.`);
+  if (Number(last) < Number(first) || Number(last) >= bytes)
+    throw refuse("content-range", `Content-Range ends outside of the ${bytes} bytes of the input.`);
+  const stated = Number(last) - Number(first) + 1;
+  if (announced !== undefined && Number(announced) !== stated)
+    throw refuse("content-range", `Content-Range has ${stated} bytes, the body ${announced}.`);
+  return [Number(first), Number(last) + 1];
+}

@@ -1,0 +1,131 @@
+/** Turns questions into jobs, and makes the calls of their tasks. */
+import { createHash, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { JobCut } from "../../../jobs/job.js";
+import { newId } from "../../../jobs/job-files.js";
+import type { TaskCall } from "../../../jobs/job-runner.js";
+import type { TaskAnswer } from "../../../jobs/task-outputs.js";
+import type { CallName, FormName } from "../../../shared/calls.js";
+import { CancelledError, LimitError, tooManyPoints } from "../../../shared/errors.js";
+import { TASK_HEADER } from "../../http/request-life.js";
+import type { Service } from "../../http/service.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import { Plan } from "../parts.js";
+import { plainRows, pointsText, REPEATED_POINTS } from "../points.js";
+import type { MemberValues } from "../read-member.js";
+import type { GivenMembers } from "../read-question.js";
+import { describeJob } from "./describe-job.js";
+
+/** Calls whose answers are computed in parts. */
+const CUT: readonly CallName[] = ["values", "grid", "nodes"];
+/** The most elements of a task. */
+const MOST_POINTS = 1 << 20;
+/** The part of a call's elements that a task has: less if each costs much, so that a task takes seconds. */
+const PART = { cheap: 2, costly: 16 } as const;
+/** Bytes of a number in text, about, with its part of the place beside it. */
+const TEXT_BYTES = 12;
+/** Bytes that a ZIP archive of NumPy can hold. */
+const NPZ_BYTES = 2 ** 32;
+
+/** A question that is to be a job. */
+interface Started {
+  readonly call: CallName;
+  readonly asked: MemberValues;
+  readonly given: GivenMembers;
+  readonly format: FormName;
+  /** Answers a plan of the question, which refuses what is wrong. */
+  readonly plan: (context: Context) => Promise<unknown>;
+}
+
+/** Starts a job of a question, unless it is wrong, and answers with it. @throws what refuses the question, LimitError */
+export async function startJob(context: Context, started: Started, reply: FastifyReply): Promise<FastifyReply> {
+  const { life, service, dataset, jobs } = context;
+  const { call, asked, given, format } = started;
+  if (jobs === null) throw wrong("job", "this service has no jobs");
+  const { owner, tokenPoints: limit } = life;
+  await jobs.admit(owner);
+  const isTimed = typeof asked.time === "object" && "each" in asked.time;
+  const { points } = asked;
+  const rows = points !== undefined && "rows" in points && points.together === undefined ? points : null;
+  const question: Record<string, unknown> = { ...Object.fromEntries(given), format };
+  const cut = CUT.includes(call) && format !== "png" ? await cutOf(context, started) : null;
+  if (cut !== null && limit > 0 && cut.points * cut.times > limit)
+    throw tooManyPoints("token.points", cut.points * cut.times, limit);
+  let own: string | null = null;
+  if (rows !== null) question.points = pointsText(rows);
+  const asSent = Object.entries(question).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (rows !== null && rows.rows.length / rows.width > REPEATED_POINTS) {
+    const plain = plainRows(rows, isTimed);
+    own = newId();
+    await jobs.inputs.addRows({ id: own, owner }, plain.rows, plain.width, question.points);
+    question.points = { input: own };
+  }
+  const named = points !== undefined && "input" in points ? { id: points.input, own: false } : undefined;
+  const input = own === null ? named : { id: own, own: true };
+  const url = `/api/datasets/${encodeURIComponent(dataset.name)}/${call}`;
+  const made = { method: "POST", url, form: format, ...(limit > 0 ? { limit } : {}) };
+  const name = reply.request.headers["idempotency-key"];
+  const digest = createHash("sha256")
+    .update(JSON.stringify([url, asSent]))
+    .digest("hex");
+  const key = name === undefined ? {} : { key: { name: String(name), digest } };
+  try {
+    const job = await jobs.start(owner, made, cut, question, { ...(input === undefined ? {} : { input }), ...key });
+    if (own !== null && job.input?.id !== own) await jobs.inputs.remove(own);
+    return await reply
+      .code(202)
+      .header("location", `${service.basePath}/api/jobs/${job.id}`)
+      .header("preference-applied", "respond-async")
+      .send(describeJob(job, Date.now(), service.basePath));
+  } catch (error) {
+    if (own !== null) await jobs.inputs.remove(own);
+    throw error;
+  }
+}
+
+/** How a job is cut; null if it is no larger than a task. */
+async function cutOf(context: Context, { plan, format }: Started): Promise<JobCut | null> {
+  const { life, service } = context;
+  const part = new Plan();
+  await plan({ ...context, part });
+  if (part.work === null) return null;
+  const { count, rounds, widths, together = 1 } = part.work;
+  const usual = service.config.limits["query.points"];
+  const most = life.taskPoints;
+  const size = Math.min(MOST_POINTS, Math.floor(most / (most < usual ? PART.costly : PART.cheap)));
+  const perTask = together * Math.max(1, Math.floor(size / together));
+  const numbers = count * rounds * widths.reduce((sum, width) => sum + width, 0);
+  if (format === "npz" && 8 * numbers > NPZ_BYTES)
+    throw new LimitError("jobs.points", "format: npz holds 4 GiB; take zarr, nc or h5 for so many numbers.");
+  const bytes = numbers * (format === "csv" || format === "json" ? TEXT_BYTES : 4);
+  return { points: count, times: rounds, perTask, bytes };
+}
+
+/** Makes a call of a task: a request of the service to itself, which uses idle time. */
+export async function sendTask(
+  api: FastifyInstance,
+  { tasks }: Service,
+  { method, url, limit = 0, owner, body, part }: TaskCall,
+  signal: AbortSignal,
+): Promise<TaskAnswer> {
+  const key = randomUUID();
+  const headers = {
+    ...{ [TASK_HEADER]: key, "accept-encoding": "identity" },
+    ...{ "content-type": "application/json", "content-length": String(body.bytes) },
+  };
+  const payload = Readable.from(body.steps, { autoDestroy: false });
+  // The library's own signal would also fail the stream of an answer that has not been handed over yet.
+  const abort = (): void => void payload.emit("error", new CancelledError());
+  if (signal.aborted) throw new CancelledError();
+  signal.addEventListener("abort", abort, { once: true });
+  tasks.set(key, { owner, limit, part });
+  try {
+    const request = { method: method as "POST", url, headers, payload, payloadAsStream: true } as const;
+    const answer = await api.inject(request);
+    return { status: answer.statusCode, headers: answer.headers, body: answer.stream() };
+  } finally {
+    tasks.delete(key);
+  }
+}

@@ -1,0 +1,148 @@
+/** Computes the numbers of an answer: all of them, some as they are sent, or those of a task of a job. */
+import { type FileHandle, open } from "node:fs/promises";
+import { type JobCut, rangeOf, tasksOf } from "../../jobs/job.js";
+import type { TaskPart } from "../../jobs/job-runner.js";
+import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
+import type { Context } from "./context.js";
+
+/** The numbers of an answer that can be computed in parts. */
+export interface Work {
+  /** Elements at each time: points, samples or nodes. */
+  readonly count: number;
+  readonly rounds: number;
+  /** Numbers of an element of each quantity. */
+  readonly widths: readonly number[];
+  /** Elements that stay together: parts are multiples of it. */
+  readonly together?: number;
+  /** Computes the numbers of elements `from` to `to - 1` at a time. */
+  fill(round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
+}
+
+/** Finds out how a call can be cut, and whether it is refused, and computes nothing. */
+export class Plan {
+  /** Null: the call is a single task. */
+  work: Work | null = null;
+}
+
+export type Part = TaskPart | Plan;
+
+/** Elements that are computed together while an answer is sent. */
+const WINDOW = 1 << 18;
+
+/** Computes the numbers of each quantity, or of the part that a task answers. @param isStream whether they are computed as they are sent */
+export async function compute(context: Context, work: Work, isStream = false): Promise<readonly Values[]> {
+  const { part, life } = context;
+  const { count, rounds, widths, fill } = work;
+  const arrays = (many: number) => widths.map((width) => life.floats(width * many));
+  if (part === null && isStream) return windowsOf(context, work);
+  if (part === null) {
+    const numbers = arrays(count * rounds);
+    for (let round = 0; round < rounds; round++) {
+      const ends = (width: number) => [width * count * round, width * count * (round + 1)] as const;
+      await fill(
+        round,
+        0,
+        count,
+        numbers.map((all, q) => all.subarray(...ends(widths[q] as number))),
+      );
+    }
+    return numbers;
+  }
+  if ("range" in part) {
+    const { round, from, to } = part.range;
+    const numbers = arrays(to - from);
+    await fill(round, from, to, numbers);
+    return numbers;
+  }
+  if ("paths" in part) return filesOf(context, part.cut, part.paths, widths);
+  part.work = work;
+  await fill(0, 0, 0, arrays(0));
+  return widths.map((width) => new LongNumbers("<f4", width * count * rounds, unread));
+}
+
+function unread(): never {
+  throw new Error("a plan has no numbers");
+}
+
+/** Numbers that are computed as they are read, forwards, in parts of some hundred thousand elements. */
+function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fill }: Work): readonly Values[] {
+  const size = together * Math.max(1, Math.floor(WINDOW / together));
+  let held: { readonly number: number; readonly numbers: readonly Float32Array[] } | null = null;
+  const each = Math.ceil(count / size);
+  const window = async (number: number): Promise<readonly Float32Array[]> => {
+    if (held?.number === number) return held.numbers;
+    const [round, from] = [Math.floor(number / each), (number % each) * size];
+    const to = Math.min(count, from + size);
+    const numbers = widths.map((width) => new Float32Array(width * (to - from)));
+    await fill(round, from, to, numbers);
+    // Its slot is for computing, not for waiting until the reader has taken the numbers.
+    await life.computed([]);
+    life.stream();
+    held = { number, numbers };
+    return numbers;
+  };
+  return widths.map((width, q) =>
+    pieced(width * count * rounds, async (at) => {
+      const element = Math.floor(at / width);
+      const number = Math.floor(element / count) * each + Math.floor((element % count) / size);
+      const first = Math.floor(number / each) * count + (number % each) * size;
+      return { numbers: (await window(number))[q] as Float32Array, from: width * first };
+    }),
+  );
+}
+
+/** The numbers in the files of tasks, each of which has those of its range, quantity after quantity. */
+function filesOf(
+  { life }: Context,
+  cut: JobCut,
+  paths: readonly string[],
+  widths: readonly number[],
+): readonly Values[] {
+  let file: { readonly number: number; readonly handle: FileHandle } | null = null;
+  const opened = async (number: number): Promise<FileHandle> => {
+    if (file?.number === number) return file.handle;
+    await file?.handle.close();
+    file = { number, handle: await open(paths[number] as string, "r") };
+    return file.handle;
+  };
+  life.onEnd(() => void file?.handle.close());
+  const { points, times, perTask } = cut;
+  const each = tasksOf(cut) / times;
+  let turn: Promise<unknown> = Promise.resolve();
+  return widths.map((width, q) => {
+    const before = widths.slice(0, q).reduce((sum, one) => sum + one, 0);
+    return pieced(width * points * times, (at, most) => {
+      const element = Math.floor(at / width);
+      const number = Math.floor(element / points) * each + Math.floor((element % points) / perTask);
+      const { round, from, to } = rangeOf(cut, number);
+      const first = width * (round * points + from);
+      const many = Math.min(most, first + width * (to - from) - at);
+      const read = turn.then(async () => {
+        const bytes = new Uint8Array(4 * many);
+        const position = 4 * (before * (to - from) + at - first);
+        const { bytesRead } = await (await opened(number)).read(bytes, 0, bytes.length, position);
+        if (bytesRead < bytes.length) throw new Error("the output of a task is cut short");
+        return { numbers: new Float32Array(bytes.buffer), from: at };
+      });
+      turn = read.catch(() => undefined);
+      return read;
+    });
+  });
+}
+
+/** Numbers in pieces. @param pieceAt returns one that has a number, from which on `most` are wanted */
+function pieced(
+  length: number,
+  pieceAt: (at: number, most: number) => Promise<{ readonly numbers: Float32Array; readonly from: number }>,
+): LongNumbers {
+  return new LongNumbers("<f4", length, async (from, to) => {
+    const out = new Float32Array(to - from);
+    for (let at = from; at < to; ) {
+      const { numbers, from: first } = await pieceAt(at, to - at);
+      const some = numbers.subarray(at - first, to - first);
+      out.set(some, at - from);
+      at += some.length;
+    }
+    return out;
+  });
+}

@@ -1,0 +1,42 @@
+/** Runs the steps of a computing request, from its arrival to the last byte of its answer. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Operation } from "../../shared/operations.js";
+import { RequestLife } from "./request-life.js";
+import type { Service } from "./service.js";
+
+/**
+ * Runs the steps of a computing request from its arrival on.
+ *
+ * @param operation null if the steps find out which one it is, and note it
+ * @param caller    name of the interface, for log and counters, and the token of the request
+ * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be
+ *   answered
+ */
+export async function compute(
+  service: Service,
+  operation: Pick<Operation, "name"> | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  steps: (life: RequestLife) => Promise<FastifyReply>,
+  caller = { name: "api", token: tokenOf(request) },
+): Promise<FastifyReply> {
+  const life = new RequestLife(service, request, reply, caller.name);
+  if (operation !== null) request.facts.operation = operation.name;
+  try {
+    life.authorise(caller.token);
+    return await life.run(() => steps(life));
+  } catch (error) {
+    if (life.giveUp(error)) return reply;
+    throw error;
+  }
+}
+
+/**
+ * The token of a request, from `Authorization: Bearer`; null without that header. Any other scheme gives a token that
+ * no one has.
+ */
+export function tokenOf(request: FastifyRequest): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? header;
+}

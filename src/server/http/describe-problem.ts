@@ -1,0 +1,163 @@
+/**
+ * `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP
+ * status.
+ */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { CancelledError, type ErrorCode, type Fault, FieldprobeError } from "../../shared/errors.js";
+import { NotAcceptableError } from "./negotiate.js";
+import { type ProblemDetails, problemDetails } from "./problem.js";
+import { busyIfPassing, HttpRefusal } from "./refusal.js";
+import { sendText } from "./send-answer.js";
+
+/** HTTP status of each public error code. */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  MalformedXml: 400,
+  InvalidEnvelope: 400,
+  UnknownOperation: 404,
+  ActionMismatch: 400,
+  InvalidRequest: 400,
+  LimitExceeded: 413,
+  UnknownDataset: 404,
+  OutOfRange: 422,
+  Unsupported: 422,
+  AuthenticationFailed: 401,
+  RateLimited: 429,
+  Busy: 503,
+  Deadline: 504,
+  DataError: 500,
+  Internal: 500,
+};
+
+/** A problem of this interface. */
+export interface Problem extends ProblemDetails {
+  readonly code: ErrorCode;
+  readonly member?: string;
+  readonly limit?: string;
+  /** Everything that is wrong with a question. */
+  readonly errors?: readonly Fault[];
+  readonly requestId: string;
+}
+
+/** The answer to an error: a problem and the headers that belong to it. */
+export interface ProblemAnswer {
+  readonly problem: Problem;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The code of an error that fastify raised itself, by its status: callers see the same closed list everywhere. */
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 413) return "LimitExceeded";
+  if (status === 503) return "Busy";
+  return status < 500 ? "InvalidRequest" : "Internal";
+}
+
+/**
+ * HTTP status of an error. A limit on simultaneous requests is not about the size of this one, and data that may be
+ * mended are worth another try.
+ */
+function statusOf(error: FieldprobeError): number {
+  if (error instanceof NotAcceptableError) return 406;
+  if (error.code === "DataError" && error.context.retryAfter !== undefined) return 503;
+  return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
+}
+
+/** One finding of fastify's schema check. */
+interface Finding {
+  readonly instancePath: string;
+  readonly params: {
+    readonly missingProperty?: unknown;
+    readonly additionalProperty?: unknown;
+    readonly allowedValues?: readonly unknown[];
+  };
+}
+
+/** Members of fastify's own errors. */
+interface FrameworkError {
+  readonly statusCode?: unknown;
+  readonly message?: unknown;
+  readonly validation?: readonly Finding[];
+}
+
+function memberOf(finding: Finding | undefined): string | undefined {
+  if (finding === undefined) return undefined;
+  const { missingProperty, additionalProperty } = finding.params;
+  const name = finding.instancePath.slice(1) || missingProperty || additionalProperty;
+  return name === undefined ? undefined : String(name).slice(0, 64);
+}
+
+/** The findings of a schema check, in the words of the other refusals: the member first, and not where it was. */
+function findingText(message: string, finding: Finding | undefined): string {
+  const member = memberOf(finding);
+  if (finding === undefined || member === undefined) return message;
+  const { missingProperty, allowedValues } = finding.params;
+  if (missingProperty !== undefined && finding.instancePath === "") return `${member} is missing.`;
+  if (allowedValues !== undefined) return `${member} must be one of ${allowedValues.join(", ")}.`;
+  const text = message.replace(/^(querystring|params|headers|body)\//, "");
+  return text === message ? message : `${text}.`;
+}
+
+/**
+ * Describes an error to the caller, without its text if it is neither ours nor a refusal by the HTTP layer.
+ *
+ * @param error whatever was thrown
+ * @param requestId the id under which the log knows the request
+ */
+export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
+  if (error instanceof FieldprobeError) {
+    const { member, limit, retryAfter, faults } = error.context;
+    const status = statusOf(error);
+    const headers: Record<string, string> = {};
+    if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
+    if (status === 401) headers["www-authenticate"] = 'Bearer realm="fieldprobe"';
+    const about = {
+      code: error.code,
+      ...(member === undefined ? {} : { member }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(faults === undefined ? {} : { errors: faults }),
+      requestId,
+    };
+    return { problem: problemDetails(status, error.code, error.message, about), headers };
+  }
+  const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as FrameworkError);
+  const { statusCode } = own;
+  const { message, validation } = error as FrameworkError;
+  const refused =
+    typeof statusCode === "number" && statusCode >= 400 && (statusCode < 500 || error instanceof HttpRefusal);
+  const status = refused ? statusCode : 500;
+  const code = codeOfStatus(status);
+  const detail = refused ? findingText(String(message), validation?.[0]) : "The service failed to answer this request.";
+  const member = memberOf(validation?.[0]);
+  const about = { code, ...(member === undefined ? {} : { member }), requestId };
+  return {
+    problem: problemDetails(status, code, detail, about),
+    headers: error instanceof HttpRefusal ? error.headers : {},
+  };
+}
+
+/** The form in which an interface reports errors to its callers. */
+export interface ProblemForm {
+  /** Name of the interface, for log and counters. */
+  readonly name: string;
+  readonly contentType: string;
+  body(problem: Problem): unknown;
+}
+
+/** Makes the error handler of an interface: it sends a problem in its form, and nothing if the caller has left. */
+export function problemHandler({ name, contentType, body }: ProblemForm) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { facts, id, log, raw } = request;
+    if (error instanceof CancelledError || reply.raw.destroyed) {
+      facts.outcome = "cancelled";
+      reply.hijack();
+      reply.raw.destroy();
+      return reply;
+    }
+    const { problem, headers } = describeProblem(busyIfPassing(error, request), id);
+    facts.interface = name;
+    facts.outcome = problem.code;
+    if (problem.code === "Internal" || problem.code === "DataError")
+      log.error({ reqId: id, err: error }, "a request failed");
+    const text = `${JSON.stringify(body(problem))}\n`;
+    return sendText(reply, raw, problem.status, { ...headers, "content-type": contentType }, text);
+  };
+}

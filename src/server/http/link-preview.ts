@@ -1,0 +1,43 @@
+/** Title and picture by which a link to the page unfurls elsewhere: a plane of what it shows, by `grid` as PNG. */
+
+import { timesOf } from "./describe.js";
+import type { Service } from "./service.js";
+
+/** Nodes that derivatives need along each axis. */
+const NEEDED = 5;
+const MOST_TEXT = 200;
+const SAMPLES = "128";
+
+const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one] as string);
+
+/** The number of a text, or a usual one. */
+function numberOr(text: string | null, usual: number): number {
+  const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value : usual;
+}
+
+/** Elements for the head of the page; none for datasets that are not there, or not open to all. */
+export function previewOf({ config, engine, baseUrl }: Service, name: string, search: string): string {
+  const dataset = engine.find(name);
+  if (dataset === undefined || (config.tokens !== null && config.anonymous !== true)) return "";
+  const query = new URLSearchParams(search);
+  const hasVelocity = dataset.fields.velocity !== undefined;
+  const isFine = dataset.axes.every(({ nodes }) => nodes >= NEEDED);
+  const usual = hasVelocity ? (isFine ? "norm(omega)" : "norm(u)") : (Object.keys(dataset.fields)[0] ?? "");
+  const what = (query.get("what") ?? usual).slice(0, MOST_TEXT);
+  const normal = /^slice:([xy])$/.exec(query.get("view.show") ?? "")?.[1] ?? "z";
+  const { origin, spacing, nodes, coordinates } = dataset.axes["xyz".indexOf(normal) as 0];
+  const middle = coordinates?.[nodes >> 1] ?? origin + (nodes >> 1) * spacing;
+  const at = numberOr(query.get(normal), middle);
+  const stored = timesOf(dataset.time);
+  const time = numberOr(query.get("time"), stored[stored.length >> 1] as number);
+  const asked = { what, [normal]: String(at), time: String(time), samples: SAMPLES, format: "png", map: "magma" };
+  const image = `${baseUrl()}/api/datasets/${encodeURIComponent(dataset.name)}/grid?${new URLSearchParams(asked)}`;
+  const title = `${what} at ${normal} = ${Number(at.toPrecision(4))}, t = ${Number(time.toPrecision(4))} · ${dataset.name}`;
+  const tags = { "og:title": title, "og:type": "website", "og:description": dataset.title, "og:image": image };
+  return Object.entries(tags)
+    .map(([property, content]) => `<meta property="${property}" content="${escaped(content)}" />`)
+    .concat('<meta name="twitter:card" content="summary_large_image" />', "")
+    .join("\n    ");
+}

@@ -1,0 +1,262 @@
+/**
+ * `PendingQuery` is the query of a request whose body is arriving: points flow into the engine as soon as the query is
+ * known.
+ */
+
+import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
+import type { Limits } from "../../shared/config.js";
+import { tooManyPoints } from "../../shared/errors.js";
+import { type Operation, RECORDS } from "../../shared/operations.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import type { PointLimit, RequestLife } from "../http/request-life.js";
+import { TripleStore, TripleWriter } from "../http/triple-writer.js";
+import { isComplete, type ReadRequest, readRequest, readTimes, type TextMembers } from "./parameters.js";
+
+/** The query of a request without its parameters. */
+export interface AskedQuery {
+  readonly operation: Operation;
+  readonly dataset: string;
+}
+
+/** Float32 values of a list of times above which a streamed answer is made time by time. */
+const STREAM_VALUES = 1 << 22;
+
+/** Queries of a time list that are in the engine at once. */
+const CONCURRENT = 4;
+
+/** Takes points and parameters in any order; queries start as soon as all of their parameters are there. */
+export class PendingQuery {
+  readonly texts: TextMembers;
+  readonly #life: RequestLife;
+  readonly #limits: Limits;
+  readonly #question: AskedQuery;
+  #store: TripleStore | null = null;
+  #request: ReadRequest | null = null;
+  #evaluation: Evaluation | null = null;
+  #points: TripleWriter | null = null;
+  #admitted = 0;
+
+  constructor(life: RequestLife, limits: Limits, question: AskedQuery, texts: TextMembers) {
+    this.#life = life;
+    this.#limits = limits;
+    this.#question = question;
+    this.texts = texts;
+  }
+
+  /** The destination of the points. */
+  writer(): TripleWriter {
+    this.#points = new TripleWriter(...this.#target());
+    return this.#points;
+  }
+
+  #target(): [TripleSink, PointLimit] {
+    const { operation } = this.#question;
+    const single = (this.texts.get("time")?.length ?? 1) === 1;
+    if (single && isComplete(operation, this.texts)) {
+      this.#request = this.#read(null);
+      this.#evaluation = this.#life.start(this.#request.query, true);
+      return [this.#evaluation.points, this.#life.limit(this.#evaluation.limit)];
+    }
+    this.#store = new TripleStore();
+    return [this.#store, this.#life.limit({ points: this.#limits["query.points"], name: "query.points" })];
+  }
+
+  /** The threads that may read the points of a long body; null if there are none, or the query has not begun. */
+  get threads(): QueryTexts | null {
+    return this.#evaluation?.texts ?? null;
+  }
+
+  /** Records the points read since the last call; a promise if reading has to wait. */
+  admit(): Promise<void> | null {
+    const count = this.#points?.count ?? 0;
+    const more = count - this.#admitted;
+    this.#admitted = count;
+    return this.#life.admit(more);
+  }
+
+  /** Ends the input, waits for a slot and then for the result, or for the first part of a large one. */
+  async answer(): Promise<Result> {
+    const times = this.texts.get("time") ?? [];
+    const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
+    const request = this.#request ?? this.#read(list);
+    if (request.times.length > 1) return this.#answerTimes(request);
+    const evaluation = this.#evaluation ?? this.#fill(this.#life.start(request.query, true));
+    await this.#life.enter();
+    return evaluation.finish();
+  }
+
+  /** Answers a list of times: a large streamed one as the times are computed, any other as a whole. */
+  async #answerTimes(request: ReadRequest): Promise<Result> {
+    const { operation } = this.#question;
+    const count = request.times.length;
+    const values = count * (this.#points?.count ?? 0) * RECORDS[operation.result].length;
+    if (values <= STREAM_VALUES) return this.#answerTogether(request);
+    await this.#checkTimes(request);
+    const turns = this.#inTurn(request);
+    this.#life.onEnd(() => void turns.return(undefined));
+    const first = (await turns.next()).value as Result;
+    return { ...first, items: first.items * count, stream: following(first, turns) };
+  }
+
+  /**
+   * Refuses too many points, and a time that cannot be answered, which a query without points shows. The times that can
+   * be are an interval, so the first, the earliest and the latest tell; of ascending times the first one is named.
+   */
+  async #checkTimes({ query, times }: ReadRequest): Promise<void> {
+    const check = async (index: number): Promise<void> => {
+      const evaluation = this.#life.start({ ...query, time: times[index] });
+      this.#checkCount(evaluation, times.length);
+      (await evaluation.finish()).release();
+      this.#life.forget(evaluation);
+    };
+    const [earliest, latest] = extremes(times);
+    for (const index of new Set([0, earliest])) await check(index);
+    let refused = await check(latest).then(
+      () => null,
+      (error: unknown) => ({ index: latest, error }),
+    );
+    const ascends = times.every((time, i) => i === 0 || times[i - 1] <= time);
+    for (let answered = 0; ascends && refused !== null && refused.index - answered > 1; ) {
+      const middle = (answered + refused.index) >> 1;
+      try {
+        await check(middle);
+        answered = middle;
+      } catch (error) {
+        refused = { index: middle, error };
+      }
+    }
+    if (refused !== null) throw refused.error;
+  }
+
+  /** Begins the query at the first of several times, waits for a slot for all of them, and begins it at the others. */
+  async #startFirst({ query, times }: ReadRequest, stream: boolean): Promise<(index: number) => Evaluation> {
+    const more = times.length - 1;
+    const start = (index: number): Evaluation =>
+      this.#fill(this.#life.start({ ...query, time: times[index] }, stream), times.length);
+    const first = start(0);
+    await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
+    // A time without points takes the event loop about as long as an evaluation takes a worker.
+    await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
+    return (index) => (index === 0 ? first : start(index));
+  }
+
+  /** Answers times in their order, a few ahead of the reader; each result lasts until the next is asked for. */
+  async *#inTurn(request: ReadRequest): AsyncGenerator<Result, undefined> {
+    const start = await this.#startFirst(request, true);
+    const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
+    let next = 0;
+    const fill = (): void => {
+      for (; next < request.times.length && ahead.length < CONCURRENT; next++) {
+        const evaluation = start(next);
+        const result = evaluation.finish();
+        result.catch(() => undefined);
+        ahead.push({ evaluation, result });
+      }
+    };
+    try {
+      fill();
+      for (let turn = ahead.shift(); turn !== undefined; turn = ahead.shift()) {
+        const result = await turn.result;
+        try {
+          fill();
+          yield result;
+        } finally {
+          result.release();
+          this.#life.forget(turn.evaluation);
+        }
+      }
+    } finally {
+      for (const { result } of ahead) result.then(({ release }) => release()).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Answers a list of times as a whole, a few at once; when one has finished, the next begins, and the first that fails
+   * ends the others. Results are copied into one array: many short ones take no more memory than one long one.
+   */
+  async #answerTogether(request: ReadRequest): Promise<Result> {
+    const start = await this.#startFirst(request, false);
+    const { slices } = this.#life;
+    const times = request.times.length;
+    let joined: (Result & { readonly values: readonly [Float32Array] }) | null = null;
+    const put = (index: number, { items, itemsPerPoint, components, values, release }: Result): void => {
+      const length = items * components;
+      try {
+        joined ??= {
+          ...{ items: items * times, itemsPerPoint, components, release: () => undefined },
+          values: [this.#life.floats(length * times)],
+        };
+        let at = index * length;
+        for (const part of values) {
+          joined.values[0].set(part, at);
+          at += part.length;
+        }
+      } finally {
+        release();
+      }
+    };
+    let failure: { readonly error: unknown } | null = null;
+    let next = 0;
+    const work = async (): Promise<void> => {
+      try {
+        while (failure === null && next < times) {
+          const index = next++;
+          const evaluation = start(index);
+          put(index, await evaluation.finish());
+          this.#life.forget(evaluation);
+          await slices.pause();
+        }
+      } catch (error) {
+        failure ??= { error };
+        this.#life.abort();
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, work));
+    if (failure !== null) throw (failure as { readonly error: unknown }).error;
+    return joined as unknown as Result;
+  }
+
+  #read(list: readonly number[] | null): ReadRequest {
+    const { operation, dataset } = this.#question;
+    return readRequest(operation, dataset, this.texts, list);
+  }
+
+  /**
+   * Hands the points that were kept to a query; those of all times together count against its limit, and each time
+   * counts as a point.
+   */
+  #fill(evaluation: Evaluation, times = 1): Evaluation {
+    this.#checkCount(evaluation, times);
+    this.#store?.replay(evaluation.points);
+    return evaluation;
+  }
+
+  /** @throws LimitError if the points of all times are more than a query may have */
+  #checkCount({ limit }: Evaluation, times: number): void {
+    const { points, name, tracking } = this.#life.limit(limit);
+    const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
+    if (count > points) throw tooManyPoints(name, count, points, tracking);
+  }
+}
+
+/** The parts of a result in their order; each may be read until the next is asked for. */
+export async function* partsOf({ values, stream }: Result): AsyncGenerator<Float32Array, undefined> {
+  yield* values;
+  if (stream !== undefined) yield* stream;
+}
+
+/** What follows the values of a first result: its stream, then the results behind it. */
+async function* following({ stream }: Result, others: AsyncIterable<Result>): AsyncGenerator<Float32Array, undefined> {
+  if (stream !== undefined) yield* stream;
+  for await (const result of others) yield* partsOf(result);
+}
+
+/** The indices of the earliest and the latest of some times: of the first and the last of ascending ones. */
+function extremes(times: readonly number[]): readonly [number, number] {
+  let [earliest, latest] = [0, 0];
+  for (let i = 1; i < times.length; i++) {
+    if (times[i] < times[earliest]) earliest = i;
+    if (times[i] >= times[latest]) latest = i;
+  }
+  return [earliest, latest];
+}

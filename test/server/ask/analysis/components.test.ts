@@ -1,0 +1,100 @@
+/** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
+import { serveTestData } from "../../../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+const at = (path: string) => `${service.url}/api/datasets/isotropic32/${path}`;
+const post = (name: string, body: object, accept = "application/json") =>
+  askEarlier(at(name), {
+    method: "POST",
+    headers: { "content-type": "application/json", accept },
+    body: JSON.stringify({ time: 0.6, ...body }),
+  });
+
+interface Result {
+  readonly of: unknown;
+  readonly mean: readonly unknown[];
+  readonly variance: unknown;
+  readonly coordinates: unknown;
+  readonly matrix: readonly (readonly number[])[];
+}
+async function reduce(reduce: readonly object[], more: object = {}): Promise<readonly Result[]> {
+  const response = await post("statistics", { reduce, ...more });
+  return ((await response.json()) as { readonly results: readonly Result[] }).results;
+}
+
+const UNIT = ["x", "y", "z"].map((letter) => `u.${letter}`);
+
+describe("statistics", () => {
+  it("have the moments and covariances of components", async () => {
+    const singles = UNIT.map((moments) => ({ moments }));
+    const [whole, matrix, ...each] = await reduce([{ moments: "u" }, { covariance: ["u", "p"] }, ...singles]);
+    expect(whole).toMatchObject({ of: UNIT, mean: each.map(({ mean }) => mean) });
+    expect(whole?.variance).toEqual(each.map(({ variance }) => variance));
+    expect(matrix?.of).toEqual([...UNIT, "p"]);
+    // Published in the study of this flow: xx, yy, zz and xy.
+    const published = [0.29170524860974173, 0.2967402797778054, 0.34828983293458976, 0.06821034015139155];
+    [
+      [0, 0],
+      [1, 1],
+      [2, 2],
+      [0, 1],
+    ].forEach(([i = 0, j = 0], k) => {
+      expect(matrix?.matrix[i]?.[j]).toBeCloseTo(published[k] as number, 12);
+    });
+    expect((await reduce([{ moments: "2 * A" }]))[0]?.of).toEqual(
+      [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `(2 * A)[${i}][${j}]`)),
+    );
+  });
+
+  it("have profiles of components, also as a table", async () => {
+    const over = ["x", "z"];
+    const [whole, y] = await reduce(
+      [
+        { moments: "u", order: 1 },
+        { moments: "uy", order: 1 },
+      ],
+      { over },
+    );
+    expect(whole?.mean).toHaveLength(3);
+    expect(whole?.mean[1]).toEqual(y?.mean);
+    expect(whole?.coordinates).toEqual(y?.coordinates);
+    const csv = await (await post("statistics", { reduce: [{ moments: "u" }], over }, "text/csv")).text();
+    const [head = "", first = ""] = csv.split("\n").filter((line) => !line.startsWith("#"));
+    const column = head.split(",").indexOf("mean.u.y");
+    expect(Number(first.split(",")[column])).toBe(y?.mean[0]);
+    const rows = await (await post("statistics", { reduce: [{ moments: "u" }] }, "text/csv")).text();
+    expect(
+      rows
+        .trim()
+        .split("\n")
+        .slice(-3)
+        .map((line) => line.split(",")[0]),
+    ).toEqual(UNIT);
+  });
+
+  it("list coordinates in the order of the levels of their lists", async () => {
+    const [result] = await reduce([{ moments: "p" }], { time: undefined, frames: [1, 2], over: ["y"] });
+    expect(Object.keys(result?.coordinates as object)).toEqual(["t", "z", "x"]);
+    expect(result?.mean.map((rows) => (rows as readonly unknown[]).length)).toEqual([32, 32]);
+  });
+
+  it.each([
+    ["statistics", { reduce: [{ histogram: "w", bins: 2, range: [0, 1] }] }, "reduce[0].histogram: omega is a vector"],
+    ["statistics", { reduce: [{ extremes: "A", count: 1 }] }, "norm(A), or a component such as A[0][0]."],
+    ["statistics", { reduce: [{ covariance: ["A", "S"] }] }, "reduce[0].covariance: 18 components"],
+    ["structures", { of: "w", above: 1 }, "where: > takes scalars, not a vector"],
+  ])("%s %j names what to write", async (name, body, words) => {
+    const response = await post(name, body);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { readonly detail: string }).detail).toContain(words);
+  });
+});

@@ -1,0 +1,201 @@
+/** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { askEarlier } from "../../../support/earlier-questions.js";
+import { scratchFolder } from "../../../support/scratch.js";
+import { serveTestData } from "../../../support/service.js";
+
+const X = Array.from({ length: NODES.x }, (_, i) => 0.5 * i);
+const Y = Array.from({ length: NODES.y }, (_, j) => -Math.cos((Math.PI * j) / (NODES.y - 1)));
+const Z = Array.from({ length: NODES.z }, (_, k) => 0.25 * k);
+/** Half the distance between the neighbours of each node, which is half a cell at the ends. */
+const cellsOf = (nodes: readonly number[]): readonly number[] =>
+  nodes.map((at, j) => ((nodes[j + 1] ?? at) - (nodes[j - 1] ?? at)) / 2);
+const CELLS = cellsOf(Y);
+const NU = 0.125;
+const isHole = (x: number, y: number, z: number): boolean => x === 6 && y === 5 && z === 5;
+
+let service: RunningService;
+beforeAll(async () => {
+  const folder = scratchFolder();
+  await writeHdf5(join(folder, "open.h5"), (file) => {
+    writeField(file, "/u", {
+      dimensions: ["t", "z", "y", "x", "c"],
+      value: ({ x, y, z, c }) =>
+        [(Y[y] as number) ** 2, (X[x] as number) * (Z[z] as number), Z[z] as number][c] as number,
+    });
+    writeField(file, "/p", {
+      dimensions: ["t", "z", "y", "x"],
+      value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
+    });
+  });
+  const field = (path: string, ...last: string[]) => ({
+    file: "open.h5",
+    path,
+    dimensions: ["t", "z", "y", "x", ...last],
+  });
+  const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
+  const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
+  const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
+  writeDescriptor(folder, { ...content, axes });
+  service = await serveTestData([folder]);
+});
+afterAll(() => service.close());
+
+async function ask<T>(name: string, body: object): Promise<T> {
+  const response = await askEarlier(`${service.url}/api/datasets/open/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ frames: [1], ...body }),
+  });
+  return (await response.json()) as T;
+}
+
+type Moments = Readonly<Record<"mean" | "min" | "max" | "count" | "missing", number>>;
+const moments = async (quantity: string, more: object = {}): Promise<Moments> =>
+  (await ask<{ results: readonly [Moments] }>("statistics", { reduce: [{ moments: quantity }], ...more })).results[0];
+
+const nodes = NODES.x * NODES.y * NODES.z;
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+describe("statistics on a grid with open faces", () => {
+  it.each([
+    ["A[0][1] - 2 * y", "None_Fd4"],
+    ["A[1][0] - z", "None_Fd6"],
+    ["A[1][2] - x", "None_Fd8"],
+    ["w.z - z + 2 * y", "None_Fd4"],
+    ["2 * nu * ddot(S, S) - 2 * nu * (1 + x * x / 2 + (z + 2 * y)^2 / 2)", "None_Fd4"],
+  ])("have exact differences of polynomials up to the faces: %s by %s", async (quantity, derivatives) => {
+    const { min, max, count } = await moments(quantity, { derivatives });
+    expect(count).toBe(nodes);
+    expect(Math.max(-min, max)).toBeLessThan(2e-5);
+  });
+
+  it("weigh nodes by their cells on the stretched axis, and give profiles along it", async () => {
+    const weighted = sum(Y.map((y, j) => (CELLS[j] as number) * y * y)) / sum(CELLS);
+    expect((await moments("ux")).mean).toBeCloseTo(weighted, 7);
+    expect((await moments("ux", { weights: "nodes" })).mean).toBeCloseTo(sum(Y.map((y) => y * y)) / NODES.y, 7);
+    const profile = (await moments("ux", { over: ["x", "z"] })) as unknown as {
+      mean: number[];
+      coordinates: { y: number[] };
+    };
+    profile.mean.forEach((mean, j) => {
+      expect(mean).toBeCloseTo((Y[j] as number) ** 2, 6);
+    });
+    expect(profile.coordinates.y).toEqual(Y);
+  });
+
+  it("count holes, and what differences reach of them, and leave them out", async () => {
+    expect(await moments("p")).toMatchObject({ missing: 1, count: nodes - 1 });
+    // Four nodes along each axis; along y also the hole itself, which uneven spacing weighs, and two at a wall.
+    expect(await moments("norm(gradp)")).toMatchObject({ missing: 15 });
+    const times = await moments("p - x", { frames: "all", over: ["x", "y", "z"] });
+    expect(times).toMatchObject({ mean: [0, 1, 2], missing: [1, 1, 1] });
+  });
+});
+
+describe("a Gaussian filter on open axes", () => {
+  const filtered = (width: number) =>
+    ask<{ detail?: string; filter?: object }>("statistics", {
+      ...{ reduce: [{ moments: "bar_u.x" }], filter: { kind: "gaussian", width } },
+    });
+
+  it("needs three nodes within its width everywhere", async () => {
+    // Nodes along x are 0.5 apart, farther than any along y and z.
+    expect((await filtered(0.999)).detail).toBe(
+      'filter.width: nodes of "open" are up to 0.5 apart on an axis that is not periodic; three of them need a width of at least 1.',
+    );
+    expect((await filtered(1)).filter).toEqual({ kind: "gaussian", width: 1, widths: [1, 1, 1] });
+  });
+});
+
+describe("units", () => {
+  const asked = { reduce: [{ moments: "p/1.2[kg/m3] + dot(u,u)/2" }, { moments: "sin(2*pi*x)" }] };
+  const units = { length: "m", velocity: "m/s", pressure: "Pa" };
+
+  it("bind expressions unless they are to be ignored, and are in the answer", async () => {
+    const folder = scratchFolder();
+    await writeHdf5(join(folder, "box.h5"), (file) => {
+      writeField(file, "/u", { dimensions: ["t", "z", "y", "x", "c"], value: ({ x }) => x });
+      writeField(file, "/p", { dimensions: ["t", "z", "y", "x"], value: ({ x }) => 12 * x });
+    });
+    const place = (path: string, ...last: string[]) => ({
+      ...{ file: "box.h5", path },
+      dimensions: ["t", "z", "y", "x", ...last],
+    });
+    const fields = { velocity: place("/u", "c"), pressure: place("/p") };
+    writeDescriptor(folder, { ...descriptor("box", { fields }), units });
+    const other = await serveTestData([folder]);
+    const answer = async (body: object) => {
+      const response = await askEarlier(`${other.url}/api/datasets/box/statistics`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ frames: [1], ...body }),
+      });
+      return (await response.json()) as { detail?: string; units?: object; results: readonly Moments[] };
+    };
+    expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");
+    const { reduce } = asked;
+    const ways = [
+      { moments: "p" },
+      ...reduce.slice(0, 1),
+      { moments: "sin(2*pi*x/1[m])" },
+      { moments: "norm(u)^(1/3)" },
+    ];
+    const checked = await answer({ reduce: ways });
+    expect(checked.units).toEqual({
+      p: "Pa",
+      "p/1.2[kg/m3] + dot(u,u)/2": "m²/s²",
+      "sin(2*pi*x/1[m])": "1",
+      "norm(u)^(1/3)": "m^(1/3)/s^(1/3)",
+    });
+    const ignored = await answer({ ...asked, units: "ignore" });
+    expect(ignored.units).toEqual({ "sin(2*pi*x)": "1" });
+    expect(ignored.results.map(({ mean }) => mean)).toEqual(checked.results.slice(1, 3).map(({ mean }) => mean));
+    const plane = (more: string) =>
+      fetch(`${other.url}/api/datasets/box/grid?what=sin(x)&time=0&z=0.5${more}`).then(({ status }) => status);
+    expect([await plane(""), await plane("&units=ignore"), await plane("&units=no")]).toEqual([400, 200, 400]);
+    await other.close();
+  });
+});
+
+it("structure functions count the pairs that open axes have", async () => {
+  type Separations = {
+    separations: readonly { pairs: number; missing: number; length: number | null; scalar: Record<string, number> }[];
+  };
+  const along = (axis: string, of: string) =>
+    ask<Separations>("structure-functions", { of, orders: [2], axes: [axis], separations: { nodes: [1, 4] } });
+  const { separations } = await along("x", "p");
+  expect(separations.map(({ pairs, missing }) => [pairs, missing])).toEqual([
+    [11 * NODES.y * NODES.z - 2, 2],
+    [8 * NODES.y * NODES.z - 2, 2],
+  ]);
+  expect(separations.map(({ scalar, length }) => [scalar["2"], length])).toEqual([
+    [0.25, 0.5],
+    [4, 2],
+  ]);
+});
+
+it("structures end at open faces, and have the volumes of their cells", async () => {
+  type Answer = {
+    count: number;
+    nodes: number;
+    missing: number;
+    structures: readonly { volume: number; wraps: boolean[]; box: number[][] }[];
+  };
+  const answer = await ask<Answer>("structures", { of: "abs(x - 2.75)", above: 2, connectivity: 6 });
+  expect(answer).toMatchObject({ count: 2, nodes: 4 * NODES.y * NODES.z, missing: 0 });
+  // Two nodes at an end, of which the outer one has half a cell.
+  const volume = 1.5 * 0.5 * sum(cellsOf(Z)) * sum(CELLS);
+  for (const structure of answer.structures) {
+    expect(structure.volume).toBeCloseTo(volume, 10);
+    expect(structure.wraps).toEqual([false, false, false]);
+  }
+  expect(answer.structures.map(({ box }) => [box[0]?.[0], box[1]?.[0]])).toEqual([
+    [0, 0.5],
+    [5, 5.5],
+  ]);
+  expect(await ask("structures", { of: "p", above: -1 })).toMatchObject({ missing: 1, nodes: nodes - 1 });
+});

@@ -1,0 +1,189 @@
+/** Datasets, the description of the interface, its human page, and tokens. */
+import { Ajv } from "ajv";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
+import { AuthError, LimitError } from "../../../src/shared/errors.js";
+import { HESSIANS, OPERATIONS } from "../../../src/shared/operations.js";
+import { analyticEngine } from "./analysis/analytic-engine.js";
+import { serveApi } from "./serve-api.js";
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await serveApi(analyticEngine());
+});
+afterAll(() => app.close());
+
+const VELOCITY = { time: 0, what: "x", points: [[1, 0, 0]] };
+
+it.each([
+  ["datasets", null],
+  ["datasets/tilted", null],
+  ["datasets/nowhere", null],
+  ["nowhere", null],
+  ["openapi.json", null],
+  ["datasets/tilted/values", VELOCITY],
+  ["datasets/tilted/values", { time: 0 }],
+  ["ask", [{ ...VELOCITY, call: "values", dataset: "tilted" }]],
+])("ends the line of JSON from %s once, so that a terminal goes on in the next (%j)", async (path, payload) => {
+  const post = payload === null ? {} : { method: "POST" as const, payload };
+  const { body, headers } = await app.inject({ url: `/api/${path}`, ...post });
+  expect(headers["content-type"]).toMatch(/json/);
+  expect(body).toMatch(/[^\n]\n$/);
+  expect(Number(headers["content-length"])).toBe(Buffer.byteLength(body));
+  expect(() => JSON.parse(body)).not.toThrow();
+});
+
+describe("datasets", () => {
+  it("lists them", async () => {
+    const { datasets, namespace } = (await app.inject({ url: "/api/datasets" })).json();
+    expect(namespace).toMatch(/\/$/);
+    expect(datasets).toEqual([
+      {
+        name: "lopsided",
+        title: "A field without symmetry",
+        aliases: ["tilted"],
+        nodes: [8, 6, 4],
+        times: { count: 3, first: 0, last: 1 },
+        fields: ["velocity", "pressure"],
+      },
+    ]);
+  });
+
+  it.each(["", "/grid", "/nodes?format=h5", "/values?points=1,2,3"])(
+    "lists what there is for nowhere%s",
+    async (path) => {
+      const { code, detail } = (await app.inject({ url: `/api/datasets/nowhere${path}` })).json();
+      expect([code, detail]).toEqual(["UnknownDataset", "Invalid set name: nowhere (available: lopsided)"]);
+    },
+  );
+
+  it("describes one, by alias and in any letter case", async () => {
+    const body = (await app.inject({ url: "/api/datasets/TILTED" })).json();
+    expect(body).toMatchObject({
+      name: "lopsided",
+      times: { stored: [0, 0.5, 1], guardBefore: 1, guardAfter: 1 },
+      units: { length: "m", velocity: "m/s" },
+      forcing: "none",
+    });
+    expect(body.axes[0]).toMatchObject({ name: "x", nodes: 8, first: 0, length: 2 * Math.PI, periodic: true });
+    expect(body.axes[1]).toMatchObject({ name: "y", first: -1, last: 1, length: 2, periodic: false });
+    const accepts = new Map(body.operations.map((row: { name: string }) => [row.name, row]));
+    expect(accepts.size).toBeGreaterThan(OPERATIONS.length);
+    expect(accepts.get("GetForce")).toMatchObject({ available: false });
+    expect(accepts.get("GetPressureHessian")).toMatchObject({
+      available: true,
+      spatialInterpolation: [...HESSIANS],
+      components: ["d2pdxdx", "d2pdxdy", "d2pdxdz", "d2pdydy", "d2pdydz", "d2pdzdz"],
+    });
+  });
+
+  it("answers 404 for another name", async () => {
+    const response = await app.inject({ url: "/api/datasets/__proto__" });
+    expect([response.statusCode, response.json().code]).toEqual([404, "UnknownDataset"]);
+  });
+});
+
+describe("description of the interface", () => {
+  it("has at most 25 addresses, with schemas that compile", async () => {
+    const document = (await app.inject({ url: "/api/openapi.json" })).json();
+    expect(document.openapi).toMatch(/^3\./);
+    const paths = Object.keys(document.paths);
+    expect(paths.length).toBeLessThanOrEqual(25);
+    const ajv = new Ajv({ strict: false, formats: { float: true, int32: true, binary: true } });
+    for (const path of paths) {
+      for (const method of Object.values(document.paths[path]) as {
+        requestBody?: { content: Record<string, { schema: object }> };
+      }[]) {
+        for (const { schema } of Object.values(method.requestBody?.content ?? {})) ajv.compile(schema);
+      }
+    }
+    const values = document.paths["/api/datasets/{name}/values"].post;
+    expect(Object.keys(values.responses)).toEqual(expect.arrayContaining(["200", "4XX", "5XX"]));
+  });
+
+  it.each(["datasets/tilted/GetVelocity", "datasets/tilted/slice", "datasets/tilted/cutout.h5", "batch", "NullOp"])(
+    "has nothing at the earlier address %s",
+    async (path) => {
+      const answer = await app.inject({ method: "POST", url: `/api/${path}`, payload: {} });
+      expect(answer.json()).toMatchObject({ code: "UnknownOperation", detail: expect.stringContaining("/api/docs") });
+    },
+  );
+
+  it("has a page for people that fetches nothing from elsewhere", async () => {
+    const nothing = await app.inject({ url: "/api/docs/nothing.js" });
+    expect(nothing.json()).toMatchObject({ status: 404, detail: expect.stringMatching(/^There is nothing at /) });
+    const page = await app.inject({ url: "/api/docs/" });
+    expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(page.body).not.toMatch(/(?:src|href)="https?:/);
+  });
+});
+
+describe("tokens", () => {
+  it("come as Bearer and are judged before the body", async () => {
+    const seen: (string | null)[] = [];
+    const auth: Auth = {
+      authorise(token) {
+        seen.push(token);
+        if (token !== "good-token") throw new AuthError("Invalid identification token.");
+        return OPEN_AUTH.authorise(token);
+      },
+      reload: () => undefined,
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const ask = (authorization?: string) =>
+      guarded.inject({
+        method: "POST",
+        url: "/api/ask",
+        payload: '{"points":',
+        headers: { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) },
+      });
+    for (const header of [undefined, "Bearer unknown", "Basic Z29vZDo="]) {
+      const response = await ask(header);
+      expect([response.statusCode, response.json().code]).toEqual([401, "AuthenticationFailed"]);
+      expect(response.headers["www-authenticate"]).toMatch(/^Bearer/);
+      expect(response.body).not.toContain("unknown");
+    }
+    expect((await ask("bearer good-token")).json().code).toBe("InvalidRequest");
+    expect(seen).toEqual([null, "unknown", "Basic Z29vZDo=", "good-token"]);
+    await guarded.close();
+  });
+
+  it("change the points of a request in the catalogue, which everybody may read", async () => {
+    let released = 0;
+    const auth: Auth = {
+      authorise(token) {
+        if (token !== "small") throw new AuthError("Invalid identification token.");
+        return { id: "small", points: 1000, another: () => undefined, release: () => void released++ };
+      },
+      reload: () => undefined,
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth, settings: { QUERY_POINTS: "5000" } });
+    const pointsFor = async (headers: Record<string, string>) =>
+      (await guarded.inject({ url: "/api/datasets", headers })).json().points;
+    expect(await pointsFor({})).toBe(5000);
+    expect(await pointsFor({ authorization: "Bearer small" })).toBe(1000);
+    expect(await pointsFor({ authorization: "Bearer unknown" })).toBe(5000);
+    expect(released).toBe(1);
+    await guarded.close();
+  });
+
+  it("that run too many requests at once are told so by 429", async () => {
+    const message = "This token may run 1 requests at a time.";
+    const auth: Auth = {
+      authorise() {
+        throw new LimitError("token.concurrent", message);
+      },
+      reload: () => undefined,
+      close: () => undefined,
+    };
+    const guarded = await serveApi(analyticEngine(), { auth });
+    const response = await guarded.inject({ method: "POST", url: "/api/ask", payload: {} });
+    expect(response.json()).toMatchObject({ status: 429, code: "LimitExceeded", limit: "token.concurrent" });
+    expect([response.statusCode, response.json().detail]).toEqual([429, message]);
+    await guarded.close();
+  });
+});
