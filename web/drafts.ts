@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
+import { repeat } from "lit-html/directives/repeat.js";
 import { opened } from "./export/jobs-list.js";
 import { copy, say } from "./notify.js";
 import { send } from "./state/ask.js";
@@ -128,6 +129,9 @@ const bullets = (title: string, texts: readonly string[], style = "") =>
     ? nothing
     : html`<section><h3>${title}</h3><ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 
+/** What tells lines apart, so that an answer does not stay in the field of the next one. */
+const keyOf = ({ flag, question }: Line) => `${flag} ${question}`;
+
 /** The answer that a text gives to a line: of the line's own flag, or of one that is named, such as `--spacing 0.1`. */
 export function answerIn(text: string, flag: string): Readonly<Record<string, string | null>> {
   const named = /^--([a-z-]+)[ =]+(.+)$/.exec(text.trim());
@@ -164,7 +168,7 @@ function draftView(one: Draft): TemplateResult {
     ) => answer(id, { name: (event.target as HTMLInputElement).value.trim() || null })} />
       ${what.map(({ label, text }) => html`<span class="quiet">${label}</span><span>${text}</span>`)}</div>
     ${bullets("It cannot be served", problems, "error")}
-    ${one.open.length === 0 ? nothing : html`<h3>Open</h3>${one.open.map((line) => lineView(one, line))}`}
+    ${one.open.length === 0 ? nothing : html`<h3>Open</h3>${repeat(one.open, keyOf, (line) => lineView(one, line))}`}
     ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
     ${bullets("Look", look)}${bullets("Why", why)}${bullets("Mind", mind)}${bullets("Assumed", assumed)}
     ${bullets(
