@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeSync,
 } from "node:fs";
 import { hostname } from "node:os";
@@ -175,12 +176,13 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Age from which a lock counts as left over, whoever holds it: changes take milliseconds. */
+/** Age from which a lock counts as left over, whoever holds it: changes take milliseconds, or keep it fresh. */
 const LEFT_OVER_MS = 60_000;
 /** The same for a lock without a process: one that was killed between making the lock and writing it. */
 const EMPTY_MS = 5_000;
 /** Time after which a command that waits gives up. */
 const WAIT_MS = 10_000;
+const FRESH_MS = 10_000;
 const LOOK_MS = 20;
 
 /** A lock that another process holds. */
@@ -207,30 +209,66 @@ export interface LockOptions {
  * @throws Error in one line when the lock is not free in time; what `change` throws
  */
 export function withLock<T>(path: string, change: () => T, { waiting, waitMs = WAIT_MS }: LockOptions = {}): T {
-  const lock = `${existsSync(path) ? realpathSync(path) : path}.lock`;
+  const lock = lockOf(path);
   const until = performance.now() + waitMs;
-  let notified = false;
+  let isReported = false;
   for (;;) {
-    const own = tryLock(lock);
-    if (own === "impossible") return change();
-    if (own !== "taken") {
+    const release = takeLock(lock);
+    if (typeof release === "function") {
       try {
         return change();
       } finally {
-        if (statSync(lock, { throwIfNoEntry: false })?.ino === own) rmSync(lock, { force: true });
+        release();
       }
     }
+    const { pid, host } = release;
+    if (performance.now() >= until)
+      throw new Error(`process ${pid} on ${host} is changing ${path}; if there is none, delete ${lock}`);
+    if (!isReported) waiting?.(pid);
+    isReported = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+  }
+}
+
+/**
+ * Takes the same lock for a change that takes long; its folder is made.
+ *
+ * @returns the function that releases it; or the process that holds it
+ */
+export function holdLock(path: string): (() => void) | Pick<HeldLock, "pid" | "host"> {
+  const lock = lockOf(path);
+  try {
+    mkdirSync(dirname(lock), { recursive: true });
+  } catch {
+    return () => undefined;
+  }
+  const release = takeLock(lock);
+  if (typeof release !== "function") return release;
+  const keepFresh = () => {
+    const now = new Date();
+    if (existsSync(lock)) utimesSync(lock, now, now);
+  };
+  const timer = setInterval(keepFresh, FRESH_MS).unref();
+  return () => {
+    clearInterval(timer);
+    release();
+  };
+}
+
+const lockOf = (path: string): string => `${existsSync(path) ? realpathSync(path) : path}.lock`;
+
+function takeLock(lock: string): (() => void) | HeldLock {
+  for (;;) {
+    const own = tryLock(lock);
+    if (own === "impossible") return () => undefined;
+    if (own !== "taken")
+      return () => {
+        if (statSync(lock, { throwIfNoEntry: false })?.ino === own) rmSync(lock, { force: true });
+      };
     const held = readLock(lock);
     if (held === null) continue;
-    if (isLeftOver(held)) {
-      removeLock(lock, held);
-      continue;
-    }
-    if (performance.now() >= until)
-      throw new Error(`process ${held.pid} on ${held.host} is changing ${path}; if there is none, delete ${lock}`);
-    if (!notified) waiting?.(held.pid);
-    notified = true;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+    if (!isLeftOver(held)) return held;
+    removeLock(lock, held);
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   TemporalInterpolation,
 } from "../../shared/operations.js";
 import type { Dataset, OpenFaces, Triple } from "../../storage/dataset/dataset.js";
-import type { LevelQuantity, LevelSet } from "../../storage/levels/level-files.js";
+import type { LevelQuantity, LevelSet } from "../../storage/levels/level-store.js";
 import type { Histogram, LevelExtrema } from "../../storage/levels/level-sums.js";
 import type { DiskCounts, StoreStatus } from "../../storage/remote/objects/store-status.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
@@ -416,8 +416,8 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** The coarser levels of a dataset; null if there are none. */
   levels(dataset: Dataset): LevelSet | null;
-  /** Extrema of a quantity in the cubes of a level. @throws DataError */
-  levelExtrema(set: LevelSet, quantity: LevelQuantity, level: number, frame: number): Promise<LevelExtrema>;
+  /** Extrema of a quantity in cubes of 8^3 nodes. @throws DataError */
+  levelExtrema(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelExtrema>;
   /** What nodes weigh: all, the lightest one, and those with a value, by component. @throws DataError */
   levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;
   /** Histograms of the components of a quantity. @throws DataError */

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/dataset/dataset.js";
-import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-files.js";
+import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-store.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { DraftView } from "../../storage/tools/report.js";

@@ -1,20 +1,19 @@
 /** Levels of datasets: found beside them when they are asked for, and made from queries of their nodes. */
 import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
-import { CancelledError } from "../../shared/errors.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
 import { statusOf } from "../../storage/dataset/files.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,
   type LevelSet,
-  LevelWriter,
   levelFolders,
   levelQuantity,
   openLevels,
   readHistograms,
   type Widths,
-} from "../../storage/levels/level-files.js";
+} from "../../storage/levels/level-store.js";
+import { LevelWriter } from "../../storage/levels/level-writer.js";
 import type { AskedLevels, Engine, LevelWeights, MakeControl } from "../contract/query.js";
 
 const widthsOf = ({ axes }: Dataset): Widths => axes.map(cellWidths) as unknown as Widths;
@@ -63,34 +62,35 @@ export async function makeLevels(
 ): Promise<void> {
   const writer = await LevelWriter.open(dataset, widthsOf(dataset), levelFolders(dataset, state));
   const common = { ...control, deadlineMs: BOX_MS, dataset };
-  const made: readonly { readonly own: LevelQuantity; readonly more: object; readonly field: string }[] = [
-    ...fieldsWithLevels(dataset).map((own) => ({ own, more: {}, field: own.text })),
-    ...asked.map(({ text, components, field, quantity }) => {
-      return { own: levelQuantity(text, components), more: { quantity }, field };
-    }),
+  const made = [
+    ...fieldsWithLevels(dataset).map((own) => ({ own, field: own.text })),
+    ...asked.map(({ text, components, ...more }) => ({ own: levelQuantity(text, components), ...more })),
   ];
   const frames = dataset.time.count;
-  for (const [q, { own, more, field }] of made.entries())
-    for (let frame = 0; frame < frames; frame++) {
-      const done = (fraction: number) => progress((q + (frame + fraction) / frames) / made.length);
-      if (await writer.has(own, frame)) continue;
-      const read = async (first: Triple, count: Triple): Promise<Float32Array> => {
-        if (control.signal?.aborted) throw new CancelledError();
-        const nodes = { field, frame, first, count, stride: [1, 1, 1] as const };
-        const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more } as const;
-        const result = await engine.start(query, common).finish();
-        const out = new Float32Array(result.items * result.components);
-        let at = 0;
-        for await (const part of result.stream ?? result.values) {
-          out.set(part, at);
-          at += part.length;
-        }
-        result.release();
-        // Other requests have their turns between two boxes.
-        await setImmediate();
-        return out;
-      };
-      await writer.write(own, frame, read, ahead, done);
-    }
-  await writer.finish(made.map(({ own }) => own));
+  try {
+    for (const [q, { own, field, ...more }] of made.entries())
+      for (let frame = 0; frame < frames; frame++) {
+        const done = (fraction: number) => progress((q + (frame + fraction) / frames) / made.length);
+        if (await writer.has(own, frame)) continue;
+        const read = async (first: Triple, count: Triple): Promise<Float32Array> => {
+          const nodes = { field, frame, first, count, stride: [1, 1, 1] as const };
+          const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more } as const;
+          const result = await engine.start(query, common).finish();
+          const out = new Float32Array(result.items * result.components);
+          let at = 0;
+          for await (const part of result.stream ?? result.values) {
+            out.set(part, at);
+            at += part.length;
+          }
+          result.release();
+          // Other requests have their turns between two boxes.
+          await setImmediate();
+          return out;
+        };
+        await writer.write(own, frame, read, ahead, done);
+      }
+    await writer.finish(made.map(({ own }) => own));
+  } finally {
+    writer.close();
+  }
 }

@@ -18,6 +18,9 @@ export function coarsestLevel(axes: readonly Pick<Axis, "nodes">[]): number {
 export const shapeOf = (nodes: Triple, level: number): Triple =>
   nodes.map((n) => cubesOf(n, level)) as unknown as Triple;
 
+export const nodesOf = ({ axes }: { readonly axes: readonly Pick<Axis, "nodes">[] }): Triple =>
+  axes.map(({ nodes }) => nodes) as unknown as Triple;
+
 /** Sums of the numbers of the nodes of each cube. */
 export function sumsOver(values: Float64Array, level: number): Float64Array {
   const sums = new Float64Array(cubesOf(values.length, level));

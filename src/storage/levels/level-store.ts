@@ -1,0 +1,185 @@
+/** The store of the levels of a dataset: where it is, what it holds, and its levels as datasets. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isAddress } from "../../shared/addresses.js";
+import { DataError } from "../../shared/errors.js";
+import { type Dataset, type FieldSource, fieldNames, isStaggered, type Triple } from "../dataset/dataset.js";
+import { fileStamp, realPath, statusOf } from "../dataset/files.js";
+import { LEVELS_SUFFIX } from "../dataset/folder-names.js";
+import { withoutSum } from "../zarr/codecs.js";
+import { crc32c } from "../zarr/crc32c.js";
+import { coarsestLevel, levelAxis, nodesOf, shapeOf } from "./level-axes.js";
+import { BINS, chunkOf, EXTREMA_LEVEL, type Histogram, type LevelExtrema } from "./level-sums.js";
+
+/** A stored field, or an expression, that has levels of its own. */
+export interface LevelQuantity {
+  readonly text: string;
+  /** Its arrays in the store. */
+  readonly array: string;
+  readonly components: 1 | 3;
+}
+
+/** Weights of the nodes along x, y, z. */
+export type Widths = readonly [Float64Array, Float64Array, Float64Array];
+
+/** The levels of a dataset. */
+export interface LevelSet {
+  readonly folder: string;
+  readonly widths: Widths;
+  readonly quantities: readonly LevelQuantity[];
+  /** Level k at place k - 1, each a dataset whose fields are the quantities by their texts. */
+  readonly datasets: readonly Dataset[];
+}
+
+export const ROOT = "zarr.json";
+export const ATTRIBUTE = "fieldprobe_levels";
+const ROOT_BYTES = 16 * 2 ** 20;
+
+/** What a store says of itself, from the start; it has no quantities until its first ones are complete. */
+export interface Claim {
+  readonly schemaVersion: 1;
+  readonly dataset: string;
+  readonly digest: string;
+  readonly quantities: readonly LevelQuantity[];
+}
+
+/** The folders where levels of a dataset may be, the preferred one first: beside it, and below the state folder. */
+export function levelFolders({ name, location }: Dataset, state: string): readonly string[] {
+  const own = join(state, "levels", `${name}${LEVELS_SUFFIX}`);
+  if (isAddress(location)) return [own];
+  return [join(dirname(realPath(location) ?? location), `${name}${LEVELS_SUFFIX}`), own];
+}
+
+/** The fields that have levels: those on the nodes of the dataset. */
+export function fieldsWithLevels(dataset: Dataset): readonly LevelQuantity[] {
+  return fieldNames(dataset).flatMap((text) => {
+    const source = dataset.fields[text] as FieldSource;
+    return isStaggered(dataset, text) ? [] : [{ text, array: text, components: source.components }];
+  });
+}
+
+/** An expression as a quantity. */
+export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
+  return { text, array: `what_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`, components };
+}
+
+/** Where the histograms of a frame are; they are written last. */
+export const histogramsKey = ({ array }: LevelQuantity, frame: number): string => `histograms/${array}/${frame}`;
+
+export const extremaKey = ({ array }: LevelQuantity, frame: number): string => `extrema/${array}/${frame}`;
+
+/** What a store says of itself; null if it is no store of levels. */
+export function claimIn(document: Uint8Array): Claim | null {
+  try {
+    const claim = JSON.parse(new TextDecoder().decode(document)).attributes[ATTRIBUTE] as Claim;
+    return claim.schemaVersion === 1 && claim.quantities.every(isQuantity) ? claim : null;
+  } catch {
+    return null;
+  }
+}
+
+function isQuantity({ text, array, components }: LevelQuantity): boolean {
+  return typeof text === "string" && /^\w[\w.-]*$/.test(array) && (components === 1 || components === 3);
+}
+
+/**
+ * Opens the levels of a dataset, the first that are there.
+ *
+ * @returns null if there are none of these data
+ */
+export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
+  for (const place of folders) {
+    const path = join(place, ROOT);
+    if ((statusOf(path)?.size ?? ROOT_BYTES) >= ROOT_BYTES) continue;
+    const { digest = "", quantities = [] } = claimIn(readFileSync(path)) ?? {};
+    if (digest !== dataset.digest || quantities.length === 0) continue;
+    const folder = realpathSync(place);
+    const stamp = { ...fileStamp(folder), newestMs: newestIn(folder) };
+    const levels = Array.from({ length: coarsestLevel(dataset.axes) }, (_, i) => i + 1);
+    const datasets = levels.map((k) => levelDataset(dataset, widths, k, quantities, stamp));
+    return { folder, widths, quantities, datasets };
+  }
+  return null;
+}
+
+/** The time of the newest file, by which the reader of stores knows the version. */
+function newestIn(folder: string): number {
+  let newest = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) newest = Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
+  return newest;
+}
+
+/** A level as a dataset: no walls, since none of its positions is on one. */
+function levelDataset(
+  dataset: Dataset,
+  widths: Widths,
+  k: number,
+  quantities: readonly LevelQuantity[],
+  stamp: Dataset["files"][number],
+): Dataset {
+  const nodes = shapeOf(nodesOf(dataset), k);
+  const edge = chunkOf(nodes);
+  const { time, name, aliases, forcing } = dataset;
+  const count = nodes.map((n, a) => Math.ceil(n / edge[a])) as unknown as Triple;
+  const sourceOf = ({ text, array, components }: LevelQuantity): [string, FieldSource] => {
+    const tail = components === 1 ? [] : [components];
+    const part = {
+      ...{ file: stamp.path, path: `/${k}/${array}`, declared: null, index: 0, skip: [0, 0, 0] as const },
+      dimensions: ["t", "z", "y", "x", ...tail.map(() => "c")],
+      shape: [time.count, ...nodes.toReversed(), ...tail],
+      ...{ flip: [false, false, false] as const, firstStep: 0, stepIncrement: 1, steps: null },
+    };
+    const { title = undefined } = dataset.fields[text] ?? {};
+    return [text, { components, bricking: { edge, count }, parts: [part], ...(title && { title }) }];
+  };
+  const open = [false, false] as const;
+  return {
+    ...dataset,
+    name: `${name}@${k}`,
+    aliases: aliases.map((alias) => `${alias}@${k}`),
+    axes: dataset.axes.map((axis, a) => levelAxis(axis, widths[a], k)) as unknown as Dataset["axes"],
+    walls: [open, open, open],
+    fields: Object.fromEntries(quantities.map(sourceOf)),
+    forcing: forcing.kind === "stored" ? { kind: "none" } : forcing,
+    location: stamp.path,
+    digest: createHash("sha256")
+      .update(JSON.stringify([dataset.digest, k, quantities]))
+      .digest("hex"),
+    files: [stamp],
+  };
+}
+
+/** Reads an object of a level store whose checksum is behind it. @throws DataError if it is damaged */
+async function readSummed(path: string): Promise<ArrayBuffer> {
+  try {
+    return Uint8Array.from(withoutSum(await readFile(path), crc32c())).buffer;
+  } catch (cause) {
+    throw new DataError(`${path} is damaged; remove its folder and make the levels again`, cause);
+  }
+}
+
+/** Extrema of a quantity in cubes of 8^3 nodes. */
+export async function readExtrema(
+  { folder, datasets }: LevelSet,
+  quantity: LevelQuantity,
+  frame: number,
+): Promise<LevelExtrema> {
+  const values = new Float32Array(await readSummed(join(folder, extremaKey(quantity, frame))));
+  return { size: nodesOf(datasets[EXTREMA_LEVEL - 1]), values };
+}
+
+/** Histograms of the components of a quantity. */
+export async function readHistograms(
+  { folder }: LevelSet,
+  quantity: LevelQuantity,
+  frame: number,
+): Promise<Histogram[]> {
+  const all = new Float64Array(await readSummed(join(folder, histogramsKey(quantity, frame))));
+  return Array.from({ length: quantity.components }, (_, c) => {
+    const [low, width, ...weights] = all.subarray(c * (2 + BINS), (c + 1) * (2 + BINS));
+    return { edges: [low, width], weights: Float64Array.from(weights) };
+  });
+}

@@ -1,0 +1,242 @@
+/** Writes the levels of a dataset frame by frame, and goes on after any interruption. */
+import { rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { DataError } from "../../shared/errors.js";
+import { STORE_DEFAULTS } from "../../shared/store-settings.js";
+import { holdLock } from "../../shared/system.js";
+import type { Dataset, Triple } from "../dataset/dataset.js";
+import { type ObjectTarget, objectTarget } from "../remote/objects/object-target.js";
+import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zarr/array-document.js";
+import { withoutSum } from "../zarr/codecs.js";
+import { crc32c } from "../zarr/crc32c.js";
+import { ShardCodec } from "../zarr/shard.js";
+import { coarsestLevel, levelAxis, nodesOf, shapeOf } from "./level-axes.js";
+import {
+  ATTRIBUTE,
+  type Claim,
+  claimIn,
+  extremaKey,
+  histogramsKey,
+  type LevelQuantity,
+  ROOT,
+  type Widths,
+} from "./level-store.js";
+import { BINS, boxesOf, chunkOf, FrameLevels, type LevelChunk, product } from "./level-sums.js";
+
+/** Chunks of a shard along each axis. */
+const SHARD_CHUNKS = 4;
+const SUMMED = { name: "crc32c" };
+
+/** Chunks of a shard of a level along x, y, z. */
+const shardOf = (size: Triple): Triple => {
+  const chunk = chunkOf(size);
+  return size.map((n, a) => Math.min(SHARD_CHUNKS, Math.ceil(n / chunk[a]))) as unknown as Triple;
+};
+
+/** A shard that is being made. */
+interface OpenShard {
+  readonly chunks: (Uint8Array | null)[];
+  left: number;
+}
+
+/** Writes levels of one dataset; no other process does until it is closed. */
+export class LevelWriter {
+  readonly close: () => void;
+  readonly #target: ObjectTarget;
+  readonly #dataset: Dataset;
+  readonly #widths: Widths;
+  readonly #sumOf = crc32c();
+
+  private constructor(target: ObjectTarget, dataset: Dataset, widths: Widths, close: () => void) {
+    this.#target = target;
+    this.#dataset = dataset;
+    this.#widths = widths;
+    this.close = close;
+  }
+
+  get folder(): string {
+    return this.#target.location;
+  }
+
+  /**
+   * Opens the first of the folders that can be written; levels of other data in it are removed.
+   *
+   * @throws DataError if none can be written, one holds anything else, or another process makes the levels
+   */
+  static async open(dataset: Dataset, widths: Widths, folders: readonly string[]): Promise<LevelWriter> {
+    const { name, digest } = dataset;
+    if (coarsestLevel(dataset.axes) === 0) throw new DataError(`${name} has at most 8 nodes along each axis`);
+    let refusal: unknown;
+    for (const folder of folders) {
+      const release = holdLock(join(dirname(folder), `.${basename(folder)}`));
+      if (typeof release !== "function")
+        throw new DataError(`levels of ${name} are being made by process ${release.pid} on ${release.host}`);
+      const target = objectTarget(folder, STORE_DEFAULTS);
+      try {
+        const document = await target.read(ROOT);
+        const known = document && claimIn(document);
+        if (known === null && !(await target.isEmpty())) throw new DataError(`${folder} holds something else`);
+        if (known?.digest !== digest) {
+          await rm(folder, { recursive: true, force: true });
+          const claim: Claim = { schemaVersion: 1, dataset: name, digest, quantities: [] };
+          await target.write(ROOT, documentBytes(rootDocument({ [ATTRIBUTE]: claim }, new Map())));
+        }
+        return new LevelWriter(target, dataset, widths, release);
+      } catch (error) {
+        release();
+        refusal ??= error;
+      }
+    }
+    throw refusal instanceof DataError ? refusal : new DataError(`${folders[0]} cannot be written`, refusal);
+  }
+
+  /** Whether a frame of a quantity is there. */
+  async has(quantity: LevelQuantity, frame: number): Promise<boolean> {
+    const last = await this.#target.read(histogramsKey(quantity, frame));
+    try {
+      return last !== null && withoutSum(last, this.#sumOf).length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Makes a frame of a quantity in one pass.
+   *
+   * @param read     nodes of a box, [z][y][x][component]
+   * @param ahead    boxes that are read at a time
+   * @param progress called with the fraction done after each box
+   */
+  async write(
+    quantity: LevelQuantity,
+    frame: number,
+    read: (first: Triple, count: Triple) => Promise<Float32Array>,
+    ahead: number,
+    progress: (fraction: number) => void,
+  ): Promise<void> {
+    const { axes } = this.#dataset;
+    const nodes = nodesOf(this.#dataset);
+    const periodic = axes.map((axis) => axis.periodic);
+    const grid = { nodes, periodic, widths: this.#widths, levels: coarsestLevel(axes) };
+    const ended: LevelChunk[] = [];
+    const sums = new FrameLevels(grid, quantity.components, (chunk) => ended.push(chunk));
+    const codec = await ShardCodec.open({ compression: "none", chunksPerShard: SHARD_CHUNKS ** 3 });
+    const shards = new Map<string, OpenShard>();
+    const written: string[] = [];
+    const put = (key: string, bytes: Uint8Array): Promise<void> => {
+      written.push(key);
+      return this.#target.write(key, bytes);
+    };
+    const putEnded = async (): Promise<void> => {
+      for (const chunk of ended.splice(0)) {
+        const key = this.#addToShard(shards, quantity, frame, chunk, await codec.chunk(chunk.values));
+        const { chunks, left } = shards.get(key) as OpenShard;
+        if (left > 0) continue;
+        shards.delete(key);
+        await put(key, codec.shard(chunks));
+      }
+    };
+    const boxes = [...boxesOf(nodes)];
+    const reading: Promise<Float32Array>[] = [];
+    let next = 0;
+    for (const [i, { first, count }] of boxes.entries()) {
+      for (; next < boxes.length && reading.length < ahead; next++) {
+        const values = read(boxes[next].first, boxes[next].count);
+        values.catch(() => undefined);
+        reading.push(values);
+      }
+      sums.add(first, count, await (reading.shift() as Promise<Float32Array>));
+      await putEnded();
+      progress((i + 1) / boxes.length);
+    }
+    const { extrema, histograms } = sums.finish();
+    await putEnded();
+    await put(extremaKey(quantity, frame), this.#summed(extrema.values));
+    // The histograms show that the frame is whole, after a loss of power too.
+    await this.#target.settle(written);
+    const all = new Float64Array(histograms.length * (2 + BINS));
+    for (const [c, { edges, weights }] of histograms.entries()) all.set([...edges, ...weights], c * (2 + BINS));
+    await put(histogramsKey(quantity, frame), this.#summed(all));
+  }
+
+  /** Makes the store known, with quantities whose frames are all there and those that it has already. */
+  async finish(made: readonly LevelQuantity[]): Promise<void> {
+    const { name: dataset, digest, title } = this.#dataset;
+    const known = claimIn((await this.#target.read(ROOT)) ?? new Uint8Array(0))?.quantities ?? [];
+    const texts = new Set(made.map(({ text }) => text));
+    const quantities = [...known.filter(({ text }) => !texts.has(text)), ...made];
+    const documents = new Map<string, object>();
+    for (let k = 1; k <= coarsestLevel(this.#dataset.axes); k++) {
+      documents.set(String(k), { zarr_format: 3, node_type: "group", attributes: {} });
+      for (const [a, axis] of this.#dataset.axes.entries()) {
+        const [name, one] = ["xyz".charAt(a), levelAxis(axis, this.#widths[a], k)];
+        const { nodes, origin, spacing, coordinates } = one;
+        const values = coordinates?.slice() ?? Float64Array.from({ length: nodes }, (_, i) => origin + i * spacing);
+        const along = { shape: [nodes], chunks: [nodes], dimensions: [name], codecs: PLAIN_CODECS };
+        documents.set(`${k}/${name}`, arrayDocument({ ...along, type: "float64", fill: "NaN" }));
+        await this.#target.write(`${k}/${name}/c/0`, new Uint8Array(values.buffer));
+      }
+      for (const one of quantities) documents.set(`${k}/${one.array}`, this.#documentOf(one, k));
+    }
+    for (const [path, document] of documents) await this.#target.write(`${path}/${ROOT}`, documentBytes(document));
+    const claim: Claim = { schemaVersion: 1, dataset, digest, quantities };
+    await this.#target.write(ROOT, documentBytes(rootDocument({ title, [ATTRIBUTE]: claim }, documents)));
+  }
+
+  /** Adds a chunk to its shard. @returns the key of the shard */
+  #addToShard(
+    shards: Map<string, OpenShard>,
+    { array, components }: LevelQuantity,
+    frame: number,
+    { level, at }: LevelChunk,
+    bytes: Uint8Array,
+  ): string {
+    const size = shapeOf(nodesOf(this.#dataset), level);
+    const chunk = chunkOf(size);
+    const per = shardOf(size);
+    const shard = at.map((c, a) => Math.floor(c / per[a]));
+    const key = `${level}/${array}/c/${[frame, ...shard.toReversed(), ...(components === 1 ? [] : [0])].join("/")}`;
+    const inside = size.map((n, a) => Math.min(per[a], Math.ceil(n / chunk[a]) - shard[a] * per[a]));
+    const made = shards.get(key) ?? {
+      chunks: new Array<Uint8Array | null>(product(per)).fill(null),
+      left: product(inside as unknown as Triple),
+    };
+    shards.set(key, made);
+    const [x, y, z] = at.map((c, a) => c % per[a]) as unknown as Triple;
+    made.chunks[(z * per[1] + y) * per[0] + x] = bytes;
+    made.left--;
+    return key;
+  }
+
+  #documentOf({ text, components }: LevelQuantity, level: number): object {
+    const size = shapeOf(nodesOf(this.#dataset), level);
+    const chunk = chunkOf(size);
+    const tail = components === 1 ? [] : [components];
+    const stored = (first: number, lengths: readonly number[]) => [first, ...lengths.toReversed(), ...tail];
+    const configuration = {
+      chunk_shape: stored(1, chunk),
+      codecs: ShardCodec.codecsOf("none"),
+      index_codecs: [...PLAIN_CODECS, SUMMED],
+      index_location: "end",
+    };
+    return arrayDocument({
+      shape: stored(this.#dataset.time.count, size),
+      chunks: stored(
+        1,
+        shardOf(size).map((n, a) => n * chunk[a]),
+      ),
+      type: "float32",
+      fill: "NaN",
+      codecs: [{ name: "sharding_indexed", configuration }],
+      dimensions: ["time", "z", "y", "x", ...tail.map(() => "component")],
+      attributes: { what: text },
+    });
+  }
+
+  #summed({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Uint8Array {
+    const out = new Uint8Array(byteLength + 4);
+    out.set(new Uint8Array(buffer, byteOffset, byteLength));
+    new DataView(out.buffer).setUint32(byteLength, this.#sumOf(out.subarray(0, byteLength)), true);
+    return out;
+  }
+}
