@@ -88,7 +88,7 @@ interface Subexpression {
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
 
-type SyntaxTree = jsep.Expression & Record<string, unknown>;
+export type SyntaxTree = jsep.Expression & Record<string, unknown>;
 
 // The library's own hooks: a number may have a unit, and a power binds tighter than a sign before it and groups to the
 // right. After a number that no hook has read, `after-token` would not be called.
@@ -167,7 +167,7 @@ interface Found {
 
 type Refuse = (message: string, index?: number, nearest?: string) => RequestError;
 
-function parse(text: string, refuse: Refuse): SyntaxTree {
+export function parse(text: string, refuse: Refuse = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
   // The parser calls itself at each bracket and at each of several signs in a row, so their depth is bounded before it
   // runs.
@@ -195,7 +195,7 @@ function parse(text: string, refuse: Refuse): SyntaxTree {
 const KIND_AND_WIDTH = /\b(gaussian|sharp|tophat)\s*:\s*([\d.]+(?:[eE][-+]?\d+)?)/g;
 
 /** Text that is read as the same tree. */
-function textOf(tree: SyntaxTree): string {
+export function textOf(tree: SyntaxTree): string {
   const part = (name: string): string => textOf(tree[name] as SyntaxTree);
   const list = (name: string): string =>
     (tree[name] as (SyntaxTree | null)[]).map((one) => (one === null ? "" : textOf(one))).join(", ");

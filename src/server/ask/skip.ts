@@ -1,49 +1,19 @@
 /** Parts of frames in which a condition cannot hold, by the extrema of levels. */
-import type { LevelExtrema, LevelQuantity, LevelSet, ReductionQuery } from "../../engine/contract/query.js";
-import type { Context } from "./context.js";
 
+import { fieldOfName } from "../../analysis/names.js";
+import type { LevelExtrema, LevelQuantity, LevelSet, ReductionQuery } from "../../engine/contract/query.js";
+import { boundCondition, type Interval } from "./bounds.js";
+import type { Context } from "./context.js";
 import type { MemberValues } from "./read-member.js";
-import { nodeDerivatives } from "./what.js";
+import { namesOf, nodeDerivatives } from "./what.js";
 
 type Skip = NonNullable<ReductionQuery["skip"]>;
 
-/** The finest level with extrema, and the nodes of its cubes along each axis. */
+/** The level with extrema, and the nodes of its cubes along each axis. */
 const LEVEL = 3;
 const EDGE = 2 ** LEVEL;
 /** Bytes of extrema that a question reads at most. */
 const MOST_BYTES = 2 ** 28;
-const BOUND = /^\s*(.+?)\s*(>=?|<=?)\s*\(*\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*\)*\s*$/is;
-
-/** A quantity with extrema, and the number that it is compared with. */
-interface Bound {
-  readonly quantity: LevelQuantity;
-  /** The component; null: the norm of all. */
-  readonly component: number | null;
-  readonly isAbove: boolean;
-  readonly number: number;
-}
-
-/** The comparison that a condition is; null for any other condition. */
-function boundOf(where: string, { quantities }: LevelSet, isFd4: boolean): Bound | null {
-  const [, left = "", sign = "", right = ""] = BOUND.exec(where) ?? [];
-  const text = left.replaceAll(/\s/g, "");
-  const number = Number(right);
-  const named = (name: string) => {
-    const full = name.replace(/^u(?=$|\.)/, "velocity").replace(/^p$/, "pressure");
-    return quantities.find((one) => one.text === full);
-  };
-  if (text === "" || !Number.isFinite(number)) return null;
-  const common = { isAbove: sign.startsWith(">"), number };
-  const [, inside, of = text, letter] = /^norm\((\w+)\)$|^(\w+?)(?:\.([xyz]))?$/.exec(text) ?? [];
-  const own = quantities.find((one) => one.text === text && one.array !== one.text);
-  // Levels of expressions are made by Fd4.
-  if (own !== undefined && own.components === 1) return isFd4 ? { quantity: own, component: 0, ...common } : null;
-  const field = named(inside ?? of);
-  if (field === undefined) return null;
-  if (inside !== undefined) return common.isAbove ? { quantity: field, component: null, ...common } : null;
-  if ((field.components === 3) !== (letter !== undefined)) return null;
-  return { quantity: field, component: letter === undefined ? 0 : "xyz".indexOf(letter), ...common };
-}
 
 /** Whether no value of a frame is missing: a histogram weighs what all nodes weigh. */
 async function isWhole({ service }: Context, set: LevelSet, quantity: LevelQuantity, frame: number): Promise<boolean> {
@@ -67,45 +37,59 @@ export async function skipOf(
   const { service, dataset } = context;
   const set = where === undefined || service.config.nats.servers !== null ? null : service.engine.levels(dataset);
   if (set === null || asked.filter !== undefined || set.datasets.length < LEVEL) return {};
-  const bound = boundOf(where as string, set, nodeDerivatives(asked) === "None_Fd4");
-  if (bound === null) return {};
-  const { quantity, component, isAbove, number } = bound;
-  const cubes = dataset.axes.map(({ nodes }) => Math.ceil(nodes / EDGE)) as [number, number, number];
-  const n = quantity.components;
-  if (8 * n * frames.length * cubes[0] * cubes[1] * cubes[2] > MOST_BYTES) return {};
-  const known = new Map<number, LevelExtrema["values"]>();
-  for (const frame of frames) {
-    if (fill === 0 && !(await isWhole(context, set, quantity, frame))) continue;
-    known.set(frame, (await service.engine.levelExtrema(set, quantity, LEVEL, frame)).values);
-  }
-  // Levels of expressions are rounded to float32.
-  const most = number - 2 ** -22 * Math.abs(number);
-  const least = number + 2 ** -22 * Math.abs(number);
-  const mayHold = (values: Float32Array, at: number): boolean => {
-    if (component !== null)
-      return isAbove ? (values[at + n + component] as number) >= most : (values[at + component] as number) <= least;
-    let square = 0;
-    for (let c = 0; c < n; c++)
-      square += Math.max((values[at + c] as number) ** 2, (values[at + n + c] as number) ** 2);
-    return Math.sqrt(square) >= most;
+  const names = namesOf(asked, dataset);
+  const isFd4 = nodeDerivatives(asked) === "None_Fd4";
+  /** A quantity with extrema, and its component if it is one. */
+  const quantityOf = (text: string): readonly [LevelQuantity, number | null] | null => {
+    const own = set.quantities.find((one) => one.text.replaceAll(" ", "") === text && one.array !== one.text);
+    // Levels of expressions are made by Fd4.
+    if (own !== undefined) return isFd4 ? [own, null] : null;
+    const [, name = "", letter] = /^(\w+)(?:\.([xyz]))?$/.exec(text) ?? [];
+    const field = set.quantities.find((one) => one.array === one.text && one.text === fieldOfName(name, names));
+    if (field === undefined || (letter !== undefined && field.components !== 3)) return null;
+    return [field, letter === undefined ? null : "xyz".indexOf(letter)];
   };
+  const used = new Set<LevelQuantity>();
+  const cubes = dataset.axes.map(({ nodes }) => Math.ceil(nodes / EDGE)) as [number, number, number];
+  const all = cubes[0] * cubes[1] * cubes[2];
+  let extrema = new Map<LevelQuantity, LevelExtrema["values"]>();
+  const { mayHold, isDefined } = boundCondition(where as string, (text) => {
+    const [quantity, component] = quantityOf(text) ?? [];
+    if (quantity === undefined) return null;
+    used.add(quantity);
+    const n = quantity.components;
+    const wanted = component == null ? Array.from({ length: n }, (_, c) => c) : [component];
+    return (cube) => {
+      const values = extrema.get(quantity) as LevelExtrema["values"];
+      return wanted.map((c): Interval => [values[2 * n * cube + c] as number, values[2 * n * cube + n + c] as number]);
+    };
+  });
+  const components = [...used].reduce((sum, one) => sum + one.components, 0);
+  if (components === 0 || (fill === 0 && !isDefined) || 8 * components * all > MOST_BYTES) return {};
+  /** Cubes of each frame where the condition can hold. */
+  const known = new Map<number, Uint8Array>();
+  for (const frame of frames) {
+    const wholes = fill === 0 ? [...used].map((one) => isWhole(context, set, one, frame)) : [];
+    if ((await Promise.all(wholes)).includes(false)) continue;
+    extrema = new Map();
+    for (const one of used) extrema.set(one, (await service.engine.levelExtrema(set, one, frame)).values);
+    known.set(
+      frame,
+      Uint8Array.from({ length: all }, (_, cube) => (mayHold(cube) ? 1 : 0)),
+    );
+  }
   const isEmpty: Skip["isEmpty"] = ({ frame, first, count, stride }) => {
-    const values = known.get(frame);
-    if (values === undefined) return false;
-    const [xs, ys, zs] = cubes.map((all, a) => {
-      const [from, to] = [
-        first[a] as number,
-        (first[a] as number) + ((count[a] as number) - 1) * (stride[a] as number),
-      ];
+    const held = known.get(frame);
+    if (held === undefined) return false;
+    const [xs, ys, zs] = cubes.map((length, a) => {
+      const from = first[a] as number;
       const list = new Set<number>();
       const { nodes } = dataset.axes[a as 0 | 1 | 2];
-      for (let node = from; node <= to; node++) list.add(Math.floor((node % nodes) / EDGE) % all);
+      for (let node = from; node <= from + ((count[a] as number) - 1) * (stride[a] as number); node++)
+        list.add(Math.floor((node % nodes) / EDGE) % length);
       return [...list];
     }) as [number[], number[], number[]];
-    for (const z of zs)
-      for (const y of ys)
-        for (const x of xs) if (mayHold(values, 2 * n * ((z * cubes[1] + y) * cubes[0] + x))) return false;
-    return true;
+    return zs.every((z) => ys.every((y) => xs.every((x) => held[(z * cubes[1] + y) * cubes[0] + x] === 0)));
   };
   return { skip: { fill, isEmpty } };
 }
