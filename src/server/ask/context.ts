@@ -1,15 +1,36 @@
 /** What answering a question works with, and the members that its answer states as they were understood. */
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
+import type { TaskPart } from "../../jobs/job-runner.js";
 import type { Jobs } from "../../jobs/jobs.js";
 import { LimitError } from "../../shared/errors.js";
 import type { Values } from "../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import type { AnsweredQuantity } from "./answer.js";
-import type { Part } from "./parts.js";
 import type { AskedQuantity, AskedTimes, MemberValues } from "./read-member.js";
 import { type Quantity, whatTexts } from "./what.js";
+
+/** The numbers of an answer that can be computed in parts. */
+export interface Work {
+  /** Elements at each time: points, samples or nodes. */
+  readonly count: number;
+  readonly rounds: number;
+  /** Numbers of an element of each quantity. */
+  readonly widths: readonly number[];
+  /** Elements that stay together: parts are multiples of it. */
+  readonly together?: number;
+  /** Computes the numbers of elements `from` to `to - 1` at a time. */
+  fill(round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
+}
+
+/** Finds out how a call can be cut, and whether it is refused, and computes nothing. */
+export class Plan {
+  /** Null: the call is a single task. */
+  work: Work | null = null;
+}
+
+export type Part = TaskPart | Plan;
 
 /** What a call answers with. */
 export interface Context {

@@ -20,14 +20,16 @@ import {
   type Context,
   checkFits,
   filterText,
+  Plan,
   placesText,
   timeText,
   type Understood,
+  type Work,
   whatText,
 } from "./context.js";
 import { wrong } from "./faults.js";
 import { courantOf, meansFor as meansOf } from "./means.js";
-import { compute, Plan, type Work } from "./parts.js";
+import { compute } from "./parts.js";
 import type { AskedQuantity, MemberValues } from "./read-member.js";
 import { coordinateOf, type NodeRun } from "./region.js";
 import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, type Quantity, usualWhat } from "./what.js";

@@ -1,30 +1,8 @@
 /** Computes the numbers of an answer: all of them, some as they are sent, or those of a task of a job. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type JobCut, rangeOf, tasksOf } from "../../jobs/job.js";
-import type { TaskPart } from "../../jobs/job-runner.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
-import type { Context } from "./context.js";
-
-/** The numbers of an answer that can be computed in parts. */
-export interface Work {
-  /** Elements at each time: points, samples or nodes. */
-  readonly count: number;
-  readonly rounds: number;
-  /** Numbers of an element of each quantity. */
-  readonly widths: readonly number[];
-  /** Elements that stay together: parts are multiples of it. */
-  readonly together?: number;
-  /** Computes the numbers of elements `from` to `to - 1` at a time. */
-  fill(round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
-}
-
-/** Finds out how a call can be cut, and whether it is refused, and computes nothing. */
-export class Plan {
-  /** Null: the call is a single task. */
-  work: Work | null = null;
-}
-
-export type Part = TaskPart | Plan;
+import type { Context, Work } from "./context.js";
 
 /** Elements that are computed together while an answer is sent. */
 const WINDOW = 1 << 18;

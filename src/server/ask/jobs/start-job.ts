@@ -11,8 +11,8 @@ import { CancelledError, LimitError, tooManyPoints } from "../../../shared/error
 import { TASK_HEADER } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
 import type { Context } from "../context.js";
+import { Plan } from "../context.js";
 import { wrong } from "../faults.js";
-import { Plan } from "../parts.js";
 import { plainRows, pointsText, REPEATED_POINTS } from "../points.js";
 import type { MemberValues } from "../read-member.js";
 import type { GivenMembers } from "../read-question.js";
