@@ -137,9 +137,14 @@ function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [numb
     if (axis.periodic && part.last - part.first > length + near) throw outside(part, a, axis, name);
     return [part.first, part.last];
   }
+  if ("stride" in part && part.stride !== 1)
+    throw wrong(
+      memberFor(part, a),
+      "points lie between nodes, so the stride is 1; samples says how many along an axis",
+    );
   const { from, count, step } = runOf(part, a, axis, name);
   if ("node" in part) return [coordinateOf(axis, from), coordinateOf(axis, from)];
-  const end = from + (count - 1) * step + step;
+  const end = from + count * step;
   return [coordinateOf(axis, from), coordinateOf(axis, axis.periodic ? end : Math.min(end, axis.nodes - 1))];
 }
 

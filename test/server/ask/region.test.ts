@@ -167,8 +167,8 @@ describe("nodes of ten frames, which are computed as they are sent", () => {
     const together = Buffer.concat(each);
     expect((await ask("0:10", "f32")).equals(together)).toBe(true);
     expect((await ask("0:10", "npy")).subarray(-together.length).equals(together)).toBe(true);
-    const { values } = JSON.parse((await ask("0:10", "json")).toString());
-    expect(floats(together)).toEqual(Float32Array.from((Object.values(values)[0] as unknown[]).flat(9) as number[]));
+    const { data } = JSON.parse((await ask("0:10", "json")).toString());
+    expect(floats(together)).toEqual(Float32Array.from(data.p.flat(9) as number[]));
   });
 });
 

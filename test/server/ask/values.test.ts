@@ -170,6 +170,16 @@ describe("values equal the SOAP operations to the bit", () => {
     expect(filter.widths).toHaveLength(3);
   });
 
+  it.each([
+    ["grid", { what: "u", z: 1, j: "0:8", time: 0.4 }],
+    ["flow_map", { z: 1, j: "0:8", time: "0:0.2" }],
+  ])("%s, whose points lie between nodes, takes no strides", async (call, members) => {
+    const question = { dataset: "isotropic32", call, i: "0:8:4", ...members };
+    const answer = await ask(service, question);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain("i: points lie between nodes, so the stride is 1");
+  });
+
   it.each(["npy", "f32"])("HEAD has the length and the ETag of the answer as %s", async (format) => {
     const question = { what: "p", points: { random: 50_000, seed: 1 }, time: 0.4, format };
     const query = new URLSearchParams({ ...question, points: JSON.stringify(question.points), time: "0.4" });
