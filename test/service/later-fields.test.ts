@@ -96,7 +96,7 @@ describe("fields of the later interface", () => {
 
 it("nodes are the stored numbers raw and as a NumPy file, with strides", async () => {
   const nodes = (format: string) =>
-    fetch(`${service.url}/api/datasets/mhd/nodes?what=b&frame=0&i=0:32:3&j=1:9&k=4:30:5&format=${format}`);
+    fetch(`${service.url}/api/datasets/mhd/nodes?what=magnetic&frame=0&i=0:32:3&j=1:9&k=4:30:5&format=${format}`);
   const raw = await nodes("f32");
   expect(raw.headers.get("fieldprobe-shape")).toBe("6,8,11,3");
   const bytes = Buffer.from(await raw.arrayBuffer());
