@@ -65,10 +65,10 @@ describe("derived inputs at points", () => {
       2e-6,
     );
     const filter = `gaussian:${WIDTH}`;
-    compare(await plane("bar_u.y", { filter }), inPlane(filtered(uy)), 5e-7);
+    compare(await plane("filter(u.y)", { filter }), inPlane(filtered(uy)), 5e-7);
     const slope = inPlane(derivative(NODES, gaussian(uy), 2));
-    compare(await plane("bar_A[1][2]", { filter, derivatives: "spectral" }), slope, 2e-6);
-    const volume = await get("grid", { what: "bar_u.y", time: 0.6, samples: NODES, filter });
+    compare(await plane("filter(A[1][2])", { filter, derivatives: "spectral" }), slope, 2e-6);
+    const volume = await get("grid", { what: "filter(u.y)", time: 0.6, samples: NODES, filter });
     compare(volume, filtered(uy), 5e-7);
   });
 
@@ -85,7 +85,7 @@ describe("derived inputs at points", () => {
     const [bx, by] = [filtered(ux), filtered(uy)];
     const stress = product.map((value, n) => value - (bx[n] as number) * (by[n] as number));
     const filter = `gaussian:${WIDTH}`;
-    compare(await plane("bar_u.x", { filter, time: 0.7 }), inPlane(bx), 6e-7);
+    compare(await plane("filter(u.x)", { filter, time: 0.7 }), inPlane(bx), 6e-7);
     compare(await plane("tau[0][1]", { filter, time: 0.7 }), inPlane(stress), 6e-7);
   });
 
@@ -124,7 +124,7 @@ describe("derived inputs at points", () => {
     [{ filter: "gaussian:1", derivatives: "M1Q4" }, "derivatives: "],
     [{ filter: "gaussian:1", time: 99 }, "out of range"],
   ])("%j get one line", async (members, words) => {
-    await expect(plane("norm(bar_A)", members)).rejects.toThrow(words);
+    await expect(plane("norm(filter(A))", members)).rejects.toThrow(words);
   });
 });
 

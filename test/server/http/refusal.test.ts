@@ -1,5 +1,5 @@
 /** What the operating system cannot give for a moment is Busy in every interface. */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { apiPlugin } from "../../../src/server/ask/plugin.js";
 import { expectFault } from "../../support/faults.js";
 import { call, getVelocity, useService, VERSIONS } from "../../support/soap-service.js";
@@ -11,6 +11,8 @@ const QUERY = {
   headers: { "content-type": "application/json" },
   body: '{"time":0.1,"points":[[1,2,3]]}',
 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe.each([
   ["EMFILE", "The service has too many files open.", "1"],
@@ -25,7 +27,9 @@ describe.each([
   });
 
   it("is 503 in /api", async () => {
-    service.engine.failure = failure(code);
+    vi.spyOn(service.engine, "find").mockImplementation(() => {
+      throw failure(code);
+    });
     const answer = await fetch(new URL("/api/datasets/isotropic32/values", service.url), QUERY);
     expect(await answer.json()).toMatchObject({ status: 503, code: "Busy", detail: text });
     expect(answer.headers.get("retry-after")).toBe(seconds);

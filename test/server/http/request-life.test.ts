@@ -66,6 +66,7 @@ const service = (): Service =>
       },
     },
     slices: {},
+    tasks: new Map(),
     connections: { know: () => undefined },
   }) as unknown as Service;
 

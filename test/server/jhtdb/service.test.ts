@@ -54,12 +54,18 @@ async function values(change: Record<string, string | number>, prefix = "", poin
   return { status: answer.status, type: answer.headers.get("content-type"), json: await answer.json() };
 }
 
-/** The same question asked over SOAP. */
-const plain = (operation: string, members: Record<string, unknown>, points = POINTS): Promise<number[][]> =>
-  soapRecords(service.url, "isotropic32", operation, {
-    ...members,
-    points: points.map((point) => point.map((value) => Number(value.toFixed(8)))),
-  });
+/** The shortest decimal that is rounded to a float32, as JSON has it. */
+function decimalOf(value: number): number {
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((many) => Math.fround(Number(value.toPrecision(many))) === value);
+  return Number(value.toPrecision(digits));
+}
+
+/** The same question asked over SOAP, with numbers as JSON has them. */
+async function plain(operation: string, members: Record<string, unknown>, points = POINTS): Promise<number[][]> {
+  const rounded = points.map((point) => point.map((value) => Number(value.toFixed(8))));
+  const rows = await soapRecords(service.url, "isotropic32", operation, { ...members, points: rounded });
+  return rows.map((row) => row.map(decimalOf));
+}
 
 describe("POST values", () => {
   it.each(["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""])(

@@ -63,14 +63,14 @@ describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
     expect([...(times.data as Float64Array)][1]).toBeCloseTo(0.2, 12);
   });
 
-  it("has quantities at nodes as nodes has them", async () => {
+  it("has quantities at nodes as grid has them", async () => {
     const root = zarr.root(new zarr.FetchStore(at(store)));
     const vorticity = await zarr.open.v3(root.resolve("derived/vorticity"), { kind: "array" });
     const { data } = await zarr.get(vorticity, [3, null, null, 0]);
-    const nodes = await fetch(
-      `${service.url}/api/datasets/isotropic32/nodes?what=norm(omega)&frame=3&i=0&derivatives=Fd4&format=f32`,
+    const plane = await fetch(
+      `${service.url}/api/datasets/isotropic32/grid?what=norm(omega)&frame=3&x=0&samples=32&derivatives=Fd4&format=f32`,
     );
-    expect(data).toEqual(new Float32Array(await nodes.arrayBuffer()));
+    expect(data).toEqual(new Float32Array(await plane.arrayBuffer()));
   });
 });
 
