@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Dataset, fieldNames, isStaggered } from "../../engine/contract/dataset.js";
 import { type AskedLevels, nodeQuantity } from "../../engine/contract/query.js";
+import type { Jobs } from "../../jobs/jobs.js";
 import { isLoopbackHost } from "../../shared/config.js";
 import { AuthError, type FieldprobeError, unknownDataset } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
@@ -11,10 +12,12 @@ import { readWhole } from "../http/read-whole.js";
 import type { Service } from "../http/service.js";
 import { derivedFor } from "./analysis/analysis-request.js";
 import { wrong } from "./faults.js";
+import { sendStarted } from "./jobs/start-job.js";
 import { levelRanges } from "./level-ranges.js";
 import { readWhat } from "./read-member.js";
 import { joined, membersOfJson, membersOfQuery } from "./read-question.js";
 import { FAILURES } from "./schemas.js";
+import { prefersJob } from "./serve.js";
 import { compileWhat, namesOf } from "./what.js";
 
 const BODY_BYTES = 64 * 1024;
@@ -98,7 +101,7 @@ interface Named {
 }
 
 /** Adds `/datasets/NAME/levels`. */
-export function levelRoutes(api: FastifyInstance, service: Service): void {
+export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs | null): void {
   const { engine, config } = service;
   const runs = new LevelRuns(service);
   api.addHook("onClose", async () => runs.stop());
@@ -152,7 +155,16 @@ export function levelRoutes(api: FastifyInstance, service: Service): void {
       );
       const other = [...given.keys()].find((name) => name !== "what" && name !== "job");
       if (other !== undefined) throw wrong(other, "levels take what alone");
-      const run = runs.start(dataset, askedLevels(given.get("what"), dataset));
+      const what = given.get("what");
+      const asked = askedLevels(what, dataset);
+      if (life.task === null && jobs !== null && (given.has("job") || prefersJob(request))) {
+        await jobs.admit(life.owner);
+        const own = `/api/datasets/${encodeURIComponent(dataset.name)}/levels`;
+        const question = what === undefined ? {} : { what };
+        const job = await jobs.start(life.owner, { method: "POST", url: own, form: "json" }, null, question);
+        return sendStarted(reply, service, job);
+      }
+      const run = runs.start(dataset, asked);
       run.ended.catch(() => undefined);
       if (life.task === null) return reply.code(202).send(runs.describe(dataset));
       life.onEnd(() => run.abort.abort());

@@ -136,7 +136,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   api.addHook("onClose", () => thread.close());
   const doors = { service, thread, jobs: await jobRoutes(api, service) };
   for (const call of CALL_NAMES) callRoutes(api, doors, call);
-  levelRoutes(api, service);
+  levelRoutes(api, service, doors.jobs);
   draftRoutes(api, service);
   askRoute(api, doors);
 }

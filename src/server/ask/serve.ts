@@ -132,7 +132,7 @@ function takeJob(given: GivenMembers): boolean {
 }
 
 /** Whether a caller prefers a job to an answer. Source: RFC 7240. */
-function prefersJob({ headers: { prefer }, method }: FastifyRequest): boolean {
+export function prefersJob({ headers: { prefer }, method }: FastifyRequest): boolean {
   return method === "POST" && /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
 }
 

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { JobCut } from "../../../jobs/job.js";
+import type { Job, JobCut } from "../../../jobs/job.js";
 import { newId } from "../../../jobs/job-files.js";
 import type { TaskCall } from "../../../jobs/job-runner.js";
 import type { TaskAnswer } from "../../../jobs/task-outputs.js";
@@ -74,15 +74,20 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   try {
     const job = await jobs.start(owner, made, cut, question, { ...(input === undefined ? {} : { input }), ...key });
     if (own !== null && job.input?.id !== own) await jobs.inputs.remove(own);
-    return await reply
-      .code(202)
-      .header("location", `${service.basePath}/api/jobs/${job.id}`)
-      .header("preference-applied", "respond-async")
-      .send(describeJob(job, Date.now(), service.basePath));
+    return await sendStarted(reply, service, job);
   } catch (error) {
     if (own !== null) await jobs.inputs.remove(own);
     throw error;
   }
+}
+
+/** Answers with a job that has been started. */
+export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "basePath">, job: Job): FastifyReply {
+  return reply
+    .code(202)
+    .header("location", `${basePath}/api/jobs/${job.id}`)
+    .header("preference-applied", "respond-async")
+    .send(describeJob(job, Date.now(), basePath));
 }
 
 /** How a job is cut; null if it is no larger than a task. */
