@@ -30,6 +30,6 @@ describe("the page of /api", () => {
       expect(summary, address).toBeTruthy();
     }
     const groups = [...page.matchAll(/<h2 id="[^"]*">([^<]*)<\/h2>/g)].map(([, name]) => name);
-    expect(groups).toEqual(["Questions", "Datasets", "Other"]);
+    expect(groups).toEqual(["Questions", "Datasets"]);
   });
 });

@@ -87,7 +87,10 @@ describe("a state folder of version 1.0", () => {
   });
 
   it("has its events", async () => {
-    const { _embedded } = (await (await fetched("/events?type=all&single_events=false")).json()) as {
+    const address = "/events?type=all&single_events=false";
+    // Events are opened once the service listens.
+    await expect.poll(async () => (await fetched(address)).status, { timeout: 20_000 }).toBe(200);
+    const { _embedded } = (await (await fetched(address)).json()) as {
       _embedded: { events: readonly { id: number }[] };
     };
     expect(_embedded.events.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual([4101, 4102]);

@@ -24,6 +24,9 @@ const POINTS = [
   [-0.5, 7, 6.2],
 ];
 
+/** A time that is the same in float32, which SOAP has, and in float64. */
+const TIME = 0.375;
+
 /** The query string of the Python client, in its order. */
 const pythonQuery = (change: Record<string, string | number>): string =>
   Object.entries({
@@ -90,10 +93,10 @@ describe("POST values", () => {
     ["velocity", "gradient", "m1q4", "GetVelocityGradient", "M1Q4", 9],
     ["velocity", "hessian", "m2q14", "GetVelocityHessian", "M2Q14", 18],
   ] as const)("computes the %s %s by %s", async (variable, sop, sint, operation, option, columns) => {
-    const { status, json } = await values({ var: variable, sop, sint, tint: "pchip" });
+    const { status, json } = await values({ var: variable, sop, sint, tint: "pchip", t: TIME });
     expect(status).toBe(200);
     expect(json[0]).toHaveLength(columns);
-    const members = { time: 0.364, spatialInterpolation: option, temporalInterpolation: "PCHIP" };
+    const members = { time: TIME, spatialInterpolation: option, temporalInterpolation: "PCHIP" };
     expect(json).toEqual(await plain(operation, members));
   });
 
@@ -106,10 +109,10 @@ describe("POST values", () => {
   });
 
   it("answers a series with all points of the first time, then of the next", async () => {
-    const { json } = await values({ t: 0.1, tint: "pchip", timepoint_end: 0.5, delta_t: 0.1 });
+    const { json } = await values({ t: 0.125, tint: "pchip", timepoint_end: 0.625, delta_t: 0.125 });
     expect(json).toHaveLength(5 * POINTS.length);
     for (let k = 0; k < 5; k++) {
-      const members = { time: 0.1 + k * 0.1, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
+      const members = { time: 0.125 + k * 0.125, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
       expect(json.slice(k * POINTS.length, (k + 1) * POINTS.length)).toEqual(await plain("GetVelocity", members));
     }
   });
