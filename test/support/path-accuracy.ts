@@ -37,7 +37,7 @@ export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<str
   ) {
     return pathEnds(client, dataset, {
       ...{ StartTime: start, EndTime: end, dt: (end - start) / nt, integrator, spatialInterpolation: "M4Q12" },
-      points: from,
+      points: from.map((point) => point.slice(0, 3)),
     });
   }
 
