@@ -92,7 +92,6 @@ export async function nodes(
     ...shapeOf(asked, context, axes, runs, frames, isList),
     ...cutoutFile(
       context,
-      asked,
       ofFields && staggered?.includes(".") !== true ? (fields as readonly string[]) : null,
       runs,
       frames,
@@ -298,7 +297,6 @@ function shapeOf(
 /** What writes stored fields in the layout of JHTDB cutouts; nothing for other quantities, strides or single frames out of order. */
 function cutoutFile(
   { dataset, thread }: Context,
-  _asked: MemberValues,
   fields: readonly string[] | null,
   runs: readonly NodeRun[],
   frames: readonly number[],
