@@ -14,6 +14,8 @@ export async function compute(context: Context, work: Work, isStream = false): P
   const arrays = (many: number) => widths.map((width) => life.floats(width * many));
   if (part === null && isStream) return windowsOf(context, work);
   if (part === null) {
+    // Each round by itself may be small enough for the slots that small requests have to themselves.
+    if (rounds > 1) life.foresee(Math.max(1, count) * rounds);
     const numbers = arrays(count * rounds);
     for (let round = 0; round < rounds; round++) {
       const ends = (width: number) => [width * count * round, width * count * (round + 1)] as const;
