@@ -51,7 +51,7 @@ const lists = (points: readonly Point[]) =>
 
 /** The fields of a dataset by the letters of the later interface. */
 const FIELD_OF: Readonly<Record<string, string>> = {
-  GetThreshold: "vorticity",
+  GetThreshold: "omega",
   GetThreshold_Python: "vorticity",
   GetBoxFilterSGStensor: "ub",
   GetBoxFilterSGSvector: "up",
@@ -202,14 +202,14 @@ const get = (path: string, accept = "*/*", rounded = false): RecordedRequest => 
 const FORMS = ["json", "csv", "f32", "npy", "npz"] as const;
 
 const QUANTITIES = [
-  "ux",
+  "u.x",
   "p",
-  "norm(w)",
+  "norm(omega)",
   "Q",
   "R",
   "lambda2",
-  "dot(u,w)",
-  "A[0][1]",
+  "dot(u,omega)",
+  "A.xy",
   "u",
   "vorticity",
   "enstrophy",
