@@ -223,7 +223,7 @@ def _quantities(found: _Arrays) -> Dict[str, NDArray[Any]]:
 
 
 class Asking:
-    """Sends the calls of a dataset. Its subclasses know the transport, the name and the points that a request may have."""
+    """Methods of a dataset beside its calls."""
 
     _transport: Transport
     _points: int
@@ -232,6 +232,7 @@ class Asking:
 
     @property
     def name(self) -> str:
+        """The name of the dataset."""
         raise NotImplementedError
 
     def ask(self, call: str, what: Optional[What] = None, *, format: str = "json", **members: Any) -> bytes:

@@ -27,11 +27,9 @@ class Axis(NamedTuple):
 
 
 class Dataset(Calls):
-    """One dataset of a service. ``service["isotropic32"]`` makes it.
+    """One dataset of a service: ``service["isotropic32"]``.
 
-    Each call is a method (``values``, ``grid``, ``nodes``, ``find``, ``paths``, ``flow_map``, ``dispersion``,
-    ``statistics``, ``spectrum``, ``structure_functions``, ``structures``); ``submit`` runs any of them as a job, and
-    ``ask`` gives any form as bytes.
+    Each call is a method (``values``, ``grid``, …). ``submit`` runs any of them as a job, and ``ask`` returns any form as bytes.
     """
 
     def __init__(self, transport: Transport, description: Mapping[str, Any], limit: int) -> None:
@@ -42,6 +40,7 @@ class Dataset(Calls):
 
     @property
     def name(self) -> str:
+        """The name of the dataset."""
         return str(self.description["name"])
 
     @property
@@ -56,6 +55,7 @@ class Dataset(Calls):
 
     @property
     def axes(self) -> Tuple[Axis, ...]:
+        """The axes of the grid: x, y, z."""
         keys = ("name", "nodes", "first", "length", "periodic")
         return tuple(Axis(*(axis[key] for key in keys)) for axis in self.description["axes"])
 
@@ -103,7 +103,7 @@ class Dataset(Calls):
         return labelled(values, what if isinstance(what, str) else None)
 
     def zarr(self, group: Optional[str] = None, compressed: bool = False) -> Any:
-        """The dataset as an ``xarray.Dataset``, whose chunks are fetched when they are used.
+        """The dataset as an ``xarray.Dataset``, whose chunks are fetched when they are read.
 
         Needs xarray, zarr, fsspec and aiohttp; with dask the arrays are lazy dask arrays.
 

@@ -31,6 +31,7 @@ class Job:
 
     @property
     def id(self) -> str:
+        """The id of the job."""
         return str(self.description["id"])
 
     @property

@@ -24,6 +24,7 @@ class Service:
 
     @property
     def url(self) -> str:
+        """The address of the service."""
         return self._transport.url
 
     @property
