@@ -8,8 +8,8 @@ import type { Values } from "../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import type { AnsweredQuantity } from "./answer.js";
-import type { AskedQuantity, AskedTimes, MemberValues } from "./read-member.js";
-import { type Quantity, whatTexts } from "./what.js";
+import type { AskedQuantity, AskedTimes, MemberValues } from "./question/read-member.js";
+import { type Quantity, whatTexts } from "./question/what.js";
 
 /** The numbers of an answer that can be computed in parts. */
 export interface Work {

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { CALL_NAMES, type CallName, callOf, FORMS, type MemberName, memberOf } from "../../shared/calls.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
-import { choicesOf } from "./read-member.js";
+import { choicesOf } from "./question/read-member.js";
 
 const DATASET = "isotropic32";
 

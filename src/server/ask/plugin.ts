@@ -18,8 +18,8 @@ import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { API_GROUPS, ASK_EXAMPLE, answerSchema, exampleOf, membersSchema } from "./document.js";
 import { draftRoutes } from "./drafts.js";
 import { jobRoutes } from "./jobs/job-routes.js";
-import { levelRoutes } from "./levels.js";
-import { BODY_TYPES } from "./read-body.js";
+import { levelRoutes } from "./levels/levels.js";
+import { BODY_TYPES } from "./question/read-body.js";
 import { CATALOGUE, DESCRIPTION, FAILURES } from "./schemas.js";
 import { type Doors, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
 

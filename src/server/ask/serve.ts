@@ -11,22 +11,37 @@ import { HttpRefusal } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import { isHeld } from "../http/validators.js";
-import { around, correlation, dispersion, spectrum, statistics, structure_functions, structures } from "./analyses.js";
+import {
+  around,
+  correlation,
+  dispersion,
+  spectrum,
+  statistics,
+  structure_functions,
+  structures,
+} from "./analysis/analyses.js";
 import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
+import { find } from "./calls/find.js";
+import { flow_map } from "./calls/flow-map.js";
+import { grid } from "./calls/grid.js";
+import { nodes } from "./calls/nodes.js";
+import { paths } from "./calls/paths.js";
+import { values } from "./calls/values.js";
 import type { Context, Part, Plan, Understood } from "./context.js";
 import { withFaults, wrong } from "./faults.js";
-import { find } from "./find.js";
-import { flow_map } from "./flow-map.js";
 import { checkForm, jsonOf, sendAnswer, sendNumbers } from "./forms/write-answer.js";
-import { grid } from "./grid.js";
-import { requireLevel } from "./grid-levels.js";
 import { startJob } from "./jobs/start-job.js";
-import { nodes } from "./nodes.js";
-import { paths } from "./paths.js";
-import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./read-body.js";
-import type { MemberValues } from "./read-member.js";
-import { callNamed, type GivenMembers, joined, membersOfJson, membersOfQuery, readQuestion } from "./read-question.js";
-import { values } from "./values.js";
+import { requireLevel } from "./levels/grid-levels.js";
+import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
+import type { MemberValues } from "./question/read-member.js";
+import {
+  callNamed,
+  type GivenMembers,
+  joined,
+  membersOfJson,
+  membersOfQuery,
+  readQuestion,
+} from "./question/read-question.js";
 
 /** Most questions of a list. */
 export const MOST_QUESTIONS = 64;

@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { placesOf, reductionOf } from "../../../src/server/ask/analysis/analysis-request.js";
+import { placesOf, reductionOf } from "../../../src/server/ask/analysis/analysed-nodes.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";

@@ -14,8 +14,8 @@ import type { Query } from "../../../engine/contract/query.js";
 import type { Integrator, SpatialInterpolation } from "../../../shared/operations.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../../http/refusal.js";
-import { boxOf, type Lengths } from "../region.js";
-import { randomPoints } from "./point-columns.js";
+import { randomPoints } from "../points/point-columns.js";
+import { boxOf, type Lengths } from "../question/region.js";
 import type { Means } from "./statistics.js";
 
 /** Records that are held at once. */

@@ -5,10 +5,10 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import type { RequestLife } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
-import { pathsFor } from "../values-along.js";
+import { DRAWN_RECORDS, evaluatorFor } from "../points/point-columns.js";
+import { pathsFor } from "../points/values-along.js";
+import type { AnalysedNodes } from "./analysed-nodes.js";
 import { bytesOfReduction } from "./analysis-memory.js";
-import type { AnalysedNodes } from "./analysis-request.js";
-import { DRAWN_RECORDS, evaluatorFor } from "./point-columns.js";
 import type { Means } from "./statistics.js";
 
 /** What the analyses of a dataset answer with, within the life of a request. */

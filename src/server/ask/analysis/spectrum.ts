@@ -13,7 +13,8 @@ import {
 } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { refuse } from "../../http/refusal.js";
-import { type AnalysedNodes, checkTransforms, derivedOf, type PlaceMembers, placesOf } from "./analysis-request.js";
+import { checkTransforms } from "../transforms.js";
+import { type AnalysedNodes, derivedOf, type PlaceMembers, placesOf } from "./analysed-nodes.js";
 import { aboutTexts, checkNumbers, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;

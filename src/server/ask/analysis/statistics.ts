@@ -29,21 +29,14 @@ import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/que
 import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../../http/refusal.js";
-import { boxOf } from "../region.js";
-import type { Paths } from "../values-along.js";
+import { checkSchema } from "../check-schema.js";
+import { type EvaluateAt, randomPoints } from "../points/point-columns.js";
+import type { Paths } from "../points/values-along.js";
+import { boxOf } from "../question/region.js";
+import { widthsOf } from "../transforms.js";
+import { type AnalysedNodes, type AskedStatistics, placesOf, pointPlacesOf, reductionOf } from "./analysed-nodes.js";
 import { numbersOf } from "./analysis-memory.js";
-import {
-  type AnalysedNodes,
-  type AskedStatistics,
-  checkSchema,
-  placesOf,
-  pointPlacesOf,
-  REDUCTIONS,
-  type ReductionKind,
-  reductionOf,
-  widthsOf,
-} from "./analysis-request.js";
-import { type EvaluateAt, randomPoints } from "./point-columns.js";
+import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
 import { withErrors } from "./standard-errors.js";
 
 /** Runs the query of a plan at its places. */

@@ -5,7 +5,8 @@ import type { Moments } from "../../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { refuse } from "../../http/refusal.js";
-import { boxOf } from "../region.js";
+import { randomPoints } from "../points/point-columns.js";
+import { boxOf } from "../question/region.js";
 import {
   type AnalysedNodes,
   type PlaceMembers,
@@ -13,8 +14,7 @@ import {
   pointPlacesOf,
   reductionOf,
   requireEveryNode,
-} from "./analysis-request.js";
-import { randomPoints } from "./point-columns.js";
+} from "./analysed-nodes.js";
 import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;

@@ -5,7 +5,7 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../../http/refusal.js";
-import { type AnalysedNodes, type PlaceMembers, placesOf, reductionOf, requireEveryNode } from "./analysis-request.js";
+import { type AnalysedNodes, type PlaceMembers, placesOf, reductionOf, requireEveryNode } from "./analysed-nodes.js";
 import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
 
 /** What is asked of structures. */

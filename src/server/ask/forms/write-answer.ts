@@ -25,7 +25,6 @@ import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../
 import type { RequestLife } from "../../http/request-life.js";
 import { sendPassages, sendStream } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
-import { widthsOf } from "../analysis/analysis-request.js";
 import {
   type Answer,
   type Answered,
@@ -38,8 +37,9 @@ import {
   type TableAnswer,
 } from "../answer.js";
 import { wrong } from "../faults.js";
-import type { AskedScale } from "../read-member.js";
-import { fileNames } from "../what.js";
+import type { AskedScale } from "../question/read-member.js";
+import { fileNames } from "../question/what.js";
+import { widthsOf } from "../transforms.js";
 import { parquetColumns } from "./column-files.js";
 import { jsonPassages } from "./json-passages.js";
 import { type NamedArray, npyHeader, npzFile, textArray } from "./numpy-files.js";

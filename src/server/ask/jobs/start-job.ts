@@ -13,9 +13,9 @@ import type { Service } from "../../http/service.js";
 import type { Context } from "../context.js";
 import { Plan } from "../context.js";
 import { wrong } from "../faults.js";
-import { plainRows, pointsText, REPEATED_POINTS } from "../points.js";
-import type { MemberValues } from "../read-member.js";
-import type { GivenMembers } from "../read-question.js";
+import { plainRows, pointsText, REPEATED_POINTS } from "../question/points.js";
+import type { MemberValues } from "../question/read-member.js";
+import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
 
 /** Calls whose answers are computed in parts. */

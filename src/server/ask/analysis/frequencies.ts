@@ -1,0 +1,204 @@
+/** Answers `spectrum` of frequencies, and of wavenumbers and frequencies along a periodic axis. */
+import { compileExpression, componentsIn } from "../../../analysis/expression.js";
+import { type Frequencies, type FrequencyOptions, modesIn, segmentsIn } from "../../../analysis/frequencies.js";
+import type { Moments } from "../../../analysis/moments.js";
+import { nested } from "../../../analysis/nested.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
+import { type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
+import { wrong } from "../faults.js";
+import type { MemberValues } from "../question/read-member.js";
+import { type AnalysedNodes, reductionOf } from "./analysed-nodes.js";
+import { type Direction, meansFor } from "./means.js";
+import { aboutTexts, checkSize, coordinatesOf, framesIn, type Means } from "./statistics.js";
+
+const LETTERS = ["x", "y", "z"] as const;
+
+/** Directions averaged over: those asked, or all but open axes; time is transformed. */
+export function frequenciesOver({ over }: MemberValues, { axes }: Dataset): readonly Direction[] {
+  const space = over ?? LETTERS.filter((_, a) => axes[a as 0].periodic);
+  return [...space.filter((one) => one !== "t"), "t"];
+}
+
+/** The times of segments. @throws RequestError */
+export function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
+  const length = segment ?? times;
+  if (length < 2 || length > times) throw wrong("segment", `expected 2 to ${times} times, the times of the question`);
+  const shared = overlap ?? Math.floor(length / 2);
+  if (shared >= length) throw wrong("overlap", `expected less than the ${length} times of a segment`);
+  return { times, length, step: length - shared, window, detrend };
+}
+
+/** The step of times that are the same to 1e-4 of it. @throws RequestError */
+function stepOf(times: readonly number[]): number {
+  const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
+  const isUniform = times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-4 * step);
+  if (times.length < 2 || !isUniform || !(step > 0))
+    throw wrong("time", "frequencies need several times with one step between them, to 1e-4 of it");
+  return step;
+}
+
+/** Answers a spectrum of one quantity or of a pair. @param along the axis that is transformed beside time; null: none */
+export async function frequencySpectrum(
+  texts: readonly string[],
+  along: 0 | 1 | 2 | null,
+  asked: MemberValues,
+  places: AnalysedNodes,
+  dataset: Dataset,
+  means: Means,
+): Promise<GroupAnswer> {
+  const { remove = "mean", normalise } = asked;
+  const { times } = places.base;
+  const step = stepOf(times);
+  if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
+  if (normalise === "wavelength") throw wrong("normalise", "of frequencies: density or premultiplied");
+  const over = frequenciesOver(asked, dataset);
+  const own = remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
+  const removed = over.filter((one) => one !== "t" || remove !== "frame");
+  const { places: known, about } = await meansFor(own, places, asked, dataset, means, removed, "what");
+  const { names } = known.base;
+  const shapes = texts.map((text) => compileExpression(text, names, "what").shape);
+  if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");
+  if (texts.length === 2 && shapes.some((shape) => shape !== "scalar"))
+    throw wrong("cross", "a pair is of two scalars: name components");
+  const series = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
+  const columns = series.flatMap((text) => known.numbers.map((number) => `field(${text}, ${number - 1})`));
+  const options: FrequencyOptions = {
+    ...{ of: columns.map((_, c) => c), ...segmentsOf(asked, times.length), isPair: texts.length === 2 },
+    ...{ axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
+  };
+  const kept = LETTERS.map((one, a) => a !== along && !over.includes(one));
+  const [nx, ny, nz] = known.base.extent;
+  const base = {
+    ...{ ...known.base, kept: [...kept, false] as unknown as AnalysedNodes["base"]["kept"] },
+    ...{ extent: [nx, ny, nz, 1] as const, times: times.slice(0, 1) },
+  };
+  const reductions = [{ kind: "frequencies", ...options } as const];
+  checkSize(reductions, base, means.most);
+  const at = { ...known, base, frames: known.frames.slice(0, 1) };
+  const merged = await means.reduce(reductionOf(at, { columns, reductions }), at);
+  const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, places, dataset, means);
+  const scales = { step, spacing: along === null ? 0 : dataset.axes[along].spacing, speed };
+  const states = merged.states(0) as readonly Frequencies[];
+  const { coordinates = {} } = coordinatesOf({ ...base, columns, reductions });
+  const segments = segmentsIn(options);
+  return {
+    ...{ ...about, weights: places.weights, frames: framesIn(places), ...aboutTexts(texts, places), segments },
+    unused: times.length - options.length - (segments - 1) * options.step,
+    results: [
+      {
+        of: texts.join(", "),
+        ...frequencyMembers(options, states, scales, coordinates as Record<string, readonly number[]>, normalise),
+      },
+    ],
+  };
+}
+
+/** The largest value of a quantity of the velocity; infinite if that is not known at the nodes. */
+async function largest(text: string, places: AnalysedNodes, dataset: Dataset, { reduce }: Means): Promise<number> {
+  if (dataset.fields.velocity === undefined || isStaggered(dataset, "velocity")) return Number.POSITIVE_INFINITY;
+  const base = { ...places.base, kept: [false, false, false, false] as const };
+  const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
+  const merged = await reduce(reductionOf({ ...places, base }, { columns: [text], reductions }), places);
+  return (merged.states(0)[0] as Moments).max;
+}
+
+/** Steps of the times and of the nodes of the axis, and the largest velocity along it. */
+interface Scales {
+  readonly step: number;
+  readonly spacing: number;
+  readonly speed: number;
+}
+
+/** The members of an answer. @param places coordinates of groups, the slowest first */
+function frequencyMembers(
+  options: FrequencyOptions,
+  states: readonly Frequencies[],
+  { step, spacing, speed }: Scales,
+  places: Readonly<Record<string, readonly number[]>>,
+  normalise?: "density" | "premultiplied",
+): Readonly<Record<string, unknown>> {
+  const { axis, nodes, length, isPair } = options;
+  const [along, inTime] = modesIn(options);
+  const [domega, dk] = [(2 * Math.PI) / (length * step), axis === null ? 1 : (2 * Math.PI) / (nodes * spacing)];
+  const omega = Array.from({ length: inTime }, (_, j) => domega * (axis !== null && 2 * j > length ? j - length : j));
+  const k = Array.from({ length: along }, (_, i) => dk * i);
+  const factor = (bin: number): number => {
+    if (normalise === undefined) return 1;
+    const density = 1 / (domega * dk);
+    const [a, b] = [axis === null ? 1 : k[Math.floor(bin / inTime)], Math.abs(omega[bin % inTime])];
+    return normalise === "density" ? density : density * a * b;
+  };
+  const bins = along * inTime;
+  const shape = [...Object.values(places).map((list) => list.length), ...(axis === null ? [] : [along]), inTime];
+  const sum = (state: Frequencies, list: number, bin: number): number => state.sums[list * bins + bin] / state.weight;
+  const listed = (value: (state: Frequencies, bin: number) => number, by = factor): unknown =>
+    nested(
+      states.flatMap((state) => Array.from({ length: bins }, (_, bin) => value(state, bin) * by(bin))),
+      shape,
+    );
+  const one = (): number => 1;
+  const series = options.of.length / options.times;
+  const energy = (state: Frequencies, bin: number): number => {
+    let total = 0;
+    for (let s = 0; s < series; s++) total += sum(state, s, bin);
+    return total;
+  };
+  const coherence = (state: Frequencies, bin: number): number =>
+    state.count * segmentsIn(options) === 1
+      ? Number.NaN
+      : (sum(state, 2, bin) ** 2 + sum(state, 3, bin) ** 2) / (sum(state, 0, bin) * sum(state, 1, bin));
+  const groups = shape.slice(0, axis === null ? -1 : -2);
+  const each = (value: (state: Frequencies) => unknown): unknown => nested(states.map(value), groups);
+  const energies = isPair
+    ? {
+        E_aa: listed((state, bin) => sum(state, 0, bin)),
+        E_bb: listed((state, bin) => sum(state, 1, bin)),
+        re: listed((state, bin) => sum(state, 2, bin)),
+        im: listed((state, bin) => sum(state, 3, bin)),
+        phase: listed((state, bin) => Math.atan2(sum(state, 3, bin), sum(state, 2, bin)), one),
+        coherence: listed(coherence, one),
+      }
+    : { E: listed(energy) };
+  return {
+    ...{ coordinates: { ...places, ...(axis === null ? {} : { k }), omega }, ...energies },
+    ...(axis === null || isPair ? {} : convection(states, k, step, speed, groups)),
+    realisations: each((state) => state.count * segmentsIn(options)),
+    missing: each((state) => state.missing),
+  };
+}
+
+/**
+ * c(k) = -arg(sum conj(u_k(t)) u_k(t + dt)) / (k dt), null where k max|u| dt >= pi; over all, sum k^2 E c / sum k^2 E.
+ * Source: del Alamo and Jimenez, Journal of Fluid Mechanics 640 (2009) 5.
+ */
+function convection(
+  states: readonly Frequencies[],
+  k: readonly number[],
+  step: number,
+  speed: number,
+  groups: readonly number[],
+): Readonly<Record<string, unknown>> {
+  const n = k.length;
+  const found = states.map(({ sums }) => {
+    const [re, im, energy] = [3, 2, 1].map((list) => sums.subarray(sums.length - list * n));
+    const c = k.map((one, i) =>
+      i === 0 || one * speed * step >= Math.PI ? null : -Math.atan2(im[i], re[i]) / (one * step),
+    );
+    const sum = (of: (i: number) => number): number =>
+      k.reduce(
+        (total, one, i) => (c[i] === null ? total : total + one * one * (2 * i === n ? 1 : 2) * energy[i] * of(i)),
+        0,
+      );
+    return { c, mean: sum((i) => c[i] as number) / sum(() => 1) };
+  });
+  return {
+    convection_velocity: nested(
+      found.flatMap(({ c }) => c),
+      [...groups, n],
+    ),
+    mean_convection_velocity: nested(
+      found.map(({ mean }) => mean),
+      groups,
+    ),
+  };
+}

@@ -1,0 +1,87 @@
+/** Answers `flow_map`: where particles go, the gradient of that map, and how much it stretches. */
+import type { Query } from "../../../engine/contract/query.js";
+import { tooManyPoints } from "../../../shared/errors.js";
+import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
+import { TripleWriter } from "../../http/triple-writer.js";
+import type { AnsweredQuantity, GridAnswer } from "../answer.js";
+import { type Context, placesText, type Understood } from "../context.js";
+import { wrong } from "../faults.js";
+import type { MemberValues } from "../question/read-member.js";
+import { pointsOf } from "../question/sample-grid.js";
+import { pointDerivatives, spatialName } from "../question/what.js";
+import { intervalIn, stepIn } from "../question/when.js";
+import { samplesIn } from "../question/where.js";
+import { gridOf, pictureText, samplePoints } from "./grid.js";
+import { unitOf } from "./values.js";
+
+/** What a flow map has: the first number of each in its records, and its dimensions. */
+const PARTS = { map: [0, [3]], gradient: [3, [3, 3]], eigenvalues: [12, [3]], ftle: [15, []] } as const;
+type PartName = keyof typeof PARTS;
+const USUAL = ["map", "gradient", "ftle"] as const;
+
+function partNamed(text: string): PartName {
+  if (Object.hasOwn(PARTS, text)) return text as PartName;
+  throw wrong("what", `expected some of ${Object.keys(PARTS).join(", ")}, not ${text}`);
+}
+
+/** Answers a question. */
+export async function flow_map(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: GridAnswer; understood: Understood }> {
+  const { life, dataset } = context;
+  const names = asked.what === undefined ? USUAL : asked.what.map(({ text }) => partNamed(text));
+  const interval = intervalIn(asked);
+  if ("each" in interval) throw wrong("time", "a flow map starts all particles at once: first:last");
+  const { method = "Lag8", integrator = "rk4" } = asked;
+  const step = stepIn(asked, dataset);
+  const samples = samplesIn(asked, dataset);
+  const query: Query = {
+    ...{
+      operation: "GetPositionByEnd",
+      dataset: dataset.name,
+      StartTime: interval.start,
+      EndTime: interval.end,
+      dt: step,
+    },
+    ...{ spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
+    flowMap: spatialName(pointDerivatives(asked)) as SpatialInterpolation,
+  };
+  const evaluation = life.start(query);
+  const limit = life.limit(evaluation.limit);
+  const count = pointsOf(samples.grid);
+  if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points, limit.tracking);
+  await life.admit(count);
+  const points = await samplePoints(samples, context);
+  const writer = new TripleWriter(evaluation.points, limit);
+  writer.addAll(points, count);
+  writer.flush();
+  await life.enter();
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  const record = RECORDS.FlowMap.length;
+  const quantities = names.map((name): AnsweredQuantity => {
+    const [first, shape] = PARTS[name];
+    const width = shape.reduce<number>((product, n) => product * n, 1);
+    const values = new Float32Array(width * count);
+    let point = 0;
+    for (const part of result.values)
+      for (let at = 0; at < part.length; at += record, point++)
+        values.set(part.subarray(at + first, at + first + width), width * point);
+    const columns = columnsOf(name, shape);
+    return { name, columns, shape, unit: name === "map" ? unitOf(dataset, "length") : null, values };
+  });
+  const answer: GridAnswer = { kind: "grid", ...gridOf(samples, context), quantities };
+  const understood = {
+    ...{ what: names, ...placesText(asked), samples: [...samples.counts], time: `${interval.start}:${interval.end}` },
+    ...{ method, derivatives: pointDerivatives(asked), integrator, step, level: 0, ...pictureText(asked) },
+  };
+  return { answer, understood };
+}
+
+function columnsOf(name: PartName, shape: readonly number[]): readonly string[] {
+  if (shape.length === 0) return [name];
+  if (name === "map") return ["x", "y", "z"].map((letter) => `map.${letter}`);
+  if (name === "eigenvalues") return [0, 1, 2].map((i) => `eigenvalues[${i}]`);
+  return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `gradient[${i}][${j}]`));
+}

@@ -1,0 +1,132 @@
+/** Answers `grid`: samples of quantities on a volume, a plane or a line. */
+import type { Values } from "../../../storage/tools/long-numbers.js";
+import { TripleWriter } from "../../http/triple-writer.js";
+import type { GridAnswer, GridDimension } from "../answer.js";
+import {
+  answered,
+  type Context,
+  checkFits,
+  Plan,
+  placesText,
+  timeText,
+  type Understood,
+  whatText,
+} from "../context.js";
+import { aboutLevel, fillLevel, type GridLevel, levelOf } from "../levels/grid-levels.js";
+import { compute } from "../parts.js";
+import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
+import type { MemberValues } from "../question/read-member.js";
+import { pointsOf, type SampleAxis, writeGrid } from "../question/sample-grid.js";
+import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "../question/what.js";
+import { timesIn } from "../question/when.js";
+import { type Samples, samplesIn } from "../question/where.js";
+import { fillValues, howText, pointOptions, unitOf } from "./values.js";
+
+function coordinatesOf({ count, origin, spacing }: SampleAxis): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
+}
+
+/** Dimensions of samples, and the places of the axes that are none. */
+export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<GridAnswer, "dims" | "scalars"> {
+  const unit = unitOf(dataset, "length");
+  const along = (one: SampleAxis): GridDimension => ({ name: one.axis, coordinates: coordinatesOf(one), unit });
+  return {
+    dims: axes.map(along),
+    scalars: grid
+      .filter((one) => !axes.includes(one))
+      .map(along)
+      .reverse(),
+  };
+}
+
+/** The points of samples, three float32 each, x fastest; or those from one number to before another. */
+export async function samplePoints(
+  { grid }: Samples,
+  { life }: Context,
+  from = 0,
+  to = pointsOf(grid),
+): Promise<Float32Array> {
+  const points = life.floats(3 * (to - from));
+  const sink = { slab: points, commit: () => undefined };
+  await writeGrid(grid, new TripleWriter(sink, { points: to - from, name: "query.points" }), life.slices, from, to);
+  return points;
+}
+
+/** Members of pictures as an answer repeats them. */
+export function pictureText({ format, map = "viridis", range, scale }: MemberValues): Understood {
+  if (format !== "png") return {};
+  const how = scale === undefined ? "linear" : scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
+  return { map, ...(range === undefined ? {} : { range: [...range] }), scale: how };
+}
+
+/** The answer of a plan of samples that are not cut. */
+const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
+
+/** Answers a question. */
+export async function grid(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: GridAnswer; understood: Understood }> {
+  const { life, dataset } = context;
+  const what = asked.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, namesOf(asked, dataset));
+  checkFilterUsed(asked, quantities);
+  const samples = samplesIn(asked, dataset);
+  const level = levelOf(context, asked, what, dataset, samples, quantities);
+  const { times, isList } = timesIn(asked, dataset);
+  const count = pointsOf(samples.grid);
+  const isWhole = context.part === null || level !== null;
+  if (context.part instanceof Plan && level !== null) return { answer: NOTHING, understood: {} };
+  if (isWhole) {
+    checkFits(context, count, times.length, "samples");
+    await life.reserve(count, times.length * DRAWN_RECORDS);
+  }
+  const points = isWhole ? await samplePoints(samples, context) : null;
+  const work = {
+    ...{ count, rounds: times.length, widths: quantities.map(({ columns }) => columns.length) },
+    fill: async (round: number, from: number, to: number, into: readonly Float32Array[]) => {
+      const options = { ...pointOptions(asked), time: times[round] as number };
+      const some = points ?? (await samplePoints(samples, context, from, to));
+      if (level === null) await fillValues(context, quantities, some, options, into);
+      else await fillByLevel(context, level, samples, quantities, some, options, asked, into);
+    },
+  };
+  const numbers = await compute(context, work);
+  const { dims, scalars } = gridOf(samples, context);
+  const t: GridDimension = { name: "t", coordinates: Float64Array.from(times), unit: unitOf(dataset, "time") };
+  return {
+    answer: {
+      ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
+      quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
+      ...((asked.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
+    },
+    understood: {
+      ...{ ...whatText(what), ...placesText(asked), samples: [...samples.counts] },
+      ...{ ...timeText(asked, times, isList), ...howText(asked), ...pictureText(asked) },
+      level: level?.level ?? asked.level ?? 0,
+    },
+  };
+}
+
+/** Fills samples by a level, and those in the first and last cubes of open axes by the stored nodes. */
+async function fillByLevel(
+  context: Context,
+  level: GridLevel,
+  samples: Samples,
+  quantities: readonly Quantity[],
+  points: Float32Array,
+  options: PointOptions,
+  asked: MemberValues,
+  into: readonly Float32Array[],
+): Promise<void> {
+  const left = await fillLevel(context, level, context.dataset, samples, options.time as number, asked, into);
+  if (left.length === 0) return;
+  const some = context.life.floats(3 * left.length);
+  for (const [i, at] of left.entries()) some.set(points.subarray(3 * at, 3 * at + 3), 3 * i);
+  const values = quantities.map(({ columns }) => context.life.floats(columns.length * left.length));
+  await fillValues(context, quantities, some, options, values);
+  for (const [q, { columns }] of quantities.entries())
+    for (const [i, at] of left.entries())
+      for (let c = 0, n = columns.length; c < n; c++)
+        (into[q] as Float32Array)[n * at + c] = values[q]?.[n * i + c] as number;
+}

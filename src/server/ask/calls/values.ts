@@ -1,0 +1,161 @@
+/** Answers `values`: quantities at points, at one time, at several, or at a time of each point's own. */
+
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { LongNumbers, type Values } from "../../../storage/tools/long-numbers.js";
+import { aboutUnit } from "../../http/describe.js";
+import { type Column, columnOf, type RowsAnswer } from "../answer.js";
+import {
+  answered,
+  type Context,
+  checkFits,
+  filterText,
+  placesText,
+  timeText,
+  type Understood,
+  whatText,
+} from "../context.js";
+import { wrong } from "../faults.js";
+import { compute } from "../parts.js";
+import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-columns.js";
+import { heldPoints, openPoints, type PointSource, pointsText, sourceOf } from "../question/points.js";
+import type { MemberValues } from "../question/read-member.js";
+import {
+  checkFilterUsed,
+  compileWhat,
+  namesOf,
+  pointDerivatives,
+  type Quantity,
+  spatialName,
+  usualWhat,
+} from "../question/what.js";
+import { type Times, timesIn } from "../question/when.js";
+
+/** How a question interpolates, as the engine names it. */
+export function pointOptions(values: MemberValues): Omit<PointOptions, "time"> {
+  const { method = "Lag8", time_method = "PCHIP", filter } = values;
+  return {
+    ...{ method: spatialName(method), derivatives: spatialName(pointDerivatives(values)), filter },
+    temporalInterpolation: time_method === "nearest" ? "None" : "PCHIP",
+  };
+}
+
+/** The members that say how values are interpolated, as an answer repeats them. */
+export function howText(values: MemberValues): Understood {
+  const { method = "Lag8", time_method = "PCHIP", units = "check" } = values;
+  return { method, derivatives: pointDerivatives(values), time_method, ...filterText(values), level: 0, units };
+}
+
+/** The unit of lengths or times as a column states it. */
+export function unitOf(dataset: Dataset, measure: "length" | "time"): string | null {
+  return aboutUnit(dataset, measure).units ?? null;
+}
+
+/**
+ * Evaluates quantities at points.
+ *
+ * @param into where the values of each quantity go, its components side by side
+ */
+export async function fillValues(
+  { life, dataset }: Context,
+  quantities: readonly Quantity[],
+  points: Float32Array,
+  options: PointOptions,
+  into: readonly (Float32Array | Float64Array)[],
+): Promise<void> {
+  const targets = quantities.flatMap(({ expressions, columns }, q) =>
+    expressions.map((expression, e) => ({
+      ...{ expression, out: into[q] as Float32Array, width: columns.length },
+      offset: (columns.length / expressions.length) * e,
+    })),
+  );
+  const columns = targets.map(({ expression }) => expression);
+  await evaluateAt(life, dataset, columns, points, options, (index, from, components) => {
+    const { out, width, offset } = targets[index] as (typeof targets)[number];
+    for (const [c, numbers] of components.entries())
+      for (let i = 0; i < numbers.length; i++) out[width * (from + i) + offset + c] = numbers[i] as number;
+  });
+}
+
+/** Answers a question. */
+export async function values(
+  context: Context,
+  asked: MemberValues,
+): Promise<{ answer: RowsAnswer; understood: Understood }> {
+  const { life, dataset } = context;
+  const { time } = asked;
+  const isEach = typeof time === "object" && "each" in time;
+  if (isEach && time.each !== null) throw wrong("time", "each:D is for paths; values takes each");
+  const what = asked.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, namesOf(asked, dataset));
+  checkFilterUsed(asked, quantities);
+  const when: Times = isEach ? { times: [], isList: false } : timesIn(asked, dataset);
+  const rounds = Math.max(1, when.times.length);
+  const opened = await openPoints(context, asked, isEach);
+  const { count } = opened;
+  const isWhole = context.part === null;
+  if (isWhole) checkFits(context, count, rounds, "points");
+  const source = isWhole ? sourceOf(await heldPoints(context, opened, rounds * DRAWN_RECORDS)) : opened;
+  const options = pointOptions(asked);
+  const numbers = await compute(context, {
+    ...{ count, rounds, widths: quantities.map(({ columns }) => columns.length) },
+    fill: async (round, from, to, into) => {
+      // Times of their own are checked by the first point.
+      const { triples, times } = await source.read(from, isEach ? Math.max(to, Math.min(1, count)) : to);
+      if (to === 0 && isEach) into = quantities.map(({ columns }) => life.floats(columns.length));
+      await fillValues(
+        context,
+        quantities,
+        triples,
+        { ...options, time: times ?? (when.times[round] as number) },
+        into,
+      );
+    },
+  });
+  const lead = await leadOf(source, when, rounds, dataset, isWhole);
+  if (isEach) lead.push(await column("t", eachTime(source), dataset, isWhole));
+  const answer: RowsAnswer = {
+    ...{ kind: "rows", count: count * rounds, lead, shape: [...(when.isList ? [rounds] : []), count] },
+    quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
+  };
+  const understood = {
+    ...{ ...whatText(what), points: pointsText(asked.points as never), ...placesText(asked) },
+    ...(isEach ? { time: "each" } : timeText(asked, when.times, when.isList)),
+    ...howText(asked),
+  };
+  return { answer, understood };
+}
+
+/** The columns x, y and z, once for each time, and the times if there are several. */
+async function leadOf(
+  source: PointSource,
+  { times, isList }: Times,
+  rounds: number,
+  dataset: Dataset,
+  isWhole: boolean,
+): Promise<Column[]> {
+  const { count } = source;
+  const places = new LongNumbers("<f4", 3 * count * rounds, async (from, to) => {
+    const out = new Float32Array(to - from);
+    for (let row = from / 3; row < to / 3; ) {
+      const first = row % count;
+      const some = await source.read(first, Math.min(count, first + to / 3 - row));
+      out.set(some.triples, 3 * row - from);
+      row += some.count;
+    }
+    return out;
+  });
+  const held: Values = isWhole ? await places.read(0, places.length) : places;
+  const lead = ["x", "y", "z"].map((name, c) => columnOf(name, held, unitOf(dataset, "length"), 3, c));
+  if (!isList) return lead;
+  const ofRows = new LongNumbers("<f8", count * rounds, (from, to) =>
+    Float64Array.from({ length: to - from }, (_, i) => times[Math.floor((from + i) / count)] as number),
+  );
+  return [...lead, await column("t", ofRows, dataset, isWhole)];
+}
+
+const eachTime = (source: PointSource) =>
+  new LongNumbers("<f8", source.count, async (from, to) => (await source.read(from, to)).times as Float64Array);
+
+async function column(name: string, values: LongNumbers, dataset: Dataset, isWhole: boolean): Promise<Column> {
+  return columnOf(name, isWhole ? await values.read(0, values.length) : values, unitOf(dataset, "time"));
+}

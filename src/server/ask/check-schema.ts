@@ -1,0 +1,54 @@
+/** Checks JSON by schemas, and names the member that does not fit. */
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { excerpt, RequestError } from "../../shared/errors.js";
+import { refuse } from "../http/refusal.js";
+
+/** Reads a body of JSON. @throws RequestError in one line that names the member */
+export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    throw new RequestError("InvalidRequest", "The body is not JSON.");
+  }
+  checkSchema(schema, value, "");
+  return value as Static<T>;
+}
+
+/** Checks a value by a schema. @throws RequestError that names its first member that does not fit */
+export function checkSchema(schema: TSchema, value: unknown, prefix: string): void {
+  const error = Value.Errors(schema, value).First();
+  if (error === undefined) return;
+  const path = error.path
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".");
+  const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
+  const variant = variantOf(error.schema, error.value);
+  if (variant !== undefined) checkSchema(variant, error.value, member);
+  const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
+  const choices = choicesOf(error.schema)?.join(", ");
+  const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
+  throw refuse(member, `${member}: ${text}.`);
+}
+
+/** The variant of a union that an object is meant for: it has the first member of it. */
+function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return (anyOf as TSchema[]).find(({ properties = {} }) => Object.hasOwn(value, Object.keys(properties)[0] ?? ""));
+}
+
+/** What a union admits, in words. */
+function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
+  const named = (one: TSchema): unknown =>
+    one.const ??
+    (one.type === "object"
+      ? `{${Object.keys(one.properties)[0]}: ...}`
+      : `${/^[aio]/.test(one.type) ? "an" : "a"} ${one.type}`);
+  return (anyOf as TSchema[] | undefined)?.map(named);
+}
+
+function namesIn(schema: TSchema): string {
+  return Object.keys((schema.properties ?? {}) as object).join(", ");
+}

@@ -1,0 +1,301 @@
+/** Samples of levels: the level that is fine enough for a grid, linear between its positions. */
+import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
+import { frameShift } from "../../../engine/contract/positions.js";
+import { type LevelSet, nodeQuantity, type Query } from "../../../engine/contract/query.js";
+import { framesOf } from "../../../engine/contract/query-frames.js";
+import { RequestError } from "../../../shared/errors.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import type { AskedQuantity, MemberValues } from "../question/read-member.js";
+import { coordinateOf } from "../question/region.js";
+import { pointsOf, type SampleGrid } from "../question/sample-grid.js";
+import { compileWhat, namesOf, type Quantity } from "../question/what.js";
+import type { Samples } from "../question/where.js";
+
+/** Values of a level that are read at a time. */
+const GROUP_VALUES = 2 ** 21;
+
+/** The largest distance of neighbouring nodes between two places. */
+function largestSpacing(axis: Axis, from: number, to: number): number {
+  const { coordinates, nodes, spacing } = axis;
+  if (coordinates === null) return spacing;
+  let largest = 0;
+  for (let i = 1; i < nodes; i++) {
+    const [before, at] = [coordinates[i - 1] as number, coordinates[i] as number];
+    if (at >= from && before <= to) largest = Math.max(largest, at - before);
+  }
+  return largest === 0 ? spacing : largest;
+}
+
+/** The largest spacings of nodes in view along x, y, z. */
+function spacingsIn({ grid }: Samples, { axes }: Dataset): readonly number[] {
+  return axes.map((axis, a) => {
+    const { origin, spacing, count } = grid[2 - a] as SampleGrid[0];
+    return largestSpacing(axis, origin, origin + (count - 1) * spacing);
+  });
+}
+
+/** The coarsest level whose spacing is at most that of the samples on every axis; across a plane, that in the plane. */
+function fittingLevel(samples: Samples, dataset: Dataset, most: number): number {
+  const inside = Math.min(...samples.axes.filter(({ count }) => count > 1).map(({ spacing }) => spacing));
+  let level = most;
+  for (const [a, d] of spacingsIn(samples, dataset).entries()) {
+    const { nodes, periodic } = dataset.axes[a as 0 | 1 | 2];
+    if (nodes === 1) continue;
+    const one = samples.grid[2 - a] as SampleGrid[0];
+    const s = samples.axes.includes(one) && one.count > 1 ? one.spacing : inside;
+    while (level > 0 && 2 ** level * d > s * (1 + 1e-6)) level--;
+    // Only cubes between the first and the last are sampled.
+    while (level > 0 && !periodic && Math.ceil(nodes / 2 ** level) < 3) level--;
+  }
+  return Number.isFinite(inside) ? level : 0;
+}
+
+/** A level that answers a grid. */
+export interface GridLevel {
+  readonly level: number;
+  readonly set: LevelSet;
+  readonly dataset: Dataset;
+  readonly quantities: readonly Quantity[];
+  /** The field of each quantity that the level has a mean of; null: the quantity of the means. */
+  readonly fields: readonly (string | null)[];
+}
+
+/** The level of a question; null for the stored nodes. @throws RequestError for a level that is not there */
+export function levelOf(
+  { service }: Pick<Context, "service">,
+  asked: MemberValues,
+  what: readonly AskedQuantity[],
+  dataset: Dataset,
+  samples: Samples,
+  used: readonly Quantity[],
+): GridLevel | null {
+  const { level: wanted = 0 } = asked;
+  if (wanted === 0) return null;
+  const set = service.engine.levels(dataset);
+  const inputs = used.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs));
+  const apart = inputs.map((key) => key.split(":")[1]).find((field) => field !== undefined && !hasField(set, field));
+  const isRefused = asked.filter !== undefined || apart !== undefined;
+  if (wanted === "auto" && (set === null || isRefused)) return null;
+  const level = wanted === "auto" ? fittingLevel(samples, dataset, set?.datasets.length ?? 0) : wanted;
+  if (level === 0) return null;
+  if (asked.filter !== undefined) throw wrong("filter", "levels are not filtered; take level=0");
+  const found = requireLevel(set, dataset, level);
+  if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
+  const fields = what.map(({ text }) => {
+    const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
+    return hasField(set, name) ? name : null;
+  });
+  const quantities = compileWhat(what, namesOf(asked, found));
+  return { level, set: set as LevelSet, dataset: found, quantities, fields };
+}
+
+const hasField = (set: LevelSet | null, name: string): boolean =>
+  set?.quantities.some(({ text }) => text === name) ?? false;
+
+/** A level as a dataset. @throws RequestError if there is none */
+export function requireLevel(set: LevelSet | null, { name }: Dataset, level: number): Dataset {
+  const found = set?.datasets[level - 1];
+  if (found !== undefined) return found;
+  const text =
+    set === null
+      ? `level: "${name}" has no levels; fieldprobe levels ${name} makes them.`
+      : `level: "${name}" has levels 0 to ${set.datasets.length}, not ${level}.`;
+  throw new RequestError("OutOfRange", text, { member: "level" });
+}
+
+/** What an answer says of its level. */
+export function aboutLevel(
+  level: GridLevel | null,
+  samples: Samples,
+  dataset: Dataset,
+): Readonly<Record<string, unknown>> {
+  const k = level?.level ?? 0;
+  const spacings = spacingsIn(samples, dataset).map((d) => 2 ** k * d);
+  const across = [0, 1, 2].filter((a) => !samples.axes.includes(samples.grid[2 - a] as SampleGrid[0]));
+  return {
+    ...{ level: k, spacing: spacings },
+    ...(across.length === 1 ? { thickness: spacings[across[0] as number] } : {}),
+    ...(level === null ? {} : { level_of: level.fields.map((field) => (field === null ? "of means" : "mean")) }),
+  };
+}
+
+/** Where the samples of an axis lie between the positions of a level. */
+interface AlongAxis {
+  /** The first of both positions of each sample, which ascend without wrapping, and the part of the second one. */
+  readonly first: Int32Array;
+  readonly part: Float64Array;
+  /** Samples of the first and the last cube of an axis that ends there. */
+  readonly isEnd: Uint8Array;
+  readonly cubes: number;
+}
+
+function along(fine: Axis, coarse: Axis, { origin, spacing, count }: SampleGrid[0], shift: number): AlongAxis {
+  const cubes = coarse.nodes;
+  const at = (j: number): number => {
+    const turn = Math.floor(j / cubes);
+    return coordinateOf({ ...coarse, periodic: false }, j - turn * cubes) + turn * fine.nodes * fine.spacing;
+  };
+  const [first, part] = [new Int32Array(count), new Float64Array(count)];
+  const isEnd = new Uint8Array(count);
+  const { edges } = coarse;
+  for (let i = 0, j = -1; i < count; i++) {
+    const x = origin + i * spacing - shift;
+    if (fine.nodes === 1) continue;
+    if (!fine.periodic && (x < (edges?.[1] as number) || x > (edges?.[cubes - 1] as number))) {
+      isEnd[i] = 1;
+      first[i] = Math.min(j < 0 ? 0 : j, cubes - 1);
+      continue;
+    }
+    if (i === 0 || j < 0) j = fine.periodic ? Math.floor((x - at(0)) / (fine.nodes * fine.spacing)) * cubes : 0;
+    while (at(j + 1) <= x) j++;
+    first[i] = j;
+    part[i] = (x - at(j)) / (at(j + 1) - at(j));
+  }
+  return { first, part, isEnd, cubes };
+}
+
+/** The positions that are read along an axis, and the place of a position among them. */
+interface Window {
+  readonly from: number;
+  readonly count: number;
+  readonly place: (j: number) => number;
+}
+
+function windowOf({ first, part, isEnd, cubes }: AlongAxis, coarse: Axis, from: number, to: number): Window | null {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = from; i < to; i++) {
+    if (isEnd[i] === 1) continue;
+    low = Math.min(low, first[i] as number);
+    high = Math.max(high, (first[i] as number) + ((part[i] as number) > 0 ? 1 : 0));
+  }
+  if (low > high) return null;
+  const start = ((low % cubes) + cubes) % cubes;
+  const isWhole = high - low + 1 >= cubes || (start + high - low >= cubes && !coarse.periodic);
+  if (isWhole) return { from: 0, count: cubes, place: (j) => ((j % cubes) + cubes) % cubes };
+  return { from: start, count: high - low + 1, place: (j) => j - low };
+}
+
+/**
+ * Fills the samples of a time by a level, linear between its positions.
+ *
+ * @param into where the values of each quantity go, its components side by side
+ * @returns the numbers of the samples in first and last cubes, which the level does not fill
+ */
+export async function fillLevel(
+  { life }: Context,
+  { dataset, quantities, fields }: GridLevel,
+  fine: Dataset,
+  { grid }: Samples,
+  time: number,
+  asked: MemberValues,
+  into: readonly Float32Array[],
+): Promise<Int32Array> {
+  const shift = frameShift(fine.frameVelocity, time);
+  const places = [0, 1, 2].map((a) =>
+    along(fine.axes[a as 0], dataset.axes[a as 0], grid[2 - a] as SampleGrid[0], shift[a as 0]),
+  ) as [AlongAxis, AlongAxis, AlongAxis];
+  const [px, py, pz] = places;
+  const [nx, ny, nz] = [px.first.length, py.first.length, pz.first.length];
+  const temporalInterpolation = asked.time_method === "nearest" ? "None" : "PCHIP";
+  const { frames, weights } = framesOf(fine.time, { operation: "GetAnyCutoutWeb", time, temporalInterpolation });
+  const [wx, wy] = [windowOf(px, dataset.axes[0], 0, nx), windowOf(py, dataset.axes[1], 0, ny)];
+  for (let from = 0; wx !== null && wy !== null && from < nz; ) {
+    let [to, wz] = [from + 1, windowOf(pz, dataset.axes[2], from, from + 1)];
+    for (let more = to; more < nz; more++) {
+      const next = windowOf(pz, dataset.axes[2], from, more + 1);
+      if (next !== null && next.count * wx.count * wy.count > GROUP_VALUES) break;
+      [to, wz] = [more + 1, next];
+    }
+    if (wz !== null) {
+      const box = {
+        first: [wx.from, wy.from, wz.from],
+        count: [wx.count, wy.count, wz.count],
+        stride: [1, 1, 1],
+      } as const;
+      for (const [q, quantity] of quantities.entries()) {
+        const n = quantity.columns.length;
+        const values = new Float64Array(n * box.count[0] * box.count[1] * box.count[2]);
+        for (const [f, frame] of frames.entries()) {
+          const field = fields[q] ?? (Object.keys(dataset.fields)[0] as string);
+          const nodes = { ...box, field, frame };
+          const more =
+            fields[q] === null ? { quantity: nodeQuantity(quantity.components, namesOf(asked, dataset)) } : {};
+          await addNodes(
+            life,
+            { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more },
+            weights[f] as number,
+            values,
+          );
+        }
+        const out = into[q] as Float32Array;
+        await life.slices.each((to - from) * ny, (first, last) => {
+          for (let row = first; row < last; row++) {
+            const [y, z] = [row % ny, from + Math.floor(row / ny)];
+            if (py.isEnd[y] === 1 || pz.isEnd[z] === 1) continue;
+            sampleRow(values, n, [wx, wy, wz as Window], places, y, z, out, n * (z * ny + y) * nx);
+          }
+        });
+      }
+    }
+    from = to;
+  }
+  const left: number[] = [];
+  const isOpen = places.some(({ isEnd }) => isEnd.includes(1));
+  for (let i = 0; isOpen && i < pointsOf(grid); i++)
+    if (px.isEnd[i % nx] === 1 || py.isEnd[Math.floor(i / nx) % ny] === 1 || pz.isEnd[Math.floor(i / (nx * ny))] === 1)
+      left.push(i);
+  return Int32Array.from(left);
+}
+
+async function addNodes(life: Context["life"], query: Query, weight: number, values: Float64Array): Promise<void> {
+  const evaluation = life.start(query);
+  await life.enter();
+  const result = await evaluation.finish();
+  let at = 0;
+  for await (const part of result.stream ?? result.values) {
+    for (let i = 0; i < part.length; i++) values[at + i] = (values[at + i] as number) + weight * (part[i] as number);
+    at += part.length;
+  }
+  result.release();
+  life.forget(evaluation);
+}
+
+/** Interpolates a row of samples; what has no weight is not read, so that missing values do not spread. */
+function sampleRow(
+  values: Float64Array,
+  n: number,
+  [wx, wy, wz]: readonly [Window, Window, Window],
+  [px, py, pz]: readonly [AlongAxis, AlongAxis, AlongAxis],
+  y: number,
+  z: number,
+  out: Float32Array,
+  to: number,
+): void {
+  const ends = (p: AlongAxis, w: Window, i: number) => {
+    const [j, t] = [p.first[i] as number, p.part[i] as number];
+    return t === 0
+      ? ([[w.place(j), 1]] as const)
+      : ([
+          [w.place(j), 1 - t],
+          [w.place(j + 1), t],
+        ] as const);
+  };
+  const rows = ends(pz, wz, z).flatMap(([k, a]) =>
+    ends(py, wy, y).map(([j, b]) => [(k * wy.count + j) * wx.count, a * b] as const),
+  );
+  for (let x = 0; x < px.first.length; x++) {
+    if (px.isEnd[x] === 1) continue;
+    const [j, t] = [px.first[x] as number, px.part[x] as number];
+    const low = wx.place(j);
+    const high = t === 0 ? low : wx.place(j + 1);
+    for (let c = 0; c < n; c++) {
+      let sum = 0;
+      for (const [row, weight] of rows) {
+        const value = values[n * (row + low) + c] as number;
+        sum += weight * (t === 0 ? value : (1 - t) * value + t * (values[n * (row + high) + c] as number));
+      }
+      out[to + n * x + c] = sum;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** Ranges and volume fractions of a frame from its extrema and histograms, without reading it. */
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { Engine, Histogram, LevelSet } from "../../../engine/contract/query.js";
+import { wrong } from "../faults.js";
+
+/** The part of the volume whose values a range of colours holds. */
+const CENTRAL = 0.999;
+/** Fractions of the volume for which thresholds are stated. */
+const FRACTIONS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5] as const;
+
+/** The value below which a part of the weight lies, linear within its bin. */
+function valueAt({ edges: [low, width], weights }: Histogram, part: number): number | null {
+  let left = part * weights.reduce((sum, weight) => sum + weight, 0);
+  for (const [i, weight] of weights.entries()) {
+    if (weight > 0 && left <= weight) return low + (i + left / weight) * width;
+    left -= weight;
+  }
+  const last = weights.findLastIndex((weight) => weight > 0);
+  return last < 0 ? null : low + (last + 1) * width;
+}
+
+/** What levels know of the components of a quantity in a frame, counted from 0. @throws RequestError */
+export async function levelRanges(engine: Engine, dataset: Dataset, set: LevelSet | null, text: string, frame: number) {
+  const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
+  const quantity = set?.quantities.find((one) => one.text === name);
+  if (set === null || quantity === undefined)
+    throw wrong(
+      "what",
+      `${text} has no levels; there are ${set?.quantities.map((one) => one.text).join(", ") || "none"}`,
+    );
+  const { guardBefore, guardAfter, count } = dataset.time;
+  if (!(Number.isInteger(frame) && frame >= 0 && frame < count - guardBefore - guardAfter))
+    throw wrong("frame", `expected 0 to ${count - guardBefore - guardAfter - 1}`);
+  const histograms = await engine.levelHistograms(set, quantity, guardBefore + frame);
+  return histograms.map((one, c) => ({
+    name: quantity.components === 1 ? text : `${text}.${"xyz"[c]}`,
+    central: [valueAt(one, (1 - CENTRAL) / 2), valueAt(one, (1 + CENTRAL) / 2)],
+    above: FRACTIONS.map((fraction) => ({ fraction, value: valueAt(one, 1 - fraction) })),
+    bin: one.edges[1],
+  }));
+}

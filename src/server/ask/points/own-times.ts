@@ -1,0 +1,114 @@
+/** Answers queries at points that each have a time. */
+import { type Evaluation, type Query, type Result, writeTriples } from "../../../engine/contract/query.js";
+import { groupsOfTimes, type TimedGroup, triplesOf } from "../../../engine/contract/time-groups.js";
+import { unknownDataset } from "../../../shared/errors.js";
+import { operationOf } from "../../../shared/operations.js";
+import { refuse } from "../../http/refusal.js";
+import type { RequestLife } from "../../http/request-life.js";
+
+/**
+ * Groups that are in the engine at once. Those between stored frames are one after another: each needs three of the
+ * four frames of the one before, which are read once if the cache has room for five.
+ */
+const CONCURRENT = { apart: 4, betweenFrames: 1 } as const;
+
+/** Points and the times that they have, by the arrays of the operation. */
+export interface TimedPoints {
+  readonly points: Float32Array;
+  /** Initial velocities, if they are given. */
+  readonly velocities?: Float32Array;
+  readonly times: Float64Array;
+}
+
+/** Answers a query at points that each have a time: the same bits as one query at each time. */
+export async function answerAtOwnTimes(
+  life: RequestLife,
+  query: Query,
+  member: "time" | "StartTime",
+  { points, velocities, times }: TimedPoints,
+): Promise<Result> {
+  const dataset = life.find(query.dataset ?? "");
+  if (dataset === undefined) throw unknownDataset(query.dataset ?? "", life.datasets());
+  const groups = groupsOfTimes(query, operationOf(query.operation), dataset, member, times);
+  const start = (group: TimedGroup): Evaluation => {
+    const evaluation = life.start(group.query);
+    writeTriples(evaluation.points, triplesOf(points, group.points));
+    if (velocities !== undefined) writeTriples(evaluation.velocities, triplesOf(velocities, group.points));
+    return evaluation;
+  };
+  const first = start(groups[0] as TimedGroup);
+  const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
+  await life.enter(rest * Math.max(1, first.work), rest * first.moreRecords);
+  const scattered = new ScatteredResult(times.length, life);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    try {
+      while (next < groups.length) {
+        const index = next++;
+        const group = groups[index] as TimedGroup;
+        const evaluation = index === 0 ? first : start(group);
+        scattered.put(await evaluation.finish(), group.points);
+        life.forget(evaluation);
+        await life.slices.pause();
+      }
+    } catch (error) {
+      next = groups.length;
+      life.abort();
+      throw error;
+    }
+  };
+  const between = groups.some((group) => group.query.weights !== undefined);
+  const length = between ? CONCURRENT.betweenFrames : CONCURRENT.apart;
+  const ended = await Promise.allSettled(Array.from({ length }, work));
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  return scattered.result();
+}
+
+/** Results of groups of points in one array, in the order of all points. */
+class ScatteredResult {
+  readonly #points: number;
+  #first: Result | null = null;
+  #numbers: Float32Array = new Float32Array(0);
+  readonly #life: Pick<RequestLife, "floats">;
+
+  constructor(points: number, life: Pick<RequestLife, "floats">) {
+    this.#points = points;
+    this.#life = life;
+  }
+
+  /** Copies a result to the places of its points and gives its buffers back. */
+  put(result: Result, places: Uint32Array): void {
+    try {
+      this.#copy(result, places);
+    } finally {
+      result.release();
+    }
+  }
+
+  #copy(result: Result, places: Uint32Array): void {
+    const width = result.itemsPerPoint * result.components;
+    if (this.#first === null) this.#numbers = this.#life.floats(width * this.#points);
+    this.#first ??= result;
+    if (this.#first.itemsPerPoint !== result.itemsPerPoint)
+      throw refuse("time", "Paths of different durations have different numbers of records: give dt and nt.");
+    let at = 0;
+    for (const part of result.values) {
+      for (let i = 0; i < part.length; i += width) {
+        const to = places[(at + i) / width] as number;
+        for (let c = 0; c < width; c++) this.#numbers[width * to + c] = part[i + c] as number;
+      }
+      at += part.length;
+    }
+  }
+
+  /** All of them, once every one has been put. */
+  result(): Result {
+    const { itemsPerPoint, components, record, recordTimes } = this.#first as Result;
+    return {
+      ...{ items: this.#points * itemsPerPoint, itemsPerPoint, components, values: [this.#numbers] },
+      ...(record === undefined ? {} : { record }),
+      ...(recordTimes === undefined ? {} : { recordTimes }),
+      release: () => undefined,
+    };
+  }
+}

@@ -1,0 +1,308 @@
+/** Evaluates expressions at points, by the operations behind what they read. */
+
+import type { Components } from "../../../analysis/array-functions.js";
+import type { FieldFilter } from "../../../analysis/derived.js";
+import type { BlockInputs, Expression } from "../../../analysis/expression.js";
+import { type InputKey, type InputKind, namesFor } from "../../../analysis/names.js";
+import { symmetric } from "../../../analysis/record-quantity.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { Query, Result } from "../../../engine/contract/query.js";
+import { RequestError } from "../../../shared/errors.js";
+import { type FieldName, operationOf, type SpatialInterpolation, spatialOf } from "../../../shared/operations.js";
+import { drawTriple } from "../../../shared/random.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
+import { refuse } from "../../http/refusal.js";
+import type { RequestLife } from "../../http/request-life.js";
+import { TripleWriter } from "../../http/triple-writer.js";
+import { derivedFor } from "../transforms.js";
+import { answerAtOwnTimes } from "./own-times.js";
+import { operationOfInput } from "./values-along.js";
+
+/** A mean over a cube about each point. */
+export interface BoxFilter {
+  readonly kind: "box";
+  readonly width: number;
+}
+
+/** How values and derivatives are interpolated, and when. */
+export interface PointOptions {
+  /** A time for all points, or one for each. */
+  readonly time: number | Float64Array;
+  readonly method: string;
+  /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
+  readonly derivatives: string;
+  /** What gives filtered names their meaning; absent: nothing. */
+  readonly filter?: FieldFilter | BoxFilter | undefined;
+  readonly temporalInterpolation: NonNullable<Query["temporalInterpolation"]>;
+}
+
+/** Evaluates columns at points, three float32 each; the values are in the order of the points. */
+export type EvaluateAt = (
+  columns: readonly Expression[],
+  points: Float32Array,
+  options: PointOptions,
+) => Promise<readonly Float64Array[]>;
+
+/** Takes the components of a column at the points from number `from` on. */
+export type TakeValues = (column: number, from: number, values: Components) => void;
+
+/** Points that are evaluated between two looks at the clock: an expression takes dozens of numbers of each. */
+const STEP_POINTS = 512;
+
+/** Returns what evaluates scalar columns within the life of a request. */
+export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
+  return async (columns, points, options) => {
+    const out = columns.map(() => life.doubles(points.length / 3));
+    await evaluateAt(life, dataset, columns, points, options, (c, from, [values]) => {
+      out[c]?.set(values as Float64Array, from);
+    });
+    return out;
+  };
+}
+
+/** Evaluates columns of any shape: each operation that they need is asked once. */
+export async function evaluateAt(
+  life: RequestLife,
+  dataset: Dataset,
+  columns: readonly Expression[],
+  points: Float32Array,
+  options: PointOptions,
+  take: TakeValues,
+): Promise<void> {
+  const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
+  const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
+  const results: Result[] = [];
+  const open = keys.filter((key) => !records.has(key));
+  for (const source of sourcesOf(open, dataset, options)) {
+    const result = await recordsAt(life, dataset, source.query, points, options);
+    results.push(result);
+    for (const [key, place] of source.places) records.set(key, readerOf(result, place));
+  }
+  const evaluate = (from: number, to: number): void => {
+    const block = blockOf(records, points, options.time, from, to - from);
+    columns.forEach((column, c) => {
+      take(c, from, column.evaluate(block));
+    });
+  };
+  await life.slices.each(points.length / 3, evaluate, STEP_POINTS);
+  for (const result of results) result.release();
+}
+
+/** Reads number i of a component of an input. */
+type ReadAt = (i: number, component: number) => number;
+/** The number of a record that is a component of an input. */
+type PlaceOf = (component: number) => number;
+
+/** An operation and the inputs that its records hold. */
+interface InputSource {
+  readonly query: Pick<Query, "operation" | "spatialInterpolation" | "field" | "filterlength" | "nlayers">;
+  readonly places: readonly (readonly [InputKey, PlaceOf])[];
+}
+
+const own: PlaceOf = (c) => c;
+/** Components of a symmetric tensor that is stored as xx, yy, zz, xy, xz, yz. */
+const OF_STRESS = [0, 3, 4, 3, 1, 5, 4, 5, 2];
+
+/** The operations of box filters. */
+const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["operation"], PlaceOf]>> = {
+  "filtered:velocity": ["GetBoxFilterVelocity", own],
+  "filtered:pressure": ["GetBoxFilterPressure", own],
+  "filteredGradient:velocity": ["GetBoxFilterVelocityGradient", own],
+  "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c] as number],
+};
+
+/** The operations that give inputs: velocity and pressure come together. */
+function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOptions): readonly InputSource[] {
+  const joint: readonly InputKey[] = ["value:velocity", "value:pressure"];
+  const isJoint = joint.every((key) => keys.includes(key));
+  const rest = keys.filter((key) => !(isJoint && joint.includes(key)));
+  const sources = rest.map((key): InputSource => {
+    if (key.startsWith("filtered")) return boxSource(key, options);
+    return {
+      query: operationFor(key, dataset, options),
+      places: [[key, key.startsWith("hessian:") ? symmetric : own]],
+    };
+  });
+  if (!isJoint) return sources;
+  const { spatialInterpolation } = operationFor("value:velocity", dataset, options);
+  const query = { operation: "GetVelocityAndPressure", spatialInterpolation } as InputSource["query"];
+  return [
+    {
+      query,
+      places: [
+        ["value:velocity", own],
+        ["value:pressure", () => 3],
+      ],
+    },
+    ...sources,
+  ];
+}
+
+function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
+  const [operation, place] = BOX_OPERATIONS[key] ?? [];
+  if (filter?.kind !== "box" || operation === undefined || place === undefined)
+    throw refuse(
+      "filter",
+      "filter: a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others.",
+    );
+  return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, places: [[key, place]] };
+}
+
+/** Reads the parts of a result, mostly in their order. */
+function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadAt {
+  let part = 0;
+  let first = 0;
+  const itemsOf = (index: number): number => (values[index] as Float32Array).length / components;
+  return (i, c) => {
+    while (i < first) first -= itemsOf(--part);
+    while (i >= first + itemsOf(part)) first += itemsOf(part++);
+    return (values[part] as Float32Array)[(i - first) * components + place(c)] as number;
+  };
+}
+
+/** The inputs that transforms make of whole frames. @throws RequestError for a grid that has none */
+async function derivedAt(
+  life: RequestLife,
+  dataset: Dataset,
+  keys: readonly InputKey[],
+  points: Float32Array,
+  { time, temporalInterpolation, method, derivatives, filter = undefined }: PointOptions,
+): Promise<readonly (readonly [InputKey, ReadAt])[]> {
+  if (filter?.kind === "box") return [];
+  const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
+  if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
+    throw refuse("derivatives", "derivatives: filtered fields take Fd4, Fd6, Fd8 or spectral.");
+  const scheme = derivatives === "spectral" ? "spectral" : order || 4;
+  const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
+  if (plan === null) return [];
+  if (typeof time !== "number")
+    throw refuse("time", "time: filters and spectral derivatives are of whole frames, so all points have one time.");
+  const field = Object.keys(dataset.fields)[0] as FieldName;
+  const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
+  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
+  const nodes = {
+    field,
+    frame: dataset.time.guardBefore,
+    first: [0, 0, 0],
+    count: [1, 1, 1],
+    stride: [1, 1, 1],
+  } as const;
+  const asked = { plan, points, method };
+  const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
+  const evaluation = life.start({ ...query, derivedAt: asked });
+  await life.enter();
+  const { atPoints = [], release } = await evaluation.finish();
+  life.forget(evaluation);
+  release();
+  return Object.entries(plan.inputs).map(([key, components = []]) => [
+    key as InputKey,
+    (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
+  ]);
+}
+
+/** The operation behind an input, and the spatial option by which it is asked. */
+function operationFor(
+  key: InputKey,
+  dataset: Dataset,
+  { method, derivatives }: PointOptions,
+): Pick<Query, "operation" | "spatialInterpolation"> {
+  const { operation, ...of } = operationOfInput(key);
+  const isValue = key.startsWith("value:");
+  const [member, asked] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
+  const accepted = spatialOf(operation, dataset);
+  const spatialInterpolation = accepted.find((scheme) => scheme === asked);
+  if (spatialInterpolation === undefined)
+    throw refuse(member, `${member}: ${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}.`);
+  return { operation: operation.name, ...of, spatialInterpolation };
+}
+
+const WORDS: Readonly<Partial<Record<InputKind, string>>> = {
+  ...{ value: "a value", gradient: "a gradient", laplacian: "a Laplacian", hessian: "a Hessian" },
+  laplacianOfGradient: "lap(A)",
+};
+
+/** An input in words. */
+function wordsOf(key: InputKey): string {
+  return WORDS[key.split(":")[0] as InputKind] ?? key;
+}
+
+/** A spatial option as questions name it. */
+function presentScheme(scheme: SpatialInterpolation): string {
+  return scheme === "None" ? "nearest" : scheme.replace("None_", "");
+}
+
+async function recordsAt(
+  life: RequestLife,
+  dataset: Dataset,
+  source: InputSource["query"],
+  points: Float32Array,
+  { time, temporalInterpolation }: PointOptions,
+): Promise<Result> {
+  const query = { ...source, dataset: dataset.name, temporalInterpolation };
+  if (typeof time !== "number") {
+    if (operationOf(source.operation).family === "filter")
+      throw new RequestError("Unsupported", "time: a box filter takes one time for all points.", { member: "time" });
+    return answerAtOwnTimes(life, query, "time", { points, times: time });
+  }
+  const evaluation = life.start({ ...query, time });
+  const writer = new TripleWriter(evaluation.points, evaluation.limit);
+  await life.slices.each(points.length / 3, (from, to) => {
+    writer.addAll(points.subarray(3 * from, 3 * to), to - from);
+  });
+  writer.flush();
+  await life.enter();
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  life.forget(evaluation);
+  return result;
+}
+
+function blockOf(
+  records: ReadonlyMap<InputKey, ReadAt>,
+  points: Float32Array,
+  time: number | Float64Array,
+  from: number,
+  count: number,
+): BlockInputs {
+  const input = (key: InputKey, c: number): Float64Array => {
+    if (key === "t" && typeof time !== "number") return time.subarray(from, from + count);
+    if (key === "t") return new Float64Array(count).fill(time as number);
+    const read = records.get(key) ?? ((i: number) => points[3 * i + "xyz".indexOf(key)] as number);
+    const out = new Float64Array(count);
+    for (let i = 0; i < count; i++) out[i] = read(from + i, c);
+    return out;
+  };
+  return { count, computed: new Map(), scratch: () => new Float64Array(count), input };
+}
+
+/**
+ * Records of three float32 kept for a drawn point until the answer is computed: the point, here and in the query, what
+ * is read there, and columns.
+ */
+export const DRAWN_RECORDS = 8;
+
+/**
+ * Draws points at random in a box, three float32 each: point i is the same in every call with its seed.
+ *
+ * @param purpose what they are drawn for, so that points and directions of one seed are independent
+ * @param first   number of the first of them
+ */
+export async function randomPoints(
+  slices: TimeSlices,
+  count: number,
+  seed: number,
+  origin: readonly number[],
+  extent: readonly number[],
+  purpose: "points" | "directions" = "points",
+  first = 0,
+): Promise<Float32Array> {
+  const out = new Float32Array(3 * count);
+  const words = new Uint32Array(4);
+  await slices.each(count, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const drawn = drawTriple(seed, first + i, purpose, words);
+      for (let a = 0; a < 3; a++) out[3 * i + a] = (origin[a] as number) + (drawn[a] as number) * (extent[a] as number);
+    }
+  });
+  return out;
+}

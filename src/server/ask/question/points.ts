@@ -1,0 +1,169 @@
+/** The points of a question: rows, an input, or random ones, read some at a time or all at once. */
+import { createHash } from "node:crypto";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import { randomPoints } from "../points/point-columns.js";
+import type { AskedPoints, MemberValues } from "./read-member.js";
+import { boxIn } from "./where.js";
+
+/** Rows of points that an answer repeats. */
+export const REPEATED_POINTS = 1000;
+/** Points that are read between two looks at the clock. */
+const STEP_POINTS = 4096;
+
+/** Points as float32, and the time of each, if they have one. */
+export interface Points {
+  readonly triples: Float32Array;
+  readonly times: Float64Array | null;
+  /** Initial velocities, if they are given. */
+  readonly velocities: Float32Array | null;
+  readonly count: number;
+}
+
+/** The points of a question, some at a time. */
+export interface PointSource {
+  readonly count: number;
+  /** Points `from` to `to - 1`. */
+  read(from: number, to: number): Promise<Points>;
+}
+
+/** Names of the numbers of rows that have no names. */
+const columnNames = (width: number, isTimed: boolean): readonly string[] =>
+  ["x", "y", "z", ...(isTimed ? ["t"] : []), "vx", "vy", "vz"].slice(0, width);
+
+/** Opens the points of a question. @throws RequestError */
+export async function openPoints(
+  context: Context,
+  values: MemberValues,
+  isTimed: boolean,
+  isGrouped = false,
+): Promise<PointSource> {
+  const { life, dataset, jobs } = context;
+  const points = values.points as AskedPoints;
+  if ("pairs" in points || "tetrads" in points || ("together" in points && !isGrouped))
+    throw wrong("points", "pairs and tetrads are for dispersion; take rows or random");
+  if ("random" in points) {
+    if (isTimed) throw wrong("points", "with a time for each, points are rows x, y, z, t");
+    const { random, seed } = points;
+    const { origin, extent } = boxIn(values, dataset);
+    const read = async (from: number, to: number): Promise<Points> => {
+      const triples = await randomPoints(life.slices, to - from, seed, origin, extent, "points", from);
+      return { triples, times: null, velocities: null, count: to - from };
+    };
+    return { count: random, read };
+  }
+  for (const name of ["x", "y", "z", "i", "j", "k"] as const)
+    if (values[name] !== undefined) throw wrong(name, "it is the box of random points, and the points are given");
+  if ("input" in points) {
+    const input = await jobs?.input(life.owner, points.input);
+    if (input === undefined || input === null || jobs === null)
+      throw wrong("points.input", "there is no input of that id");
+    const rows = await jobs.inputs.open(input, isTimed);
+    life.onEnd(() => void rows.close());
+    const columns = columnNames(rows.width, isTimed);
+    const read = async (from: number, to: number) => pointsIn(await rows.read(from, to), from, columns);
+    return { count: rows.count, read };
+  }
+  const { rows, width } = points;
+  const columns = points.columns ?? columnNames(width, isTimed);
+  const has = (name: string) => columns.includes(name);
+  if (!has("x") || !has("y") || !has("z")) throw wrong("points", "the columns x, y and z are needed");
+  if (isTimed !== has("t") || (!isTimed && points.columns === undefined && width === 4))
+    throw wrong(
+      "points",
+      isTimed ? "with a time for each, a row has x, y, z, t" : "a row has x, y, z; a fourth number needs time=each",
+    );
+  const read = async (from: number, to: number) => pointsIn(rows.subarray(width * from, width * to), from, columns);
+  return { count: rows.length / width, read };
+}
+
+/** All points of a question. @param records of three float32 that are kept of each @throws RequestError, LimitError */
+export async function pointsOf(
+  context: Context,
+  values: MemberValues,
+  records: number,
+  isTimed: boolean,
+  isGrouped = false,
+): Promise<Points> {
+  return heldPoints(context, await openPoints(context, values, isTimed, isGrouped), records);
+}
+
+/** All points of a source, in memory. @throws LimitError */
+export async function heldPoints({ life }: Context, { count, read }: PointSource, records: number): Promise<Points> {
+  await life.reserve(count, records);
+  const triples = life.floats(3 * count);
+  let [times, velocities]: [Float64Array | null, Float32Array | null] = [null, null];
+  for (let from = 0; from < count; from += STEP_POINTS) {
+    const some = await read(from, Math.min(count, from + STEP_POINTS));
+    triples.set(some.triples, 3 * from);
+    if (some.times !== null) {
+      times ??= new Float64Array(count);
+      times.set(some.times, from);
+    }
+    if (some.velocities !== null) {
+      velocities ??= new Float32Array(3 * count);
+      velocities.set(some.velocities, 3 * from);
+    }
+    await life.slices.pause();
+  }
+  return { triples, times, velocities, count };
+}
+
+/** Points as a source. */
+export function sourceOf({ triples, times, velocities, count }: Points): PointSource {
+  const read = async (from: number, to: number): Promise<Points> => ({
+    triples: triples.subarray(3 * from, 3 * to),
+    times: times?.subarray(from, to) ?? null,
+    velocities: velocities?.subarray(3 * from, 3 * to) ?? null,
+    count: to - from,
+  });
+  return { count, read };
+}
+
+/** The points of rows. @param first number of the first row, for messages @throws RequestError */
+function pointsIn(rows: Float64Array, first: number, columns: readonly string[]): Points {
+  const width = columns.length;
+  const count = rows.length / width;
+  const pick = <T extends Float32Array | Float64Array>(names: readonly string[], out: T): T => {
+    for (const [c, name] of names.entries()) {
+      const at = columns.indexOf(name);
+      for (let i = 0; i < count; i++) out[names.length * i + c] = rows[width * i + at] as number;
+    }
+    return out;
+  };
+  const triples = pick(["x", "y", "z"], new Float32Array(3 * count));
+  const odd = triples.findIndex((one) => !Number.isFinite(one));
+  if (odd >= 0) throw wrong(`points[${first + Math.floor(odd / 3)}]`, `${"xyz"[odd % 3]} is not a finite float32`);
+  return {
+    ...{ triples, count },
+    times: columns.includes("t") ? pick(["t"], new Float64Array(count)) : null,
+    velocities: columns.includes("vx") ? pick(["vx", "vy", "vz"], new Float32Array(3 * count)) : null,
+  };
+}
+
+/** Given rows as x, y, z, then t and velocities if they have them. */
+export function plainRows(
+  { rows, width, columns: given }: Extract<AskedPoints, { readonly rows: Float64Array }>,
+  isTimed: boolean,
+): { readonly rows: Float64Array; readonly width: number } {
+  const columns = given ?? columnNames(width, isTimed);
+  const places = ["x", "y", "z", "t", "vx", "vy", "vz"].map((name) => columns.indexOf(name)).filter((at) => at >= 0);
+  const count = rows.length / width;
+  const out = new Float64Array(places.length * count);
+  for (const [c, at] of places.entries())
+    for (let i = 0; i < count; i++) out[places.length * i + c] = rows[width * i + at] as number;
+  return { rows: out, width: places.length };
+}
+
+/** Points as a question repeats them: many are counted and named by their digest. */
+export function pointsText(points: AskedPoints): unknown {
+  if (!("rows" in points)) return points;
+  const { rows, width } = points.columns === undefined ? points : plainRows(points, false);
+  const count = rows.length / width;
+  if (count > REPEATED_POINTS) {
+    const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength);
+    return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+  const list = Array.from({ length: count }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
+  return points.together === undefined ? list : { [points.together === 2 ? "pairs" : "tetrads"]: list };
+}

@@ -1,0 +1,111 @@
+/** Reads the bodies of questions: members as JSON, or points as CSV, npy or octets. */
+import type { FastifyRequest } from "fastify";
+import { readTimedNpy } from "../../../float32/npy.js";
+import { PointLines } from "../../../float32/point-lines.js";
+import type { CallName } from "../../../shared/calls.js";
+import { callOf } from "../../../shared/calls.js";
+import { readWhole } from "../../http/read-whole.js";
+import type { RequestLife } from "../../http/request-life.js";
+import { wrong } from "../faults.js";
+import type { AskedPoints } from "./read-member.js";
+import { type GivenMembers, membersOfJson } from "./read-question.js";
+
+/** Media types of bodies. */
+export const BODY_TYPES = ["application/json", "application/octet-stream", "text/csv", "application/x-npy"] as const;
+
+/** Most bytes of a question in JSON; points beyond go as npy, CSV or octets. */
+export const JSON_BYTES = 16 * 1024 * 1024;
+export const JSON_TOO_LARGE =
+  ": JSON has at most 16 MiB; send more points as text/csv, application/x-npy or application/octet-stream";
+/** Bytes of CSV that are read between two looks at the clock, and those of its longest line. */
+const STEP_BYTES = 64 * 1024;
+const LINE_BYTES = 4096;
+const LINE_FEED = 10;
+
+/** The media type of a body, without parameters; empty if there is none. */
+function typeOf({ headers }: FastifyRequest): string {
+  return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
+}
+
+/** The members that a body gives. @param query those of the query string */
+export async function readBodyMembers(
+  life: RequestLife,
+  request: FastifyRequest,
+  call: CallName,
+  query: GivenMembers,
+  most: number,
+): Promise<GivenMembers> {
+  const type = typeOf(request);
+  if (request.method !== "POST" || type === "") return new Map();
+  if (type === "application/json") {
+    const body = await readWhole(life, Math.min(most, JSON_BYTES), JSON_TOO_LARGE);
+    return body.length === 0 ? new Map() : membersOfJson(await life.readJson(body));
+  }
+  if (!callOf(call).members.includes("points")) throw wrong("points", `${call} takes none; send members as JSON`);
+  const body = await readWhole(life, most);
+  const isTimed = query.get("time") === "each" || String(query.get("time") ?? "").startsWith("each:");
+  const points =
+    type === "text/csv"
+      ? await csvPoints(life, body)
+      : type === "application/x-npy"
+        ? npyPoints(body)
+        : octetPoints(body, isTimed ? 4 : 3);
+  return new Map<string, unknown>([["points", points]]);
+}
+
+/** Points of octets: float32, three or four a point. */
+function octetPoints(body: Buffer, width: number): AskedPoints {
+  if (body.length % (4 * width) !== 0)
+    throw wrong("points", `the body is not a whole number of points of ${4 * width} bytes each`);
+  const rows = new Float64Array(body.length / 4);
+  for (let i = 0; i < rows.length; i++) rows[i] = body.readFloatLE(4 * i);
+  return checked({ rows, width });
+}
+
+/** Points of a NumPy file of shape (n, 3) or (n, 4). */
+function npyPoints(body: Buffer): AskedPoints {
+  const { points, times } = readNpy(body);
+  const width = times === null ? 3 : 4;
+  const rows = new Float64Array((width * points.length) / 3);
+  for (let i = 0; i < points.length; i++) rows[width * Math.floor(i / 3) + (i % 3)] = points[i] as number;
+  for (const [i, time] of (times ?? []).entries()) rows[4 * i + 3] = time;
+  return checked({ rows, width });
+}
+
+function readNpy(body: Buffer): ReturnType<typeof readTimedNpy> {
+  try {
+    return readTimedNpy(body, true);
+  } catch (error) {
+    throw wrong("points", (error as Error).message);
+  }
+}
+
+/** Points of CSV: three or four numbers a line, or the columns that a header names. */
+async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<AskedPoints> {
+  const lines = new PointLines(true);
+  slices.note();
+  try {
+    for (let at = 0, step = 0; at < body.length; ) {
+      const feed = body.indexOf(LINE_FEED, at);
+      const end = feed < 0 ? body.length : feed;
+      if (end - at > LINE_BYTES) throw new Error("a line of the CSV is too long");
+      lines.add(body.toString("utf8", at, end));
+      step += end - at;
+      at = end + 1;
+      if (step < STEP_BYTES) continue;
+      step = 0;
+      await slices.pause();
+    }
+    lines.requireNamed();
+  } catch (error) {
+    throw wrong("points", (error as Error).message);
+  }
+  const { rows, columns } = lines;
+  return { rows, width: columns.length, columns };
+}
+
+function checked(points: { readonly rows: Float64Array; readonly width: number }): AskedPoints {
+  const odd = points.rows.findIndex((number) => !Number.isFinite(number));
+  if (odd >= 0) throw wrong(`points[${Math.floor(odd / points.width)}]`, "it is not finite");
+  return points;
+}

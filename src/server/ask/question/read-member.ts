@@ -1,0 +1,461 @@
+/** Reads the values of members, as text or as JSON: both mean the same. */
+import { FILTER_KINDS, type FieldFilter } from "../../../analysis/derived.js";
+import { MOST_CHARACTERS } from "../../../analysis/expression.js";
+import type { FrequencyOptions } from "../../../analysis/frequencies.js";
+import { nearestName } from "../../../analysis/names.js";
+import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../../shared/calls.js";
+import { excerpt } from "../../../shared/errors.js";
+import { SPLINES } from "../../../shared/operations.js";
+import { hasDoubledMember } from "../../../text/json-body.js";
+import { wrong } from "../faults.js";
+
+/** A quantity of a question: its expression, and the name of its column. */
+export interface AskedQuantity {
+  readonly text: string;
+  readonly name: string;
+  /** Whether the caller gave the name. */
+  readonly isNamed: boolean;
+}
+
+/** Points as they are asked for; rows that were given are numbers in a row, `width` each. */
+export type AskedPoints =
+  | {
+      readonly rows: Float64Array;
+      readonly width: number;
+      readonly columns?: readonly string[];
+      /** Rows that follow one another and are a pair or a tetrad. */
+      readonly together?: 2 | 4;
+    }
+  | { readonly input: string }
+  | { readonly random: number; readonly seed: number }
+  | { readonly pairs: number; readonly distance: number; readonly seed: number }
+  | { readonly tetrads: number; readonly distance: number; readonly seed: number };
+
+/** A part of an axis. */
+export type AskedSpan = { readonly at: number } | { readonly first: number; readonly last: number };
+export type AskedNodes =
+  | { readonly node: number }
+  | { readonly first: number | null; readonly end: number | null; readonly stride: number };
+/** Times, or an interval of them. */
+export type AskedTimes =
+  | { readonly at: number }
+  | { readonly list: readonly number[] }
+  | { readonly first: number; readonly last: number; readonly step: number | null }
+  | "all"
+  | { readonly each: number | null };
+export type AskedFrames = { readonly at: number } | { readonly list: readonly number[] } | AskedNodes | "all";
+export type AskedFilter = FieldFilter | { readonly kind: "box"; readonly width: number };
+export type AskedSeparations =
+  | { readonly nodes: readonly number[] }
+  | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
+export type AskedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
+
+export const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Splits a text at commas outside brackets. */
+export function splitList(text: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    if ("([{".includes(text[i] as string)) depth++;
+    else if (")]}".includes(text[i] as string)) depth--;
+    else if (text[i] === "," && depth === 0) {
+      parts.push(text.slice(from, i));
+      from = i + 1;
+    }
+  }
+  return [...parts, text.slice(from)].map((part) => part.trim());
+}
+
+function numberOf(value: unknown, member: string): number {
+  const number = typeof value === "number" ? value : NUMBER.test(String(value).trim()) ? Number(value) : Number.NaN;
+  if (typeof value === "boolean" || !Number.isFinite(number)) throw wrong(member, `${shown(value)} is not a number`);
+  return number;
+}
+
+function wholeOf(value: unknown, member: string): number {
+  const number = numberOf(value, member);
+  if (!Number.isSafeInteger(number)) throw wrong(member, `${shown(value)} is not a whole number`);
+  return number;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === "string" ? `"${excerpt(value)}"` : excerpt(JSON.stringify(value) ?? String(value));
+
+/** The items of a list, or of a text with commas. */
+function itemsOf(value: unknown, member: string): readonly unknown[] {
+  const items = Array.isArray(value) ? value : typeof value === "string" ? splitList(value) : [value];
+  if (items.length === 0 || items.some((item) => item === "")) throw wrong(member, "an item is missing");
+  return items;
+}
+
+function bounded(number: number, { least, most }: CallMember, member: string, open: boolean): number {
+  const low = least === undefined || (open ? number > least : number >= least);
+  if (low && number <= (most ?? Number.POSITIVE_INFINITY)) return number;
+  const upper = most === undefined ? "" : ` and at most ${most}`;
+  throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${least}${upper}, not ${number}`);
+}
+
+/** The choices of a member in a call. */
+export function choicesOf(name: MemberName, member: CallMember, call: CallName): readonly string[] {
+  if (name === "format") return callOf(call).forms;
+  if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
+  if (name === "derivatives") {
+    const atNodes = ["nodes", "find", "spectrum", "structures"].includes(call);
+    return ["Fd4", "Fd6", "Fd8", "spectral", ...(atNodes ? [] : ["Fd4Lag4", ...SPLINES])];
+  }
+  if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];
+  return member.choices ?? [];
+}
+
+function choiceOf(value: unknown, choices: readonly string[], member: string): string {
+  const text = String(value).trim();
+  const found = choices.find((one) => one.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found;
+  const plain = text.replace(/^None_?/i, (none) => (none.length === text.length ? "nearest" : ""));
+  const nearest = choices.find((one) => one.toLowerCase() === plain.toLowerCase()) ?? nearestName(text, choices);
+  throw wrong(member, `expected one of ${choices.join(", ")}, not ${shown(value)}`, nearest);
+}
+
+/** Most quantities of a question. */
+const MOST_QUANTITIES = 256;
+
+/** Reads quantities; a later one may use the names that earlier ones were given, which are written out in its text. */
+export function readWhat(value: unknown, member = "what"): readonly AskedQuantity[] {
+  const given = new Map<string, string>();
+  const list = itemsOf(value, member);
+  if (list.length > MOST_QUANTITIES) throw wrong(member, `at most ${MOST_QUANTITIES} quantities are asked at once`);
+  const items = list.map((item): AskedQuantity => {
+    if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
+    const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
+    let text = (own ?? item).trim();
+    for (const [known, expression] of given) {
+      text = text.replaceAll(new RegExp(`(?<![\\w.])${known}(?!\\w|\\s*\\()`, "g"), `(${expression})`);
+      // Names in names double it again and again.
+      if (text.length > MOST_CHARACTERS)
+        throw wrong(
+          member,
+          `with earlier names written out, ${excerpt(name ?? item)} has more than ${MOST_CHARACTERS} characters`,
+        );
+    }
+    if (name !== undefined) given.set(name, text);
+    return { text, name: name ?? item.trim(), isNamed: name !== undefined };
+  });
+  const again = items.find(({ name }, i) => items.findIndex((one) => one.name === name) < i);
+  if (again !== undefined) throw wrong(member, `${excerpt(again.name)} is there twice`);
+  return items;
+}
+
+/** A quantity as text that means the same. */
+export function whatText({ name, text, isNamed }: AskedQuantity): string {
+  return isNamed ? `${name} = ${text}` : name;
+}
+
+function readPoints(value: unknown, member: string): AskedPoints {
+  if (typeof value === "string") {
+    if (value.trim().startsWith("{") || value.trim().startsWith("[")) return readPoints(parsed(value, member), member);
+    const rows = value
+      .trim()
+      .replace(/;$/, "")
+      .split(";")
+      .map((row) => row.split(","));
+    return rowsOf(rows, member);
+  }
+  if (Array.isArray(value)) return rowsOf(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
+  if (typeof value !== "object" || value === null) throw wrong(member, `${shown(value)} is no list of points`);
+  // The body has been read as numbers.
+  if ("rows" in value && value.rows instanceof Float64Array) return value as AskedPoints;
+  const { input, random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
+  const unknown = Object.keys(more)[0];
+  if (unknown !== undefined)
+    throw wrong(`${member}.${excerpt(unknown)}`, "expected input, random, pairs or tetrads, with distance and seed");
+  const count = (one: unknown, name: string) => {
+    const number = wholeOf(one, `${member}.${name}`);
+    if (number < 1) throw wrong(`${member}.${name}`, "at least 1 is needed");
+    return number;
+  };
+  const key = wholeOf(seed, `${member}.seed`);
+  if (key < 0 || key >= 2 ** 32) throw wrong(`${member}.seed`, "expected 0 to 4294967295");
+  if ([input, random, pairs, tetrads].filter((one) => one !== undefined).length !== 1)
+    throw wrong(member, "expected one of input, random, pairs and tetrads");
+  if (input !== undefined) return { input: String(input) };
+  if (random !== undefined) return { random: count(random, "random"), seed: key };
+  const together = pairs === undefined ? 4 : 2;
+  const given = pairs ?? tetrads;
+  if (Array.isArray(given)) {
+    const name = `${member}.${together === 2 ? "pairs" : "tetrads"}`;
+    if (given.length === 0 || given.length % together !== 0)
+      throw wrong(name, `${given.length} points are not a multiple of ${together}`);
+    return { ...rowsOf(given, name), together };
+  }
+  const length = numberOf(distance ?? "", `${member}.distance`);
+  if (!(length > 0)) throw wrong(`${member}.distance`, "expected a length above 0");
+  if (pairs !== undefined) return { pairs: count(pairs, "pairs"), distance: length, seed: key };
+  return { tetrads: count(tetrads, "tetrads"), distance: length, seed: key };
+}
+
+function rowsOf(list: readonly unknown[], member: string): { readonly rows: Float64Array; readonly width: number } {
+  const width = Array.isArray(list[0]) ? list[0].length : 0;
+  if (list.length > 0 && (width < 3 || width > 7)) throw wrong(`${member}[0]`, "a row has x, y, z");
+  const rows = new Float64Array(width * list.length);
+  for (const [r, row] of list.entries()) {
+    if (!Array.isArray(row) || row.length !== width) throw wrong(`${member}[${r}]`, `a row has ${width || 3} numbers`);
+    for (let c = 0; c < width; c++) {
+      const number =
+        typeof row[c] === "number" ? row[c] : NUMBER.test(String(row[c]).trim()) ? Number(row[c]) : Number.NaN;
+      if (!Number.isFinite(number)) throw wrong(`${member}[${r}]`, `${shown(row[c])} is not a number`);
+      rows[width * r + c] = number;
+    }
+  }
+  return { rows, width: width === 0 ? 3 : width };
+}
+
+function parsed(text: string, member: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw wrong(member, "this is not JSON");
+  }
+  if (hasDoubledMember(value, Buffer.from(text))) throw wrong(member, "a member of it is given twice");
+  return value;
+}
+
+function readAlong(value: unknown, member: string): AskedSpan {
+  const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(":") : [value];
+  if (parts.length > 2) throw wrong(member, "expected a number or first:last");
+  const [first, last] = parts.map((part) => numberOf(part, member)) as [number, number?];
+  if (last === undefined) return { at: first };
+  if (last < first) throw wrong(member, `expected first:last in ascending order, not ${first}:${last}`);
+  return { first, last };
+}
+
+function readNodes(value: unknown, member: string): AskedNodes {
+  if (typeof value !== "string" || !value.includes(":")) return { node: wholeOf(value, member) };
+  const parts = value.split(":");
+  if (parts.length > 3) throw wrong(member, "expected a number or first:end:stride");
+  const [first, end, stride] = parts.map((part) => (part.trim() === "" ? null : wholeOf(part, member)));
+  if (stride !== undefined && stride !== null && stride < 1) throw wrong(member, "the stride is at least 1");
+  return { first: first ?? null, end: end ?? null, stride: stride ?? 1 };
+}
+
+/** Times that a range may have. */
+const MOST_TIMES = 65_536;
+
+function readTimes(value: unknown, member: string): AskedTimes {
+  if (typeof value === "number") return { at: numberOf(value, member) };
+  if (Array.isArray(value)) return { list: value.map((one) => numberOf(one, member)) };
+  const text = String(value).trim();
+  if (text === "all") return "all";
+  if (text === "each") return { each: null };
+  const parts = text.split(":");
+  if (parts[0] === "each" && parts.length === 2) return { each: numberOf(parts[1], member) };
+  if (parts.length === 1) {
+    const list = splitList(text).map((one) => numberOf(one, member));
+    return list.length === 1 ? { at: list[0] as number } : { list };
+  }
+  if (parts.length > 3) throw wrong(member, "expected first:last:step");
+  const [first = 0, last = 0, step = null] = parts.map((part) => numberOf(part, member));
+  if (step === 0) throw wrong(member, "the step is not 0");
+  if (step !== null && (last - first) / step > MOST_TIMES)
+    throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
+  return { first, last, step };
+}
+
+function readFrames(value: unknown, member: string): AskedFrames {
+  if (value === "all") return "all";
+  if (typeof value === "string" && value.includes(":")) return readNodes(value, member);
+  if (!Array.isArray(value) && !String(value).includes(",")) return { at: wholeOf(value, member) };
+  return { list: itemsOf(value, member).map((one) => wholeOf(one, member)) };
+}
+
+function readFilter(value: unknown, member: string): AskedFilter {
+  const { kind, width } =
+    typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : { kind: String(value).split(":")[0], width: String(value).split(":").slice(1).join(":") };
+  const kinds = [...FILTER_KINDS, "box"] as const;
+  const found = kinds.find((one) => one === kind);
+  if (found === undefined)
+    throw wrong(
+      member,
+      `expected KIND:WIDTH with one of ${kinds.join(", ")}, such as gaussian:0.8`,
+      nearestName(String(kind), kinds),
+    );
+  const length = numberOf(width, member);
+  if (!(length > 0)) throw wrong(member, "the width is above 0");
+  return { kind: found, width: length };
+}
+
+function readReductions(value: unknown, member: string): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof value === "string" && /^\s*budget:/.test(value)) return readReductions(splitList(value), member);
+  const given = typeof value === "string" ? parsed(value.trim().startsWith("[") ? value : `[${value}]`, member) : value;
+  const list = ((Array.isArray(given) ? given : [given]) as unknown[]).map((one) =>
+    typeof one === "string" && one.trim().startsWith("budget:") ? { budget: one.trim().slice("budget:".length) } : one,
+  );
+  if (list.length < 1 || list.length > 32) throw wrong(member, "expected 1 to 32 reductions");
+  const odd = list.findIndex((one) => typeof one !== "object" || one === null || Array.isArray(one));
+  if (odd >= 0) throw wrong(`${member}[${odd}]`, 'expected a reduction such as {"moments": "p"}');
+  return list as readonly Readonly<Record<string, unknown>>[];
+}
+
+function readSeparations(value: unknown, member: string): AskedSeparations {
+  const given = typeof value === "string" && value.trim().startsWith("{") ? parsed(value, member) : value;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    const nodes = itemsOf(given, member).map((one) => wholeOf(one, member));
+    if (nodes.length > 256 || nodes.some((one) => one < 1))
+      throw wrong(member, "expected up to 256 numbers of nodes from 1");
+    return { nodes };
+  }
+  const { lengths, nodes, pairs = 100_000, seed = 0, ...more } = given as Record<string, unknown>;
+  const unknown = Object.keys(more)[0];
+  if (unknown !== undefined) throw wrong(`${member}.${excerpt(unknown)}`, "expected lengths, pairs and seed");
+  if (nodes !== undefined && lengths === undefined) return readSeparations(nodes, `${member}.nodes`);
+  const list = itemsOf(lengths ?? "", `${member}.lengths`).map((one) => numberOf(one, `${member}.lengths`));
+  if (list.length > 256 || list.some((one) => !(one > 0)))
+    throw wrong(`${member}.lengths`, "expected up to 256 lengths above 0");
+  const count = wholeOf(pairs, `${member}.pairs`);
+  if (count < 1) throw wrong(`${member}.pairs`, "at least 1 is needed");
+  return { lengths: list, pairs: count, seed: wholeOf(seed, `${member}.seed`) };
+}
+
+function readScale(value: unknown, member: string): AskedScale {
+  const [kind, linear, ...more] = String(value).split(":");
+  if ((kind === "linear" || kind === "log") && linear === undefined) return { kind };
+  if (kind === "symlog" && linear !== undefined && more.length === 0 && numberOf(linear, member) > 0)
+    return { kind, linear: numberOf(linear, member) };
+  throw wrong(member, "expected linear, log, or symlog:C with C above 0");
+}
+
+function readBoolean(value: unknown, member: string): boolean {
+  const text = String(value).trim().toLowerCase();
+  if (text === "true" || text === "") return true;
+  if (text === "false") return false;
+  throw wrong(member, `expected true or false, not ${shown(value)}`);
+}
+
+/** Reads the value of a member. @throws RequestError that names it */
+export function readMember(name: MemberName, member: CallMember, value: unknown, call: CallName): unknown {
+  switch (member.type) {
+    case "what":
+      return readWhat(value, name);
+    case "points":
+      return readPoints(value, name);
+    case "along":
+      return readAlong(value, name);
+    case "nodes":
+      return readNodes(value, name);
+    case "counts": {
+      const counts = itemsOf(value, name).map((one) => wholeOf(one, name));
+      if (counts.length > 3 || counts.some((one) => one < 1 || one > 65_536))
+        throw wrong(name, "expected up to 3 whole numbers from 1 to 65536");
+      return counts;
+    }
+    case "times":
+      return readTimes(value, name);
+    case "frames":
+      return readFrames(value, name);
+    case "choice":
+      return choiceOf(value, choicesOf(name, member, call), name);
+    case "choices":
+      return [...new Set(itemsOf(value, name).map((one) => choiceOf(one, choicesOf(name, member, call), name)))];
+    case "filter":
+      return readFilter(value, name);
+    case "condition":
+      if (typeof value !== "string" || value.trim() === "") throw wrong(name, "expected a condition such as p > 0");
+      return value.trim();
+    case "texts":
+      return itemsOf(value, name).map(String);
+    case "number":
+      return bounded(numberOf(value, name), member, name, true);
+    case "integer":
+      return bounded(wholeOf(value, name), member, name, false);
+    case "numbers":
+      return itemsOf(value, name).map((one) => numberOf(one, name));
+    case "integers":
+      return itemsOf(value, name).map((one) => wholeOf(one, name));
+    case "pair": {
+      const [low, high, ...more] = itemsOf(value, name).map((one) => numberOf(one, name)) as [number, number?];
+      if (high === undefined || more.length > 0 || !(low < high))
+        throw wrong(name, "expected two ascending numbers LO,HI");
+      return [low, high];
+    }
+    case "level":
+      if (value === "auto" && call === "grid") return value;
+      return bounded(wholeOf(value, name), { ...member, least: 0 }, name, false);
+    case "scale":
+      return readScale(value, name);
+    case "reductions":
+      return readReductions(value, name);
+    case "separations":
+      return readSeparations(value, name);
+    case "boolean":
+      return readBoolean(value, name);
+  }
+}
+
+/** What the members of a question are read as. */
+export interface MemberValues {
+  readonly what?: readonly AskedQuantity[];
+  readonly points?: AskedPoints;
+  readonly x?: AskedSpan;
+  readonly y?: AskedSpan;
+  readonly z?: AskedSpan;
+  readonly i?: AskedNodes;
+  readonly j?: AskedNodes;
+  readonly k?: AskedNodes;
+  readonly samples?: readonly number[];
+  readonly time?: AskedTimes;
+  readonly frame?: AskedFrames;
+  readonly method?: string;
+  readonly derivatives?: string;
+  readonly time_method?: "PCHIP" | "nearest";
+  readonly filter?: AskedFilter;
+  readonly level?: number | "auto";
+  readonly integrator?: "rk4" | "heun" | "dopri5";
+  readonly step?: number;
+  readonly tolerance?: number;
+  readonly every?: number;
+  readonly drag?: number;
+  readonly last?: boolean;
+  readonly frozen?: boolean;
+  readonly open_faces?: "stop" | "fail";
+  readonly where?: string;
+  readonly limit?: number;
+  readonly reduce?: readonly Readonly<Record<string, unknown>>[];
+  readonly over?: readonly ("x" | "y" | "z" | "t")[];
+  readonly mean_time?: AskedTimes;
+  readonly weights?: "volume" | "nodes";
+  readonly by?: number;
+  readonly fold?: string;
+  readonly odd?: readonly string[];
+  readonly units?: "check" | "ignore" | "plus";
+  readonly u_tau?: number;
+  readonly terms?: readonly string[];
+  readonly kind?: "shell" | "plane" | "line" | "modes" | "frequency" | "wavenumber_frequency";
+  readonly axis?: readonly ("x" | "y" | "z")[];
+  readonly orders?: readonly number[];
+  readonly absolute?: readonly number[];
+  readonly increments?: readonly number[];
+  readonly origins?: "start" | "all";
+  readonly bins?: number;
+  readonly separations?: AskedSeparations;
+  readonly connectivity?: "6" | "18" | "26";
+  readonly least?: number;
+  readonly labels?: boolean;
+  readonly remove?: "mean" | "frame" | "none";
+  readonly lag?: readonly number[];
+  readonly at?: string;
+  readonly orient?: "strain" | "omega";
+  readonly cross?: readonly string[];
+  readonly normalise?: "density" | "premultiplied" | "wavelength";
+  readonly segment?: number;
+  readonly overlap?: number;
+  readonly window?: FrequencyOptions["window"];
+  readonly detrend?: FrequencyOptions["detrend"];
+  readonly map?: string;
+  readonly range?: readonly [number, number];
+  readonly scale?: AskedScale;
+  readonly format?: FormName;
+}

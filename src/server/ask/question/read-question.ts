@@ -1,0 +1,94 @@
+/** Reads the members of a question from a query string, a body, or both: all that is wrong is told at once. */
+import { nearestName } from "../../../analysis/names.js";
+import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../../shared/calls.js";
+import { excerpt } from "../../../shared/errors.js";
+import { Faults, wrong } from "../faults.js";
+import { type MemberValues, readMember } from "./read-member.js";
+
+/** Members as they were given, as text or JSON. */
+export type GivenMembers = Map<string, unknown>;
+
+/** Members that may be given by their leaves, `points.random=1000`. */
+const BY_LEAVES: readonly string[] = ["points", "separations"];
+
+/** The members of a query string. @throws RequestError for one that is there twice */
+export function membersOfQuery(query: unknown): GivenMembers {
+  const given: GivenMembers = new Map();
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
+    if (Array.isArray(value)) throw wrong(excerpt(name), "it is given more than once");
+    const [whole = "", leaf, ...deeper] = name.split(".");
+    if (leaf === undefined || !BY_LEAVES.includes(whole)) {
+      given.set(name, value);
+      continue;
+    }
+    const known = given.get(whole);
+    if (deeper.length > 0 || typeof known === "string") throw wrong(excerpt(name), `${whole} is given in two ways`);
+    given.set(whole, { ...(known as object | undefined), [leaf]: value });
+  }
+  return given;
+}
+
+/** The members of a JSON body. @throws RequestError unless it is an object */
+export function membersOfJson(body: unknown): GivenMembers {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw wrong("question", "the body is an object of members");
+  return new Map(Object.entries(body));
+}
+
+/** Both in one. @throws RequestError for a member in both */
+export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
+  for (const name of body.keys())
+    if (query.has(name)) throw wrong(excerpt(name), "it is in the query string and in the body");
+  return new Map([...query, ...body]);
+}
+
+/** The call of a name. @throws RequestError that lists them */
+export function callNamed(name: unknown): CallName {
+  const found = CALL_NAMES.find((one) => one === name);
+  if (found !== undefined) return found;
+  const list = CALL_NAMES.join(", ");
+  if (name === undefined) throw wrong("call", `it is missing; calls are ${list}`);
+  throw wrong(
+    "call",
+    `there is no call ${excerpt(String(name))}; calls are ${list}`,
+    nearestName(String(name), CALL_NAMES),
+  );
+}
+
+function unknownMember(name: string, call: CallName): Error {
+  const { members } = callOf(call);
+  const known = members.join(", ");
+  const told = Object.hasOwn(MEMBERS, name) ? `${call} does not take it` : "there is no such member";
+  const text = `${excerpt(name)}: ${told}; ${call} takes ${known}`;
+  const error = wrong(excerpt(name), `${told}; ${call} takes ${known}`, nearestName(name, members));
+  error.message = `${text}.`;
+  return error;
+}
+
+/** An example of a call as one line of a query string. */
+export function exampleText(call: CallName): string {
+  return Object.entries(callOf(call).example)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
+}
+
+/** Reads the members of a call. @throws RequestError with everything that is wrong */
+export function readQuestion(call: CallName, given: GivenMembers): MemberValues {
+  const faults = new Faults();
+  const { members, needs } = callOf(call);
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of given) {
+    if (!members.includes(name as MemberName)) faults.add(unknownMember(name, call));
+    else if (value !== null && value !== undefined)
+      values[name] = faults.try(name as MemberName, () =>
+        readMember(name as MemberName, memberOf(name as MemberName), value, call),
+      );
+  }
+  for (const name of needs)
+    if (given.get(name) === undefined || given.get(name) === null) {
+      if (name === "time" && given.has("frame")) continue;
+      faults.add(wrong(name, `it is missing; for example ${exampleText(call)}`));
+    }
+  faults.raise();
+  return values as MemberValues;
+}

@@ -1,0 +1,114 @@
+/** The quantities of a question, compiled for a dataset, with the columns that they become. */
+import { compileExpression, componentsIn, type Expression } from "../../../analysis/expression.js";
+import { type Names, namesFor } from "../../../analysis/names.js";
+import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import { RequestError } from "../../../shared/errors.js";
+import { Faults, wrong } from "../faults.js";
+import { type AskedQuantity, type MemberValues, readWhat, whatText } from "./read-member.js";
+
+/** A compiled quantity. */
+export interface Quantity {
+  readonly name: string;
+  readonly text: string;
+  /** Its dimensions: none, 3, 3 x 3, or 3 x 3 x 3 of the Hessian of a vector. */
+  readonly shape: readonly number[];
+  /** Names of its columns. */
+  readonly columns: readonly string[];
+  /** Its components as expressions, each a scalar. */
+  readonly components: readonly string[];
+  /** Expressions that give its components in their order. */
+  readonly expressions: readonly Expression[];
+  readonly unit: string | null;
+}
+
+/** What expressions of a question know of its dataset. */
+export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Names {
+  const isFiltered = filter === undefined ? false : filter.kind === "box" ? ("box" as const) : true;
+  return { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
+}
+
+/** The quantity that a question without `what` means: the velocity, or the first field. */
+export function usualWhat(dataset: Dataset): readonly AskedQuantity[] {
+  return readWhat(dataset.fields.velocity === undefined ? [fieldNames(dataset)[0] as string] : ["u"]);
+}
+
+const SHAPES = { scalar: [], vector: [3], tensor: [3, 3] } as const;
+
+function nested(name: string, shape: readonly number[]): readonly string[] {
+  if (shape.length === 0) return [name];
+  if (shape.length === 1) return ["x", "y", "z"].map((letter) => `${name}.${letter}`);
+  return shape.reduce<readonly string[]>(
+    (names) => names.flatMap((one) => [0, 1, 2].map((i) => `${one}[${i}]`)),
+    [name],
+  );
+}
+
+function compileOne({ name, text, isNamed }: AskedQuantity, names: Names): Quantity {
+  const [, of] = /^hess\(\s*(\w+)\s*\)$/.exec(text) ?? [];
+  const isRows = of !== undefined && names.fields[of === "u" ? "velocity" : of] === 3;
+  const texts = isRows ? [0, 1, 2].map((i) => `${text}[${i}]`) : [text];
+  const expressions = texts.map((one) => compileExpression(one, names, "what"));
+  const [first] = expressions as [Expression];
+  const shape = isRows ? [3, 3, 3] : SHAPES[first.shape];
+  const components = texts.flatMap((one) => componentsIn(one, first.shape));
+  const whole = isNamed || shape.length === 0 ? name : (components[0] as string).replace(/(\.x|(\[0\])+)$/, "");
+  return { name, text, shape, columns: nested(whole, shape), components, expressions, unit: first.unit };
+}
+
+/** Compiles quantities. @throws RequestError with every one that is wrong */
+export function compileWhat(what: readonly AskedQuantity[], names: Names): readonly Quantity[] {
+  const faults = new Faults();
+  const compiled = what.map((one) => faults.try("what", () => compileOne(one, names)));
+  faults.raise();
+  return compiled as readonly Quantity[];
+}
+
+/** Refuses a filter that nothing uses. @throws RequestError */
+export function checkFilterUsed(
+  { filter }: MemberValues,
+  quantities: readonly { readonly expressions: readonly Expression[] }[],
+): void {
+  if (filter === undefined) return;
+  const inputs = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
+  if (!inputs.some((key) => key.startsWith("filtered")))
+    throw new RequestError("InvalidRequest", "filter: nothing uses it: write filter(u), tau, Pi, …", {
+      member: "filter",
+    });
+}
+
+/** Names of files: letters, digits and `_`. @throws RequestError for two that become the same */
+export function fileNames(names: readonly string[]): readonly string[] {
+  const plain = names.map((name) => {
+    const text = name.replaceAll(/[^A-Za-z0-9_]/g, "_");
+    return /^[A-Za-z_]/.test(text) ? text : `_${text}`;
+  });
+  const clash = plain.findIndex((name, i) => plain.indexOf(name) < i);
+  if (clash < 0) return plain;
+  const other = names[plain.indexOf(plain[clash] as string)];
+  const text = `what: ${other} and ${names[clash]} are both ${plain[clash]} in this form: name one, as in q = ${names[clash]}.`;
+  throw new RequestError("InvalidRequest", text, { member: "what" });
+}
+
+/** Splines and options between nodes as the engine names them. */
+export function spatialName(name: string): string {
+  if (name === "nearest") return "None";
+  return /^Fd[468]$/.test(name) ? `None_${name}` : name;
+}
+
+/** The derivatives at nodes as the engine names them. @throws RequestError */
+export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
+  if (filter?.kind === "box")
+    throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");
+  if (/Lag|^M/.test(derivatives)) throw wrong("derivatives", "at nodes: expected one of Fd4, Fd6, Fd8, spectral");
+  return spatialName(derivatives);
+}
+
+/** The scheme of derivatives between nodes: a spline's own, else Fd4Lag4. */
+export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues): string {
+  return derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
+}
+
+/** Quantities as texts that mean the same. */
+export function whatTexts(what: readonly AskedQuantity[]): readonly string[] {
+  return what.map(whatText);
+}

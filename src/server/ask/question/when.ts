@@ -1,0 +1,145 @@
+/** The times of a question: any times of values between nodes, stored ones at nodes, intervals of paths. */
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { withoutNoise } from "../../../float32/format.js";
+import { RequestError } from "../../../shared/errors.js";
+import { timesOf } from "../../http/describe.js";
+import { wrong } from "../faults.js";
+import type { AskedFrames, AskedTimes, MemberValues } from "./read-member.js";
+
+/** Times, and whether they are a dimension of the answer. */
+export interface Times {
+  readonly times: readonly number[];
+  readonly isList: boolean;
+}
+
+function outOfRange(member: string, text: string, nearest?: string): RequestError {
+  return new RequestError("OutOfRange", `${member}: ${text}.`, {
+    member,
+    ...(nearest === undefined ? {} : { nearest }),
+  });
+}
+
+/** Stored times, a few of them, for messages. */
+function listed(stored: readonly number[]): string {
+  const some = stored.map((time) => String(withoutNoise(time)));
+  return some.length <= 12 ? some.join(", ") : `${some.slice(0, 6).join(", ")}, … ${some.at(-1)} (${some.length})`;
+}
+
+/** The frames of a question, from 0, and whether they are a dimension. @throws RequestError */
+function framesOf(
+  frame: AskedFrames,
+  stored: readonly number[],
+  name: string,
+): { frames: readonly number[]; isList: boolean } {
+  const all = stored.map((_, k) => k);
+  if (frame === "all") return { frames: all, isList: true };
+  const check = (number: number): number => {
+    if (number < 0 || number >= stored.length)
+      throw outOfRange("frame", `"${name}" has frames 0 to ${stored.length - 1}, not ${number}`);
+    return number;
+  };
+  if ("at" in frame) return { frames: [check(frame.at)], isList: false };
+  if ("node" in frame) return { frames: [check(frame.node)], isList: false };
+  if ("list" in frame) return { frames: frame.list.map(check), isList: true };
+  const [first, end] = [frame.first ?? 0, frame.end ?? stored.length];
+  if (end <= first) throw outOfRange("frame", "first:end:stride has no frame");
+  check(first);
+  check(end - 1);
+  return { frames: all.slice(first, end).filter((_, i) => i % frame.stride === 0), isList: true };
+}
+
+/** The times of a range with a step, or the stored ones within. */
+function rangeOf(
+  { first, last, step }: { first: number; last: number; step: number | null },
+  stored: readonly number[],
+): readonly number[] {
+  if (step === null) {
+    const [low, high] = [Math.min(first, last), Math.max(first, last)];
+    const near = 1e-9 * Math.max(1, Math.abs(high));
+    const within = stored.filter((time) => time >= low - near && time <= high + near);
+    if (within.length === 0)
+      throw outOfRange("time", `no stored time is within ${first}:${last}; stored are ${listed(stored)}`);
+    return last < first ? within.toReversed() : within;
+  }
+  const count = Math.floor((last - first) / step + 1e-9) + 1;
+  if (count < 1) throw wrong("time", `${first}:${last}:${step} has no time`);
+  return Array.from({ length: count }, (_, i) => withoutNoise(first + i * step));
+}
+
+function usual(dataset: Dataset, stored: readonly number[]): number {
+  const [only] = stored;
+  if (only !== undefined && stored.length === 1) return only;
+  throw wrong("time", `it is missing; "${dataset.name}" stores ${listed(stored)}`);
+}
+
+/** The times of values between nodes. @throws RequestError */
+export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times {
+  const stored = timesOf(dataset.time);
+  if (time !== undefined && frame !== undefined) throw wrong("frame", "give time or frame, not both");
+  if (frame !== undefined) {
+    const { frames, isList } = framesOf(frame, stored, dataset.name);
+    return { times: frames.map((k) => stored[k] as number), isList };
+  }
+  if (time === undefined) return { times: [usual(dataset, stored)], isList: false };
+  return asked(time, stored);
+}
+
+function asked(time: AskedTimes, stored: readonly number[]): Times {
+  if (time === "all") return { times: stored, isList: true };
+  if ("at" in time) return { times: [time.at], isList: false };
+  if ("list" in time) return { times: time.list, isList: true };
+  if ("each" in time) throw wrong("time", "each is for values and paths, with a time in each row of points");
+  return { times: rangeOf(time, stored), isList: true };
+}
+
+/** Stored frames, from 0. @throws RequestError for a time that is not stored, and for one that is asked twice */
+export function storedIn(values: MemberValues, dataset: Dataset): { frames: readonly number[]; isList: boolean } {
+  const stored = timesOf(dataset.time);
+  const { time, frame } = values;
+  if (time !== undefined && frame !== undefined) throw wrong("frame", "give time or frame, not both");
+  const found =
+    frame !== undefined
+      ? framesOf(frame, stored, dataset.name)
+      : (({ times, isList }) => ({ frames: times.map((one) => frameAt(one, stored, dataset.name)), isList }))(
+          timesIn(values, dataset),
+        );
+  const again = found.frames.find((number, i) => found.frames.indexOf(number) < i);
+  if (again !== undefined) throw wrong(frame === undefined ? "time" : "frame", `frame ${again} is asked twice`);
+  return found;
+}
+
+function frameAt(time: number, stored: readonly number[], name: string): number {
+  const off = stored.map((one) => Math.abs(one - time));
+  const nearest = off.indexOf(Math.min(...off));
+  const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
+  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23)))
+    return nearest;
+  const near = withoutNoise(stored[nearest] as number);
+  throw outOfRange("time", `"${name}" stores no frame at ${time}; the nearest is at ${near}`, String(near));
+}
+
+/** An interval of paths: from a time to another, or so long from the time of each. */
+export type Interval = { readonly start: number; readonly end: number } | { readonly each: number };
+
+/** The interval of paths. @throws RequestError */
+export function intervalIn({ time }: MemberValues): Interval {
+  if (typeof time === "object" && "first" in time) {
+    if (time.step !== null) throw wrong("time", "an interval is first:last; step is a member");
+    if (time.first === time.last) throw wrong("time", "an interval has two different ends");
+    return { start: time.first, end: time.last };
+  }
+  if (typeof time === "object" && "each" in time && time.each !== null) {
+    if (time.each === 0) throw wrong("time", "each:D needs a D that is not 0");
+    return { each: time.each };
+  }
+  throw wrong("time", "expected the interval first:last, or each:D");
+}
+
+/** The length of a step: the one asked, that of the simulation, or a tenth of the stored interval. */
+export function stepIn({ step }: MemberValues, { dnsStep, time }: Dataset): number {
+  if (step !== undefined) return step;
+  if (dnsStep !== null) return dnsStep;
+  const [first = 0, second = first] = timesOf(time);
+  if (second === first) throw wrong("step", "it is missing, and the dataset has no interval of times");
+  return withoutNoise((second - first) / 10);
+}

@@ -1,0 +1,213 @@
+/** The places of a question: parts of axes by length or by node, as nodes, as a box of lengths, or as samples. */
+import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../../engine/contract/dataset.js";
+import { RequestError } from "../../../shared/errors.js";
+import { spanOf } from "../../http/describe.js";
+import { Faults, wrong } from "../faults.js";
+import type { AskedNodes, AskedSpan, MemberValues } from "./read-member.js";
+import { coordinateOf, type NodeRun } from "./region.js";
+import type { SampleAxis } from "./sample-grid.js";
+
+const NODE_NAMES = ["i", "j", "k"] as const;
+type OfAxes<T> = readonly [T, T, T];
+
+/** A part of an axis as asked: all of it, in lengths, or by nodes. */
+export type Part = "whole" | AskedSpan | AskedNodes;
+
+const isByNode = (part: Part): part is AskedNodes => typeof part === "object" && ("node" in part || "stride" in part);
+
+/** Whether a part is one place of an axis, which is no dimension of an answer. */
+export function isPlace(part: Part): boolean {
+  return typeof part === "object" && ("at" in part || "node" in part);
+}
+
+/** The parts of x, y and z. @throws RequestError for an axis that is stated twice */
+export function partsOf(values: MemberValues): OfAxes<Part> {
+  const faults = new Faults();
+  const parts = AXIS_NAMES.map((letter, a): Part => {
+    const name = NODE_NAMES[a] as "i" | "j" | "k";
+    const [length, nodes] = [values[letter], values[name]];
+    if (length !== undefined && nodes !== undefined)
+      faults.add(wrong(name, `${letter} and ${name} are the same axis; give one of them`));
+    return length ?? nodes ?? "whole";
+  });
+  faults.raise();
+  return parts as unknown as OfAxes<Part>;
+}
+
+/** The name of the member that states a part of axis `a`. */
+function memberFor(part: Part, a: number): string {
+  return isByNode(part) ? (NODE_NAMES[a] as string) : (AXIS_NAMES[a] as string);
+}
+
+function outside(part: Part, a: number, axis: Axis, name: string): RequestError {
+  const member = memberFor(part, a);
+  const { first, last } = spanOf(axis);
+  const [from, to] = [first, last].map((at) => Number(at.toPrecision(6)));
+  const over = axis.periodic ? "; over the seam, a part goes on for a period at most" : "";
+  const text = `${member}: it is not in "${name}", whose nodes 0 to ${axis.nodes - 1} along ${AXIS_NAMES[a]} are at ${from} to ${to}${over}.`;
+  return new RequestError("OutOfRange", text, { member });
+}
+
+/** The difference below which coordinates are the same, in float32 or next to a node; never two nodes. */
+function nearness({ spacing }: Axis, ...places: readonly number[]): number {
+  return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
+}
+
+/** The nodes of a part of an axis. @throws RequestError (OutOfRange) for a part that has none */
+function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
+  const { nodes, periodic } = axis;
+  const made = (from: number, to: number, step: number): NodeRun => {
+    const fits =
+      from < to && (periodic ? to - from <= nodes && from >= -nodes && to <= 2 * nodes : from >= 0 && to <= nodes);
+    if (!fits) throw outside(part, a, axis, name);
+    return {
+      first: periodic ? ((from % nodes) + nodes) % nodes : from,
+      from,
+      count: Math.ceil((to - from) / step),
+      step,
+    };
+  };
+  if (part === "whole") return made(0, nodes, 1);
+  if ("node" in part) return made(part.node, part.node + 1, 1);
+  if ("stride" in part) return made(part.first ?? 0, part.end ?? nodes, part.stride);
+  if ("at" in part) {
+    const node = nearestNode(axis, part.at);
+    const place = coordinateOf(axis, node);
+    if (Math.abs(place - part.at) > nearness(axis, part.at))
+      throw new RequestError(
+        "OutOfRange",
+        `${AXIS_NAMES[a]}: no node is at ${part.at}; node ${node} is at ${Number(place.toPrecision(9))}.`,
+        {
+          member: AXIS_NAMES[a] as string,
+          nearest: String(Number(place.toPrecision(9))),
+        },
+      );
+    return made(node, node + 1, 1);
+  }
+  const near = nearness(axis, part.first, part.last);
+  const { length } = spanOf(axis);
+  if (periodic && part.last - part.first > length + near) throw outside(part, a, axis, name);
+  let [from, to] = [0, nodes];
+  if (periodic) {
+    from = Math.ceil((part.first - axis.origin - near) / axis.spacing);
+    to = Math.min(from + nodes, Math.floor((part.last - axis.origin + near) / axis.spacing) + 1);
+  } else {
+    while (from < to && coordinateOf(axis, from) < part.first - near) from++;
+    while (to > from && coordinateOf(axis, to - 1) > part.last + near) to--;
+  }
+  return made(from, to, 1);
+}
+
+function nearestNode(axis: Axis, at: number): number {
+  const { nodes, periodic, coordinates, origin, spacing } = axis;
+  if (periodic || coordinates === null) {
+    const node = Math.round((at - origin) / spacing);
+    return periodic ? node : Math.min(nodes - 1, Math.max(0, node));
+  }
+  let best = 0;
+  for (let i = 1; i < nodes; i++)
+    if (Math.abs((coordinates[i] as number) - at) < Math.abs((coordinates[best] as number) - at)) best = i;
+  return best;
+}
+
+/** The nodes of a question. @param axes those of the dataset, or of a field with nodes of its own */
+export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, axes: readonly Axis[]): OfAxes<NodeRun> {
+  const faults = new Faults();
+  const parts = partsOf(values);
+  const runs = parts.map((part, a) =>
+    faults.try(AXIS_NAMES[a] as AxisName, () => runOf(part, a, axes[a] as Axis, name)),
+  );
+  faults.raise();
+  return runs as unknown as OfAxes<NodeRun>;
+}
+
+/** A box of lengths in which points are drawn. */
+export interface Box {
+  readonly origin: readonly number[];
+  readonly extent: readonly number[];
+}
+
+/** The ends of a part of an axis in lengths. */
+function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [number, number] {
+  const { first, length } = spanOf(axis);
+  if (part === "whole") return [first, first + length];
+  if ("at" in part) return [part.at, part.at];
+  if (!isByNode(part)) {
+    const near = nearness(axis, part.first, part.last);
+    if (axis.periodic && part.last - part.first > length + near) throw outside(part, a, axis, name);
+    return [part.first, part.last];
+  }
+  if ("stride" in part && part.stride !== 1)
+    throw wrong(
+      memberFor(part, a),
+      "points lie between nodes, so the stride is 1; samples says how many along an axis",
+    );
+  const { from, count, step } = runOf(part, a, axis, name);
+  if ("node" in part) return [coordinateOf(axis, from), coordinateOf(axis, from)];
+  const end = from + count * step;
+  return [coordinateOf(axis, from), coordinateOf(axis, axis.periodic ? end : Math.min(end, axis.nodes - 1))];
+}
+
+/** The box of a question. @throws RequestError for a part outside of an open axis */
+export function boxIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Box {
+  const faults = new Faults();
+  const ends = partsOf(values).map((part, a) =>
+    faults.try(AXIS_NAMES[a] as AxisName, () => {
+      const axis = dataset.axes[a as 0 | 1 | 2];
+      const [from, to] = endsOf(part, a, axis, dataset.name);
+      const { first, last } = spanOf(axis);
+      const [before, behind] = axis.beyond ?? [0, 0];
+      const near = nearness(axis, from, to);
+      if (!axis.periodic && (from < first - before - near || to > last + behind + near))
+        throw outside(part, a, axis, dataset.name);
+      return [from, to] as const;
+    }),
+  );
+  faults.raise();
+  const known = ends as readonly (readonly [number, number])[];
+  return { origin: known.map(([from]) => from), extent: known.map(([from, to]) => to - from) };
+}
+
+/** A question's samples: three axes, z first, and which of them are dimensions. */
+export interface Samples {
+  readonly grid: readonly [SampleAxis, SampleAxis, SampleAxis];
+  /** The axes that are dimensions of the answer, the slowest first. */
+  readonly axes: readonly SampleAxis[];
+  /** How many along each axis that is a range, x first. */
+  readonly counts: readonly number[];
+}
+
+/** The usual number of samples of an axis. */
+const USUAL_SAMPLES = 64;
+
+/** The samples of a question. @throws RequestError */
+export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Samples {
+  const faults = new Faults();
+  const parts = partsOf(values);
+  const ranges = parts.filter((part) => !isPlace(part)).length;
+  const asked = values.samples ?? [];
+  if (asked.length > 1 && asked.length !== ranges)
+    throw wrong("samples", `expected one number, or one for each of the ${ranges} axes that are ranges`);
+  const counts: number[] = [];
+  const made = parts.map((part, a): SampleAxis | undefined =>
+    faults.try(AXIS_NAMES[a] as AxisName, () => {
+      const axis = dataset.axes[a as 0 | 1 | 2];
+      const [from, to] = endsOf(part, a, axis, dataset.name);
+      const name = AXIS_NAMES[a] as AxisName;
+      if (isPlace(part)) return { axis: name, count: 1, origin: from, spacing: 0 };
+      const count = asked[counts.length] ?? asked[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
+      counts.push(count);
+      if (part !== "whole") {
+        if (!(to > from)) throw outside(part, a, axis, dataset.name);
+        const spacing = (to - from) / count;
+        return { axis: name, count, origin: from + spacing / 2, spacing };
+      }
+      const intervals = axis.periodic ? count : Math.max(1, count - 1);
+      return { axis: name, count, origin: from, spacing: (to - from) / intervals };
+    }),
+  );
+  faults.raise();
+  const grid = [...made].reverse() as unknown as Samples["grid"];
+  const axes = grid.filter(({ axis }) => !isPlace(parts[AXIS_NAMES.indexOf(axis)] as Part));
+  return { grid, axes, counts };
+}

@@ -1,0 +1,95 @@
+/** What transforms of whole frames make: filtered fields and spectral derivatives. */
+import {
+  actsAlong,
+  boxNodes,
+  type DerivativeScheme,
+  type DerivedPlan,
+  derivedPlan,
+  type FieldFilter,
+  filterOf,
+} from "../../analysis/derived.js";
+import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
+import { type InputKey, type Names, partsOfInput } from "../../analysis/names.js";
+import type { OfAxes } from "../../analysis/spectrum.js";
+import type { Axis, Dataset } from "../../engine/contract/dataset.js";
+import { RequestError } from "../../shared/errors.js";
+import { spanOf } from "../http/describe.js";
+import { refuse } from "../http/refusal.js";
+
+export const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
+
+/** Checks the derivatives at nodes. @throws RequestError */
+export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
+  if (derivatives === "spectral") return derivatives;
+  if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
+  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}, spectral.`);
+}
+
+/** The plan of those of some inputs that transforms make. @throws as `derivedOf` does */
+export function derivedFor(
+  keys: Iterable<InputKey>,
+  dataset: Dataset,
+  names: Names,
+  filter: FieldFilter | null,
+  scheme: DerivativeScheme,
+): DerivedPlan | null {
+  const { axes, name } = dataset;
+  const filters = [...keys].flatMap((key) => filterOf(partsOfInput(key) ?? NO_INPUT, filter) ?? []);
+  // A Gaussian filter is a matrix along axes that are not periodic.
+  const fits = (one: FieldFilter): boolean =>
+    one.kind === "gaussian" || AXIS_NUMBERS.every((a) => axes[a].periodic || !actsAlong(one, a));
+  const isAnywhere = scheme !== "spectral" && filters.every(fits);
+  const grid = {
+    nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
+    periods: axes.map((axis) =>
+      axis.periodic ? axis.nodes * axis.spacing : spanOf(axis).length,
+    ) as unknown as DerivedPlan["periods"],
+    transformed: axes.map(({ periodic }) => periodic || !isAnywhere) as unknown as DerivedPlan["transformed"],
+  };
+  const plan = derivedPlan(keys, grid, names, filter, scheme);
+  if (plan === null) return null;
+  checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");
+  for (const one of filters) {
+    const along = AXIS_NUMBERS.filter((a) => actsAlong(one, a));
+    const longest = Math.min(...along.map((a) => grid.periods[a]));
+    if (one.width > longest)
+      throw refuse(
+        "filter.width",
+        `filter.width: the shortest ${along.every((a) => axes[a].periodic) ? "period" : "axis"} of "${name}" is ${longest}.`,
+      );
+    if (isAnywhere) for (const a of along) requireThreeNodes(axes[a], one.width, name);
+  }
+  return plan;
+}
+
+const AXIS_NUMBERS = [0, 1, 2] as const;
+const NO_INPUT = { kind: "value", field: "", option: "", expression: null } as const;
+
+/** Refuses a filter that has fewer than three nodes of an open axis within its width. @throws RequestError */
+function requireThreeNodes(axis: Axis, width: number, name: string): void {
+  const { coordinates, spacing, periodic } = axis;
+  if (periodic) return;
+  const steps = coordinates?.map((at, i) => at - (coordinates[i - 1] ?? at)) ?? [spacing];
+  const least = 2 * Math.max(...steps);
+  if (width >= least * (1 - 1e-9)) return;
+  const text = `filter.width: nodes of "${name}" are up to ${least / 2} apart on an axis that is not periodic`;
+  throw refuse("filter.width", `${text}; three of them need a width of at least ${least}.`);
+}
+
+/** The widths of a filter along x, y and z: those asked, or of a tophat the odd numbers of nodes that it averages. */
+export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): readonly number[] {
+  return axes.map(({ spacing }) => (kind === "tophat" ? boxNodes(width, spacing) * spacing : width));
+}
+
+/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */
+export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boolean>, member: string): void {
+  axes.forEach(({ periodic, nodes }, a) => {
+    if (!transformed[a]) return;
+    const letter = "xyz"[a];
+    const unsupported = (text: string) => new RequestError("Unsupported", text, { member });
+    if (!periodic) throw unsupported(`Transforms along ${letter} need a periodic axis, and that of "${name}" is not.`);
+    if (isTransformable(nodes)) return;
+    const text = `Transforms take 2^a 3^b 5^c nodes, and ${letter} of "${name}" has ${nodes}`;
+    throw unsupported(`${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`);
+  });
+}
