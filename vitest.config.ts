@@ -19,6 +19,7 @@ const SETTINGS = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
   pool: "forks" as const,
+  setupFiles: ["test/support/equal-numbers.ts"],
   // Memory of the store thread that has been given back turns into NaN at once, in all that tests start.
   env: { POISON_READ_MEMORY: "on" },
 };

@@ -10,6 +10,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     pool: "forks",
+    setupFiles: ["test/support/equal-numbers.ts"],
     maxWorkers: 2,
     env: { POISON_READ_MEMORY: "on" },
   },
