@@ -12,7 +12,6 @@ export const PLACES = [
   ["deploy/compose.yaml", "image: fieldprobe:", "\n"],
   ["deploy/kustomization.yaml", 'newTag: "', '"\n'],
   ["docs/client.md", "fieldprobe-", ".tgz"],
-  ["docs/clients.md", '"version":"', '"'],
   ["docs/cluster.md", "registry.example.org/fieldprobe:", " "],
 ];
 const VERSION = "\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?";

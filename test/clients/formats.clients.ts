@@ -121,7 +121,7 @@ describe.skipIf(reason !== null)("formats of answers", () => {
   });
 
   it("open as the documentation prints", async () => {
-    const page = readFileSync(fileURLToPath(new URL("../../docs/clients.md", import.meta.url)), "utf8");
+    const page = readFileSync(fileURLToPath(new URL("../../docs/asking.md", import.meta.url)), "utf8");
     const [, code = "", printed] = /```python\n(import io.*?)```\n```text\n(.*?)```/s.exec(page) ?? [];
     expect(await python(code.replaceAll("http://127.0.0.1:8080", service.url))).toBe(printed);
   });

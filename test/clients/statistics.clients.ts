@@ -24,7 +24,7 @@ const numbers = (text: string): number[] => (text.match(/-?\d+(\.\d+)?(e-?\d+)?/
 
 describe.skipIf(reason !== null)("statistics", () => {
   it("of the channel are those of its page", () => {
-    const page = "docs/demonstration-channel.md";
+    const page = "docs/demonstration-data.md";
     const printed = compute("tools/channel/statistics.py", "data/turbulent-channel/turbulent-channel.h5");
     const [head = "", ...rows] = printed.slice(printed.indexOf("     y+")).trim().split("\n");
     expect(head.trim().split(/\s{2,}/)).toEqual(["y+", "U", "U 178", "u_rms", "v_rms", "w_rms", "-uv", "p_rms"]);
@@ -51,7 +51,7 @@ describe.skipIf(reason !== null)("statistics", () => {
   });
 
   it("of isotropic64 are those of its page", () => {
-    const page = "docs/demonstration-isotropic64.md";
+    const page = "docs/demonstration-data.md";
     const printed = compute("tools/generate/statistics.py", "data/isotropic64/isotropic64.h5");
     for (const [row, name] of [
       ["Taylor-scale", "Taylor-scale Reynolds number"],

@@ -1,4 +1,4 @@
-/** docs/operations.md and docs/later-operations.md cover the table of operations. */
+/** docs/operations.md covers the table of operations. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DERIVATIVES, INTERPOLATIONS, LATER_OPERATIONS, OPERATIONS } from "../../src/shared/operations.js";
@@ -10,6 +10,9 @@ function sectionsOf(document: string): ReadonlyMap<string, string> {
   const sections = textOf(document).split(/^## /m).slice(1);
   return new Map(sections.map((section) => [section.slice(0, section.indexOf("\n")), section]));
 }
+
+/** The section of definitions, without calls. */
+const SHARED = "Common definitions";
 
 /** The operations that a section calls with an answer. */
 function callsIn(section = ""): readonly (string | undefined)[] {
@@ -45,26 +48,19 @@ describe("docs/operations.md", () => {
     expect(names(flagged)).toEqual(unfinished);
   });
 
-  it("has one section for every operation and a shared one", () => {
-    expect([...sections.keys()].sort()).toEqual(["Common definitions", ...OPERATIONS.map(({ name }) => name)].sort());
+  it("describes every operation of both dialects", () => {
+    const described = new Set(
+      [...sections].flatMap(([heading, section]) => (heading === SHARED ? [] : names(section))),
+    );
+    expect([...OPERATIONS, ...LATER_OPERATIONS].filter(({ name }) => !described.has(name))).toEqual([]);
   });
 
-  it.each(OPERATIONS.map(({ name }) => name))("%s has one call of that operation with an answer", (name) => {
-    expect(callsIn(sections.get(name))).toEqual([name]);
-  });
-});
-
-describe("docs/later-operations.md", () => {
-  const sections = sectionsOf("later-operations.md");
-
-  it("names every operation in the heading of one section", () => {
-    const named = [...sections.keys()].flatMap((heading) => heading.split(", "));
-    expect(named.sort()).toEqual(LATER_OPERATIONS.map(({ name }) => name).sort());
-  });
-
-  it.each([...sections])("%s: one call of one of them with an answer", (heading, section) => {
-    const calls = callsIn(section);
-    expect(calls).toHaveLength(1);
-    expect(heading.split(", ")).toContain(calls[0]);
-  });
+  it.each([...sections].filter(([heading]) => heading !== SHARED))(
+    "%s: calls with answers of what it describes",
+    (_, section) => {
+      const calls = callsIn(section);
+      expect(calls.length).toBeGreaterThan(0);
+      for (const call of calls) expect(names(section)).toContain(call);
+    },
+  );
 });

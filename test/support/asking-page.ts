@@ -42,21 +42,66 @@ function curlOf(call: CallName): string {
 
 const HEAD = `# Asking
 
-A question is one sentence: of this dataset, what, where, when, how, and in which form. \`GET\` and \`POST
-/api/datasets/NAME/CALL\` take the same members, in the query string or as JSON, and a member means the same as text and as
-JSON. \`POST /api/ask\` takes a whole question, \`{"dataset": …, "call": …}\` with the members, or a list of at most 64, which
-answers a list of answers and problems.
+A question is one sentence: of this dataset, *what*, *where*, *when*, *how*, and in which form. [How do I …](questions.md) has questions
+in curl, on the command line and in Python; this page lists every call and member. It is generated from the table of calls, \`src/shared/calls.ts\`.
 
-An answer has \`dataset\`, \`version\`, \`manifest\` and \`question\`: the question complete, every default made explicit. Sent to
-\`/api/ask\` it gives the same bytes for the same version and manifest. Rows are \`columns\` and \`rows\`; grids are \`dims\`,
-\`coords\`, \`units\` and \`data\`; tables are described in [analysis.md](analysis.md). Numbers that are not finite are null. With a
-filter, \`filter\` has its \`widths\` along x, y and z as it acts: a tophat has a whole number of nodes.
-A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, where a name was
-near, \`nearest\`.
+\`GET\` and \`POST /api/datasets/NAME/CALL\` take the same members, in the query string or as JSON; each has one meaning, as text and as JSON.
+\`POST /api/ask\` takes a whole question, \`{"dataset": …, "call": …}\` with its members, or a list of at most 64, and answers a list of
+answers and problems. \`/api/docs\` of a running service describes all of them, and \`/api/openapi.json\` is the description for programs.
 
-In an address \`+ & # %\` are encoded: with curl use \`-G --data-urlencode\`. Objects are JSON or leaves with dots,
-\`points.random=1000\`. Points may be a body: CSV with a header of names, npy of shape (n, 3), or octets of float32; the other
-members are in the query string then.
+- In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
+- Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
+- A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, if a known name is similar, \`nearest\`.
 
-This page is generated from the table of calls, \`src/shared/calls.ts\`.
+## Answers
+
+\`\`\`json
+{"dataset":"isotropic32","version":…,"manifest":…,"question":{"dataset":"isotropic32","call":"values","what":["u"],"points":[[1,2,3]],"time":0.5,"method":"Lag8",…},
+ "columns":[{"name":"x"},{"name":"y"},{"name":"z"},{"name":"u.x"},{"name":"u.y"},{"name":"u.z"}],"rows":[[1,2,3,-0.13712144,0.04219034,0.26850626]]}
+\`\`\`
+
+- \`question\` is the whole question with all defaults. Sent to \`/api/ask\`, it gives the same bytes for the same \`version\` and \`manifest\`, the digest of the data.
+- Rows are \`columns\` and \`rows\`; grids \`dims\`, \`coords\`, \`units\` and \`data\`; [analysis.md](analysis.md) describes tables. Numbers that are not
+  finite are null.
+- With a filter, \`filter\` states its kind and its \`widths\` along x, y and z as it acts: a tophat has a whole number of nodes.
+
+\`format\`, or the header \`Accept\`, chooses the form:
+
+| \`format\` | Of | Opened by |
+|---|---|---|
+| \`json\`, \`csv\` | every call | |
+| \`npy\`, \`npz\` | every call; \`npy\` holds one quantity | \`numpy.load\` |
+| \`nc\` | every call | \`xarray.open_dataset\`, ParaView: NetCDF-4 with CF coordinates |
+| \`parquet\` | rows and tables | \`pandas.read_parquet\`, DuckDB |
+| \`h5\`, \`zarr\`, \`f32\` | rows and grids; \`h5\` of \`nodes\` has the layout of JHTDB cutouts | h5py, zarr, \`numpy.frombuffer\` |
+| \`png\`, \`xmf\` | planes; \`nodes\` | ParaView opens \`xmf\` beside its \`h5\` |
+
+In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
+
+\`\`\`python
+import io
+from urllib.request import urlopen
+
+import numpy as np
+import xarray as xr
+
+PLANE = "http://127.0.0.1:8080/api/datasets/isotropic32/grid?what=wz%3Domega.z&time=0.5&z=1&samples=32&format="
+ask = lambda form: io.BytesIO(urlopen(PLANE + form).read())
+print(np.load(ask("npy")).shape, sorted(np.load(ask("npz"))))
+print(xr.open_dataset(ask("nc"), engine="h5netcdf").wz.interp(x=2, y=3).item())
+\`\`\`
+\`\`\`text
+(32, 32) ['fieldprobe_dataset', 'fieldprobe_manifest', 'fieldprobe_question', 'fieldprobe_version', 't', 'wz', 'x', 'y', 'z']
+-0.8045267386745559
+\`\`\`
+
+## Regions
+
+\`x\`, \`y\` and \`z\` state the part along an axis in lengths: a number, or \`first:last\`, both ends in it. \`i\`, \`j\` and \`k\` state it in nodes, counted from 0: a
+number, or \`first:end:stride\`, the end not in it. A number drops the dimension.
+
+- On a periodic axis, a part may begin anywhere and continue across the seam, for at most one period; coordinates and numbers of nodes continue to
+  grow beyond the seam. On other axes, a part must lie between the end nodes.
+- Calls at nodes take the nodes in a part by lengths. \`grid\` and \`flow_map\` put \`samples\` in the middle of equal intervals of a part, or over a
+  whole axis from its first node on. Particles and random points lie anywhere in the box.
 `;

@@ -1,4 +1,4 @@
-/** The shipped channel obeys the laws of its flow, judged from its stored integers (docs/demonstration-channel.md). */
+/** The shipped channel obeys the laws of its flow, judged from its stored integers (docs/demonstration-data.md). */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
