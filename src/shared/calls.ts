@@ -64,14 +64,14 @@ const nodes = (axis: string): CallMember => ({
 export const MEMBERS = {
   what: {
     type: "what",
-    about: "Quantities: names, expressions, name = expression; a list, or one text split at commas outside brackets.",
+    about: "Quantities: names, expressions, or name = expression; a list, or one text with commas.",
     usual: "u, or the first field",
     example: "u, norm(omega)",
   },
   points: {
     type: "points",
     about:
-      "Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which belong together.",
+      "Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in the box x, y, z. Rows may be pairs or tetrads too, two or four in succession.",
     leaves: ["input", "random", "pairs", "tetrads", "distance", "seed"],
     example: "1,2,3;4,5,6",
   },
@@ -102,7 +102,7 @@ export const MEMBERS = {
   },
   method: {
     type: "choice",
-    about: "Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.",
+    about: "Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8.",
     usual: "Lag8",
     example: "Lag6",
   },
@@ -122,7 +122,7 @@ export const MEMBERS = {
   filter: {
     type: "filter",
     about:
-      "KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube about a point: it gives filter(e) and tau their meaning.",
+      "The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or box, the mean over a cube about a point.",
     example: "gaussian:0.8",
   },
   level: {
@@ -142,14 +142,14 @@ export const MEMBERS = {
   step: {
     type: "number",
     least: 0,
-    about: "Length of a step in time, above 0; with dopri5, of the recorded intervals.",
+    about: "Time step, above 0; with dopri5, the interval between records.",
     usual: "the step of the simulation, else a tenth of the stored interval",
     example: "0.02",
   },
   tolerance: {
     type: "number",
     least: 0,
-    about: "With dopri5: the error of a path, as a distance.",
+    about: "Error of a path with dopri5, as a distance.",
     usual: "1e-6 of the smallest spacing",
     example: "1e-6",
   },
@@ -163,21 +163,22 @@ export const MEMBERS = {
   drag: {
     type: "number",
     least: 0,
-    about: "Response time of inertial particles with Stokes drag, by heun and forward; points may have vx, vy, vz.",
+    about:
+      "Response time of inertial particles with Stokes drag, with heun, forward in time; points may have vx, vy, vz.",
     usual: "particles of the flow",
     example: "0.1",
   },
   frozen: {
     type: "boolean",
-    about: "Follow the velocity as it is at the start of the interval, which may end at any time: streamlines.",
+    about: "Streamlines: particles follow the velocity at the start of the interval, which may end at any time.",
     usual: "false",
     example: "true",
   },
-  last: { type: "boolean", about: "Record the end only.", usual: "false", example: "true" },
+  last: { type: "boolean", about: "Record only the end.", usual: "false", example: "true" },
   open_faces: {
     type: "choice",
     choices: ["stop", "fail"],
-    about: "What happens to particles that leave through open faces.",
+    about: "Particles that leave through open faces stop, or fail the question.",
     usual: "stop",
     example: "fail",
   },
@@ -187,7 +188,7 @@ export const MEMBERS = {
       "A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region; in statistics, what does not hold is left out and counted.",
     example: "norm(omega) > 2*rms(norm(omega))",
   },
-  limit: { type: "integer", least: 1, most: 1000, about: "Most rows.", usual: "1000", example: "10" },
+  limit: { type: "integer", least: 1, most: 1000, about: "Largest number of rows.", usual: "1000", example: "10" },
   reduce: {
     type: "reductions",
     about:
@@ -198,7 +199,7 @@ export const MEMBERS = {
   over: {
     type: "choices",
     choices: DIRECTIONS,
-    about: "Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e) too.",
+    about: "Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along the others.",
     usual: "all; of means in nodes, find and structures x,y,z",
     example: "x,z,t",
   },
@@ -211,7 +212,7 @@ export const MEMBERS = {
   weights: {
     type: "choice",
     choices: ["volume", "nodes"],
-    about: "What a node weighs: the volume of its cell, or 1.",
+    about: "Weight of a node: the volume of its cell, or 1.",
     usual: "volume",
     example: "nodes",
   },
@@ -227,13 +228,13 @@ export const MEMBERS = {
     type: "choice",
     choices: ["x:mirror", "y:mirror", "z:mirror", "x:rotation", "y:rotation", "z:rotation"],
     about:
-      "An axis whose halves are averaged, by a mirror in its middle or by a rotation by 180 degrees about z (about y, of z): signs follow from those of the components.",
+      "Average the two halves of an axis, by a mirror in its middle or a rotation by 180 degrees about z (for z, about y), with the signs of the components.",
     usual: "no folding",
     example: "y:mirror",
   },
   odd: {
     type: "texts",
-    about: "Fields that change their sign besides, in fold.",
+    about: "Further fields that change their sign in fold.",
     usual: "none",
     example: "temperature",
   },
@@ -297,7 +298,7 @@ export const MEMBERS = {
   origins: {
     type: "choice",
     choices: ["start", "all"],
-    about: "Times t0 of increments: the start, or every record.",
+    about: "Start times t0 of increments: the start, or every record.",
     usual: "start",
     example: "all",
   },
@@ -305,34 +306,40 @@ export const MEMBERS = {
     type: "integer",
     least: 1,
     most: 65_536,
-    about: "Bins of the histograms of increments, in range.",
+    about: "Bins of histograms of increments over range.",
     usual: "no histograms",
     example: "50",
   },
   separations: {
     type: "separations",
-    about: "Nodes as a list, or {lengths, pairs, seed} with pairs at random points.",
+    about: "Separations as a list of nodes, or {lengths, pairs, seed} between random points.",
     leaves: ["lengths", "pairs", "seed"],
     example: "1,2,4,8",
   },
   connectivity: {
     type: "choice",
     choices: ["6", "18", "26"],
-    about: "Neighbours of a node: those that share a face, an edge or a corner.",
+    about: "Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner.",
     usual: "26",
     example: "6",
   },
-  least: { type: "integer", least: 1, about: "Fewest nodes of a structure that is listed.", usual: "1", example: "10" },
+  least: {
+    type: "integer",
+    least: 1,
+    about: "Smallest number of nodes of a listed structure.",
+    usual: "1",
+    example: "10",
+  },
   labels: {
     type: "boolean",
-    about: "The place in the list of the structure of each node too, or 0; files have the labels only.",
+    about: "Also answer for each node the number of its structure in the list, or 0; files have only these labels.",
     usual: "false",
     example: "true",
   },
   remove: {
     type: "choice",
     choices: ["mean", "frame", "none"],
-    about: "What is subtracted before correlations are formed: the mean, that of each frame, or nothing.",
+    about: "Subtract the mean, the mean of each frame, or nothing.",
     usual: "mean; of shells, planes and lines of periodic boxes none",
     example: "none",
   },
@@ -358,41 +365,41 @@ export const MEMBERS = {
   at: {
     type: "condition",
     about:
-      "The node of the first of a pair along an axis that is not in over: the other one goes through all places, <conj(A(y0)) B(y)>.",
+      "The place of the first quantity of a pair along an axis that is not in over; the second takes all places: <conj(A(y0)) B(y)>.",
     example: "y:0.1",
   },
   normalise: {
     type: "choice",
     choices: ["density", "premultiplied", "wavelength"],
-    about: "Of lines, modes and frequencies: E/dk, k E/dk, or wavelengths beside wavenumbers.",
+    about: "Of lines, modes and frequencies: density E/dk, premultiplied k E/dk, or also wavelengths.",
     usual: "sums of modes",
     example: "density",
   },
   segment: {
     type: "integer",
     least: 2,
-    about: "Times of a segment, of whose spectra of frequencies the mean is taken (Welch).",
+    about: "Times of a segment of frequency spectra, which are averaged over segments (Welch).",
     usual: "all times",
     example: "8",
   },
   overlap: {
     type: "integer",
     least: 0,
-    about: "Times that a segment shares with the one before it.",
+    about: "Times that two successive segments share.",
     usual: "half of a segment",
     example: "4",
   },
   window: {
     type: "choice",
     choices: ["hann", "none"],
-    about: "What the times of a segment are multiplied by: (1 - cos(2 pi j/n))/2, or 1.",
+    about: "Window of a segment: (1 - cos(2 pi j/n))/2, or 1.",
     usual: "hann",
     example: "none",
   },
   detrend: {
     type: "choice",
     choices: ["constant", "linear", "none"],
-    about: "What is subtracted from each segment: its mean, its line of least squares, or nothing.",
+    about: "Subtract from each segment its mean, its least-squares line, or nothing.",
     usual: "constant",
     example: "linear",
   },
@@ -405,18 +412,18 @@ export const MEMBERS = {
   },
   range: {
     type: "pair",
-    about: "Values of the first and the last colour; of dispersion, of the first and the last edge of bins.",
+    about: "Values of the first and the last colour; in dispersion, the first and the last edge of bins.",
     usual: "those of the plane",
     example: "-1,1",
   },
   scale: {
     type: "scale",
-    about: "How values become colours: linear, log, or symlog:C with linear part C.",
+    about: "Scale of colours: linear, log, or symlog:C, linear up to C.",
     usual: "linear",
     example: "log",
   },
-  format: { type: "choice", about: "The form of the answer; stronger than Accept.", usual: "json", example: "csv" },
-  job: { type: "boolean", about: "Answer later, as a job; POST only.", usual: "false", example: "true" },
+  format: { type: "choice", about: "Form of the answer, before Accept.", usual: "json", example: "csv" },
+  job: { type: "boolean", about: "Run the question as a job; POST only.", usual: "false", example: "true" },
 } as const satisfies Readonly<Record<string, CallMember>>;
 export type MemberName = keyof typeof MEMBERS;
 
@@ -475,7 +482,7 @@ export const CALLS = {
     example: { what: "u, norm(omega)", points: "1,2,3;4,5,6", time: "0.5" },
   },
   grid: {
-    summary: "Samples on a volume, a plane or a line",
+    summary: "Samples in a volume, on a plane or on a line",
     about: "A plane if one of x, y, z is a number, a line if two are, else a volume.",
     kind: "grid",
     members: [

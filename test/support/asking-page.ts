@@ -3,6 +3,12 @@ import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf }
 
 const DATASET = "isotropic32";
 
+/** Members that differ only by their axis. */
+const ALIKE: readonly (readonly MemberName[])[] = [
+  ["x", "y", "z"],
+  ["i", "j", "k"],
+];
+
 /** A cell of a table of Markdown. */
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
@@ -12,9 +18,14 @@ export function referenceText(): string {
     (name) =>
       `| [\`${name}\`](#${name}) | ${cell(callOf(name).summary)} | ${callOf(name).kind} | ${callOf(name).forms.join(" ")} |`,
   );
-  const members = (Object.keys(MEMBERS) as MemberName[]).map((name) => {
-    const { about, usual = "", example } = memberOf(name);
-    return `| \`${name}\` | ${cell(about)} | ${cell(usual)} | \`${cell(example)}\` |`;
+  const members = (Object.keys(MEMBERS) as MemberName[]).flatMap((name) => {
+    if (ALIKE.some(([, ...others]) => others.includes(name))) return [];
+    const names = ALIKE.find(([first]) => first === name) ?? [name];
+    const { about, usual = "", example, choices = [] } = memberOf(name);
+    const isListed = choices.every((one) => about.includes(one));
+    const list = isListed ? "" : ` (${choices.map((one) => `\`${one}\``).join(", ")})`;
+    const text = names.length > 1 ? about.replace("long x", "long an axis") : about;
+    return `| ${names.map((one) => `\`${one}\``).join(", ")} | ${cell(text)}${list} | ${cell(usual)} | \`${cell(example)}\` |`;
   });
   const sections = CALL_NAMES.map((name) => {
     const { about, members: own, needs, usual = {} } = callOf(name);

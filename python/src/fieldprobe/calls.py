@@ -57,12 +57,11 @@ class Calls(Asking):
         operations.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
-            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
-                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
-                belong together. Needed.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
+            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
+                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
+                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -76,13 +75,13 @@ class Calls(Asking):
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             time_method: Interpolation in time. Default: PCHIP.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -123,13 +122,13 @@ class Calls(Asking):
         level: Any = None,
         units: Optional[str] = None,
     ) -> Grid:
-        """Samples on a volume, a plane or a line.
+        """Samples in a volume, on a plane or on a line.
 
         A plane if one of x, y, z is a number, a line if two are, else a volume.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -146,13 +145,13 @@ class Calls(Asking):
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             time_method: Interpolation in time. Default: PCHIP.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -193,8 +192,8 @@ class Calls(Asking):
         describes it for ParaView.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -210,10 +209,10 @@ class Calls(Asking):
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -258,11 +257,11 @@ class Calls(Asking):
         nodes. total says how many there are.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: none: in the order of nodes.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: none: in the order of nodes.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted.
-            limit: Most rows. Default: 1000.
+            limit: Largest number of rows. Default: 1000.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -278,10 +277,10 @@ class Calls(Asking):
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -329,12 +328,11 @@ class Calls(Asking):
         Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: none.
-            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
-                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
-                belong together. Needed.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: none.
+            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
+                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
+                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -349,19 +347,19 @@ class Calls(Asking):
                 Default: the only one that is stored. Needed.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             integrator: Scheme that moves particles. Default: rk4.
-            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
-                of the simulation, else a tenth of the stored interval.
-            tolerance: With dopri5: the error of a path, as a distance. Default: 1e-6 of the smallest spacing.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
+                simulation, else a tenth of the stored interval.
+            tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
             every: Steps from one record to the next. Default: 1.
-            open_faces: What happens to particles that leave through open faces. Default: stop.
-            drag: Response time of inertial particles with Stokes drag, by heun and forward; points may have
-                vx, vy, vz. Default: particles of the flow.
-            frozen: Follow the velocity as it is at the start of the interval, which may end at any time:
-                streamlines. Default: false.
-            last: Record the end only. Default: false.
+            open_faces: Particles that leave through open faces stop, or fail the question. Default: stop.
+            drag: Response time of inertial particles with Stokes drag, with heun, forward in time; points may
+                have vx, vy, vz. Default: particles of the flow.
+            frozen: Streamlines: particles follow the velocity at the start of the interval, which may end at
+                any time. Default: false.
+            last: Record only the end. Default: false.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -401,8 +399,8 @@ class Calls(Asking):
         gradient follows the variational equation along each path.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: map, gradient, ftle.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: map, gradient, ftle.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -418,13 +416,13 @@ class Calls(Asking):
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored. Needed.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             integrator: Scheme that moves particles. Default: rk4.
-            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
-                of the simulation, else a tenth of the stored interval.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
+                simulation, else a tenth of the stored interval.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
 
@@ -467,10 +465,9 @@ class Calls(Asking):
         sent.
 
         Args:
-            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
-                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
-                belong together. Needed.
+            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
+                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
+                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -483,21 +480,21 @@ class Calls(Asking):
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored. Needed.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             integrator: Scheme that moves particles. Default: rk4.
-            step: Length of a step in time, above 0; with dopri5, of the recorded intervals. Default: the step
-                of the simulation, else a tenth of the stored interval.
-            tolerance: With dopri5: the error of a path, as a distance. Default: 1e-6 of the smallest spacing.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
+                simulation, else a tenth of the stored interval.
+            tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
             every: Steps from one record to the next. Default: 1.
-            open_faces: What happens to particles that leave through open faces. Default: stop.
+            open_faces: Particles that leave through open faces stop, or fail the question. Default: stop.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
-            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
-                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
+                and lines of periodic boxes none.
             increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are
                 of absolute values. Default: none.
-            origins: Times t0 of increments: the start, or every record. Default: start.
-            bins: Bins of the histograms of increments, in range. Default: no histograms.
+            origins: Start times t0 of increments: the start, or every record. Default: start.
+            bins: Bins of histograms of increments over range. Default: no histograms.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
 
@@ -543,12 +540,11 @@ class Calls(Asking):
         Over nodes of a region, or over points. One pass gives all reductions.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field; with reduce none.
-            points: Rows of x, y, z (with time=each a time behind); text 1,2,3;4,5,6; a body of CSV, npy or
-                octets; or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance,
-                seed}, with x, y, z as their box; pairs and tetrads may be rows too, two or four of which
-                belong together.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field; with reduce none.
+            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
+                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
+                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -562,12 +558,12 @@ class Calls(Asking):
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted.
             reduce: Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]},
@@ -575,16 +571,16 @@ class Calls(Asking):
                 q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …} (on one
                 condition or [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r},
                 budget:k and budget:uv (any Reynolds stress). Default: the moments of each of what.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             by: Stored times of a block: moments, covariances and conditional means over t get standard
                 errors, of the series of blocks. Default: no standard errors.
-            fold: An axis whose halves are averaged, by a mirror in its middle or by a rotation by 180 degrees
-                about z (about y, of z): signs follow from those of the components. Default: no folding.
-            odd: Fields that change their sign besides, in fold. Default: none.
+            fold: Average the two halves of an axis, by a mirror in its middle or a rotation by 180 degrees
+                about z (for z, about y), with the signs of the components. Default: no folding.
+            odd: Further fields that change their sign in fold. Default: none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -632,21 +628,21 @@ class Calls(Asking):
         over segments in time.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
@@ -656,18 +652,18 @@ class Calls(Asking):
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
-            at: The node of the first of a pair along an axis that is not in over: the other one goes through
-                all places, <conj(A(y0)) B(y)>.
-            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
-                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
-            normalise: Of lines, modes and frequencies: E/dk, k E/dk, or wavelengths beside wavenumbers.
-                Default: sums of modes.
-            segment: Times of a segment, of whose spectra of frequencies the mean is taken (Welch). Default:
-                all times.
-            overlap: Times that a segment shares with the one before it. Default: half of a segment.
-            window: What the times of a segment are multiplied by: (1 - cos(2 pi j/n))/2, or 1. Default: hann.
-            detrend: What is subtracted from each segment: its mean, its line of least squares, or nothing.
-                Default: constant.
+            at: The place of the first quantity of a pair along an axis that is not in over; the second takes
+                all places: <conj(A(y0)) B(y)>.
+            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
+                and lines of periodic boxes none.
+            normalise: Of lines, modes and frequencies: density E/dk, premultiplied k E/dk, or also
+                wavelengths. Default: sums of modes.
+            segment: Times of a segment of frequency spectra, which are averaged over segments (Welch).
+                Default: all times.
+            overlap: Times that two successive segments share. Default: half of a segment.
+            window: Window of a segment: (1 - cos(2 pi j/n))/2, or 1. Default: hann.
+            detrend: Subtract from each segment its mean, its least-squares line, or nothing. Default:
+                constant.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -707,29 +703,29 @@ class Calls(Asking):
         directions that are not averaged over; rho is R over the two root mean squares.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
                 structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
                 structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
-            at: The node of the first of a pair along an axis that is not in over: the other one goes through
-                all places, <conj(A(y0)) B(y)>.
-            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
-                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            at: The place of the first quantity of a pair along an axis that is not in over; the second takes
+                all places: <conj(A(y0)) B(y)>.
+            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
+                and lines of periodic boxes none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -775,8 +771,8 @@ class Calls(Asking):
         it goes on, beyond open ends values are missing. Along stretched axes places stay.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -792,8 +788,8 @@ class Calls(Asking):
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted. Needed.
             lag: Nodes on each side of an event: one number, or those along x, y and z. Default: 4; along
@@ -801,13 +797,13 @@ class Calls(Asking):
             orient: Turns offsets, vectors and tensors into the axes of the strain (of falling eigenvalues) or
                 of the vorticity (z) at each event; values are interpolated by method. Default: the axes of
                 the grid.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -853,8 +849,8 @@ class Calls(Asking):
         Exact means over all pairs of nodes along axes, or over pairs at random points.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: u, or the first field.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -868,13 +864,13 @@ class Calls(Asking):
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8; any case.
-                Default: Lag8.
+            method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
+                Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
@@ -884,10 +880,10 @@ class Calls(Asking):
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             absolute: Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a
                 vector, with its local slope against <|d|^3>. Default: none.
-            separations: Nodes as a list, or {lengths, pairs, seed} with pairs at random points. Default: 1,
-                2, 4, … up to half the nodes.
-            remove: What is subtracted before correlations are formed: the mean, that of each frame, or
-                nothing. Default: mean; of shells, planes and lines of periodic boxes none.
+            separations: Separations as a list of nodes, or {lengths, pairs, seed} between random points.
+                Default: 1, 2, 4, … up to half the nodes.
+            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
+                and lines of periodic boxes none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
@@ -933,8 +929,8 @@ class Calls(Asking):
         integral, mean and extremes of what.
 
         Args:
-            what: Quantities: names, expressions, name = expression; a list, or one text split at commas
-                outside brackets. Default: none.
+            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
+                Default: none.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -950,19 +946,20 @@ class Calls(Asking):
             frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: KIND:WIDTH with gaussian, sharp or tophat of whole frames, or box, the mean over a cube
-                about a point: it gives filter(e) and tau their meaning.
+            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
+                box, the mean over a cube about a point.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted. Needed.
-            connectivity: Neighbours of a node: those that share a face, an edge or a corner. Default: 26.
-            least: Fewest nodes of a structure that is listed. Default: 1.
-            labels: The place in the list of the structure of each node too, or 0; files have the labels only.
-                Default: false.
-            over: Directions that are averaged over; those left give places. Of mean(e), rms(e) and fluc(e)
-                too. Default: all; of means in nodes, find and structures x,y,z.
+            connectivity: Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner. Default:
+                26.
+            least: Smallest number of nodes of a listed structure. Default: 1.
+            labels: Also answer for each node the number of its structure in the list, or 0; files have only
+                these labels. Default: false.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
+                the others. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: What a node weighs: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
