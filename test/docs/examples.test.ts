@@ -2,18 +2,15 @@
  * Every example call of the documents gives the answer it shows; `vitest --update` runs them and rewrites the answers.
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
-import { writeCube } from "../../tools/generate/cube.js";
 import { shellWords, withAnswers } from "../support/examples.js";
-import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const DOCUMENTS = [
   ["README.md", 2],
-  ["docs/operations.md", 18],
+  ["docs/operations.md", 13],
   ["docs/client.md", 3],
   ["docs/clients.md", 2],
   ["docs/tracking.md", 6],
@@ -38,13 +35,7 @@ describe("shell words", () => {
 describe("examples", () => {
   let service: RunningService;
   beforeAll(async () => {
-    // The analytic cubes that the documents say how to make.
-    const folder = scratchFolder();
-    for (const kind of ["mhd", "mixing"] as const) {
-      const cube = { kind, nodes: [32, 32, 32], steps: 1, chunk: null, filter: "none", seed: 0 } as const;
-      await writeCube({ ...cube, name: `${kind}32`, folder: join(folder, kind) }, () => undefined);
-    }
-    service = await serveTestData([folder]);
+    service = await serveTestData();
   });
   afterAll(() => service?.close());
 
