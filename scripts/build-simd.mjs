@@ -30,6 +30,12 @@ const MODULES = [
     flags: SHARED,
   },
   {
+    sources: "src/storage/levels/assembly",
+    imports: [],
+    target: "dist/storage/levels/levels.wasm",
+    flags: ["--enable", "simd"],
+  },
+  {
     sources: "src/text/assembly",
     imports: ["src/text/text-layout.ts"],
     target: "dist/text/text.wasm",

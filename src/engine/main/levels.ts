@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
 import { statusOf } from "../../storage/dataset/files.js";
+import type { Widths } from "../../storage/levels/level-axes.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,
@@ -11,7 +12,6 @@ import {
   levelQuantity,
   openLevels,
   readHistograms,
-  type Widths,
 } from "../../storage/levels/level-store.js";
 import { LevelWriter } from "../../storage/levels/level-writer.js";
 import type { AskedLevels, Engine, LevelWeights, MakeControl } from "../contract/query.js";

@@ -1,6 +1,9 @@
 /** Axes of levels: cube j of level k holds the nodes 2^k j to min(2^k (j + 1), N) - 1 of an axis. */
 import type { Axis, Triple } from "../dataset/dataset.js";
 
+/** Weights of the nodes along x, y, z. */
+export type Widths = readonly [Float64Array, Float64Array, Float64Array];
+
 /** Cubes along the longest axis of the coarsest level. */
 const LEAST_CUBES = 8;
 

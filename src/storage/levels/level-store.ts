@@ -10,8 +10,9 @@ import { fileStamp, realPath, statusOf } from "../dataset/files.js";
 import { LEVELS_SUFFIX } from "../dataset/folder-names.js";
 import { withoutSum } from "../zarr/codecs.js";
 import { crc32c } from "../zarr/crc32c.js";
-import { coarsestLevel, levelAxis, nodesOf, shapeOf } from "./level-axes.js";
-import { BINS, chunkOf, EXTREMA_LEVEL, type Histogram, type LevelExtrema } from "./level-sums.js";
+import { BINS } from "./box-kernels.js";
+import { coarsestLevel, levelAxis, nodesOf, shapeOf, type Widths } from "./level-axes.js";
+import { chunkOf, EXTREMA_LEVEL, type Histogram, type LevelExtrema } from "./level-sums.js";
 
 /** A stored field, or an expression, that has levels of its own. */
 export interface LevelQuantity {
@@ -20,9 +21,6 @@ export interface LevelQuantity {
   readonly array: string;
   readonly components: 1 | 3;
 }
-
-/** Weights of the nodes along x, y, z. */
-export type Widths = readonly [Float64Array, Float64Array, Float64Array];
 
 /** The levels of a dataset. */
 export interface LevelSet {

@@ -10,18 +10,10 @@ import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../zar
 import { withoutSum } from "../zarr/codecs.js";
 import { crc32c } from "../zarr/crc32c.js";
 import { ShardCodec } from "../zarr/shard.js";
-import { coarsestLevel, levelAxis, nodesOf, shapeOf } from "./level-axes.js";
-import {
-  ATTRIBUTE,
-  type Claim,
-  claimIn,
-  extremaKey,
-  histogramsKey,
-  type LevelQuantity,
-  ROOT,
-  type Widths,
-} from "./level-store.js";
-import { BINS, boxesOf, chunkOf, FrameLevels, type LevelChunk, product } from "./level-sums.js";
+import { BINS } from "./box-kernels.js";
+import { coarsestLevel, levelAxis, nodesOf, shapeOf, type Widths } from "./level-axes.js";
+import { ATTRIBUTE, type Claim, claimIn, extremaKey, histogramsKey, type LevelQuantity, ROOT } from "./level-store.js";
+import { boxesOf, chunkOf, FrameLevels, type LevelChunk, product } from "./level-sums.js";
 
 /** Chunks of a shard along each axis. */
 const SHARD_CHUNKS = 4;
@@ -32,12 +24,6 @@ const shardOf = (size: Triple): Triple => {
   const chunk = chunkOf(size);
   return size.map((n, a) => Math.min(SHARD_CHUNKS, Math.ceil(n / chunk[a]))) as unknown as Triple;
 };
-
-/** A shard that is being made. */
-interface OpenShard {
-  readonly chunks: (Uint8Array | null)[];
-  left: number;
-}
 
 /** Writes levels of one dataset; no other process does until it is closed. */
 export class LevelWriter {
@@ -114,29 +100,26 @@ export class LevelWriter {
     ahead: number,
     progress: (fraction: number) => void,
   ): Promise<void> {
-    const { axes } = this.#dataset;
-    const nodes = nodesOf(this.#dataset);
-    const periodic = axes.map((axis) => axis.periodic);
-    const grid = { nodes, periodic, widths: this.#widths, levels: coarsestLevel(axes) };
-    const ended: LevelChunk[] = [];
-    const sums = new FrameLevels(grid, quantity.components, (chunk) => ended.push(chunk));
+    const sums = new FrameLevels(this.#dataset.axes, this.#widths, quantity.components);
     const codec = await ShardCodec.open({ compression: "none", chunksPerShard: SHARD_CHUNKS ** 3 });
-    const shards = new Map<string, OpenShard>();
     const written: string[] = [];
     const put = (key: string, bytes: Uint8Array): Promise<void> => {
       written.push(key);
       return this.#target.write(key, bytes);
     };
+    /** The shard of each level that gets chunks. */
+    const open: { readonly key: string; readonly chunks: (Uint8Array | null)[] }[] = [];
     const putEnded = async (): Promise<void> => {
-      for (const chunk of ended.splice(0)) {
-        const key = this.#addToShard(shards, quantity, frame, chunk, await codec.chunk(chunk.values));
-        const { chunks, left } = shards.get(key) as OpenShard;
-        if (left > 0) continue;
-        shards.delete(key);
-        await put(key, codec.shard(chunks));
+      for (const chunk of sums.ended.splice(0)) {
+        const { level, values } = chunk;
+        const { key, place, places } = this.#placeOf(quantity, frame, chunk);
+        if (open[level] !== undefined && open[level].key !== key)
+          await put(open[level].key, codec.shard(open[level].chunks));
+        if (open[level]?.key !== key) open[level] = { key, chunks: new Array<null>(places).fill(null) };
+        open[level].chunks[place] = await codec.chunk(values);
       }
     };
-    const boxes = [...boxesOf(nodes)];
+    const boxes = boxesOf(nodesOf(this.#dataset));
     const reading: Promise<Float32Array>[] = [];
     let next = 0;
     for (const [i, { first, count }] of boxes.entries()) {
@@ -151,12 +134,13 @@ export class LevelWriter {
     }
     const { extrema, histograms } = sums.finish();
     await putEnded();
-    await put(extremaKey(quantity, frame), this.#summed(extrema.values));
+    for (const { key, chunks } of open.flat()) await put(key, codec.shard(chunks));
+    await put(extremaKey(quantity, frame), await codec.chunk(extrema.values));
     // The histograms show that the frame is whole, after a loss of power too.
     await this.#target.settle(written);
     const all = new Float64Array(histograms.length * (2 + BINS));
     for (const [c, { edges, weights }] of histograms.entries()) all.set([...edges, ...weights], c * (2 + BINS));
-    await put(histogramsKey(quantity, frame), this.#summed(all));
+    await put(histogramsKey(quantity, frame), await codec.chunk(new Float32Array(all.buffer)));
   }
 
   /** Makes the store known, with quantities whose frames are all there and those that it has already. */
@@ -183,29 +167,13 @@ export class LevelWriter {
     await this.#target.write(ROOT, documentBytes(rootDocument({ title, [ATTRIBUTE]: claim }, documents)));
   }
 
-  /** Adds a chunk to its shard. @returns the key of the shard */
-  #addToShard(
-    shards: Map<string, OpenShard>,
-    { array, components }: LevelQuantity,
-    frame: number,
-    { level, at }: LevelChunk,
-    bytes: Uint8Array,
-  ): string {
-    const size = shapeOf(nodesOf(this.#dataset), level);
-    const chunk = chunkOf(size);
-    const per = shardOf(size);
+  /** The key of the shard of a chunk, the place of the chunk in it, and how many there are. */
+  #placeOf({ array, components }: LevelQuantity, frame: number, { level, at }: LevelChunk) {
+    const per = shardOf(shapeOf(nodesOf(this.#dataset), level));
     const shard = at.map((c, a) => Math.floor(c / per[a]));
     const key = `${level}/${array}/c/${[frame, ...shard.toReversed(), ...(components === 1 ? [] : [0])].join("/")}`;
-    const inside = size.map((n, a) => Math.min(per[a], Math.ceil(n / chunk[a]) - shard[a] * per[a]));
-    const made = shards.get(key) ?? {
-      chunks: new Array<Uint8Array | null>(product(per)).fill(null),
-      left: product(inside as unknown as Triple),
-    };
-    shards.set(key, made);
-    const [x, y, z] = at.map((c, a) => c % per[a]) as unknown as Triple;
-    made.chunks[(z * per[1] + y) * per[0] + x] = bytes;
-    made.left--;
-    return key;
+    const [x, y, z] = at.map((c, a) => c % per[a]);
+    return { key, place: (z * per[1] + y) * per[0] + x, places: product(per) };
   }
 
   #documentOf({ text, components }: LevelQuantity, level: number): object {
@@ -231,12 +199,5 @@ export class LevelWriter {
       dimensions: ["time", "z", "y", "x", ...tail.map(() => "component")],
       attributes: { what: text },
     });
-  }
-
-  #summed({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Uint8Array {
-    const out = new Uint8Array(byteLength + 4);
-    out.set(new Uint8Array(buffer, byteOffset, byteLength));
-    new DataView(out.buffer).setUint32(byteLength, this.#sumOf(out.subarray(0, byteLength)), true);
-    return out;
   }
 }

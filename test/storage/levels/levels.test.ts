@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { Axis, Dataset, Triple } from "../../../src/storage/dataset/dataset.js";
+import type { Widths } from "../../../src/storage/levels/level-axes.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,
@@ -17,7 +18,6 @@ import {
   openLevels,
   readExtrema,
   readHistograms,
-  type Widths,
 } from "../../../src/storage/levels/level-store.js";
 import { LevelWriter } from "../../../src/storage/levels/level-writer.js";
 import { readArray } from "../../support/read-zarr.js";

@@ -97,11 +97,9 @@ const hasField = (set: LevelSet | null, name: string): boolean =>
 export function requireLevel(set: LevelSet | null, { name }: Dataset, level: number): Dataset {
   const found = set?.datasets[level - 1];
   if (found !== undefined) return found;
-  const text =
-    set === null
-      ? `level: "${name}" has no levels; fieldprobe levels ${name} makes them.`
-      : `level: "${name}" has levels 0 to ${set.datasets.length}, not ${level}.`;
-  throw new RequestError("OutOfRange", text, { member: "level" });
+  const none = `no levels; fieldprobe levels ${name} makes them`;
+  const own = set === null ? none : `levels 0 to ${set.datasets.length}, not ${level}`;
+  throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
 /** What an answer says of its level. */
@@ -219,14 +217,9 @@ export async function fillLevel(
         for (const [f, frame] of frames.entries()) {
           const field = fields[q] ?? (Object.keys(dataset.fields)[0] as string);
           const nodes = { ...box, field, frame };
-          const more =
-            fields[q] === null ? { quantity: nodeQuantity(quantity.components, namesOf(asked, dataset)) } : {};
-          await addNodes(
-            life,
-            { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more },
-            weights[f] as number,
-            values,
-          );
+          const own = fields[q] === null ? nodeQuantity(quantity.components, namesOf(asked, dataset)) : null;
+          const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes } as const;
+          await addNodes(life, own === null ? query : { ...query, quantity: own }, weights[f] as number, values);
         }
         const out = into[q] as Float32Array;
         await life.slices.each((to - from) * ny, (first, last) => {

@@ -43,13 +43,8 @@ class LevelRuns {
     if (this.#runs.has(dataset.name))
       throw wrong("what", `levels of ${dataset.name} are being made; ask again when they are done`);
     const abort = new AbortController();
-    const control = {
-      signal: abort.signal,
-      background: true,
-      progress: (fraction: number) => {
-        run.fraction = fraction;
-      },
-    };
+    const progress = (fraction: number) => Object.assign(run, { fraction });
+    const control = { signal: abort.signal, background: true, progress };
     this.#problems.delete(dataset);
     const made = this.#service.engine.makeLevels(dataset, asked, control);
     const ended = made.then(() => undefined).finally(() => this.#runs.delete(dataset.name));

@@ -73,10 +73,8 @@ export async function skipOf(
     if ((await Promise.all(wholes)).includes(false)) continue;
     extrema = new Map();
     for (const one of used) extrema.set(one, (await service.engine.levelExtrema(set, one, frame)).values);
-    known.set(
-      frame,
-      Uint8Array.from({ length: all }, (_, cube) => (mayHold(cube) ? 1 : 0)),
-    );
+    const held = Uint8Array.from({ length: all }, (_, cube) => (mayHold(cube) ? 1 : 0));
+    known.set(frame, held);
   }
   const isEmpty: Skip["isEmpty"] = ({ frame, first, count, stride }) => {
     const held = known.get(frame);
