@@ -1,8 +1,8 @@
 /**
  * Weighs values by some of the 64 bits that order them, those behind given ones: with 16 bits four passes find a
- * quantile exactly, whatever the range of values.
+ * quantile exactly, whatever the range of values. Fewer do where the values that remain are few: they are listed.
  */
-import type { LeftOut } from "./moments.js";
+import { isKnown, type LeftOut } from "./moments.js";
 
 /** Digits that values begin with; the next one is counted. */
 export interface DigitsOptions {
@@ -11,76 +11,108 @@ export interface DigitsOptions {
   readonly bits: 8 | 16;
   /** Of each group, all of one length. */
   readonly prefixes: readonly (readonly (readonly number[])[])[];
+  /** How many values have these prefixes, if they are listed instead of their next digits; 0: digits are counted. */
+  readonly listed: number;
 }
 
-/** Of each prefix the next digits that there are, ascending, and the weights of their values. */
+/** The next digits that there are, or the values, ascending, with their counts and weights. */
+export interface DigitList {
+  readonly digits: Float64Array;
+  readonly counts: Float64Array;
+  readonly weights: Float64Array;
+}
+
+/** A list for each prefix. */
 export interface Digits extends LeftOut {
-  readonly lists: readonly { readonly digits: Uint16Array; readonly weights: Float64Array }[];
+  readonly lists: readonly DigitList[];
   /** Weight of all known values. */
   readonly weight: number;
 }
 
-/** Digit `place` of a number, the highest first: they ascend as numbers do. @param words its 16-bit words */
-function digitOf(words: Uint16Array, at: number, place: number, bits: 8 | 16): number {
-  const index = bits === 16 ? place : place >> 1;
-  const high = words[at + 3];
-  const word = words[at + 3 - index];
-  const whole = high >= 0x8000 ? ~word & 0xffff : index === 0 ? word ^ 0x8000 : word;
-  return bits === 16 ? whole : (place & 1) === 0 ? whole >> 8 : whole & 0xff;
+/** The bits of digits, the highest first. */
+function wordsOf(digits: readonly number[], bits: number): Int32Array {
+  const words = new Int32Array(2);
+  digits.forEach((digit, d) => {
+    words[d * bits < 32 ? 1 : 0] |= digit << (32 - bits - ((d * bits) % 32));
+  });
+  return words;
 }
 
 /** The number with some digits, of 64 bits together. */
 export function numberOf(digits: readonly number[]): number {
-  const whole = digits.length === 4 ? digits : [0, 2, 4, 6].map((i) => (digits[i] << 8) | digits[i + 1]);
-  const isNegative = whole[0] < 0x8000;
-  const words = whole.map((digit, place) => (isNegative ? ~digit & 0xffff : place === 0 ? digit ^ 0x8000 : digit));
-  return new Float64Array(Uint16Array.from(words.toReversed()).buffer)[0];
+  const [low, high] = wordsOf(digits, 64 / digits.length);
+  const flip = ~high >> 31;
+  return new Float64Array(Int32Array.of(low ^ flip, high ^ (flip | 0x80000000)).buffer)[0];
 }
 
 /** The digits of some values of a group. @param weights null if all weigh 1 */
 export function digitsOf(
-  { prefixes: ofGroups, bits }: DigitsOptions,
+  { prefixes: ofGroups, bits, listed }: DigitsOptions,
   values: Float64Array,
   weights: Float64Array | null,
   group: number,
 ): Digits {
-  const prefixes = ofGroups[group];
-  const words = new Uint16Array(values.slice().buffer);
-  const place = prefixes[0].length;
-  const found = prefixes.map(() => new Map<number, number>());
-  let [weight, missing, infinite] = [0, 0, 0];
+  const starts = ofGroups[group].map((digits) => wordsOf(digits, bits));
+  const place = bits * ofGroups[group][0].length;
+  const [lowMask, highMask] = wordsOf(new Array<number>(place / bits).fill(2 ** bits - 1), bits);
+  const size = listed > 0 ? 0 : 2 ** bits;
+  const tables = starts.map(() => {
+    const counts = new Float64Array(size);
+    return { counts, sums: weights === null ? counts : new Float64Array(size), nodes: [] as number[] };
+  });
+  const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  const leftOut = { missing: 0, infinite: 0 };
+  let weight = 0;
   for (let i = 0; i < values.length; i++) {
-    if (!Number.isFinite(values[i])) {
-      if (Number.isNaN(values[i])) missing++;
-      else infinite++;
+    if (0 * values[i] !== 0) {
+      isKnown([values], i, leftOut);
       continue;
     }
     const own = weights === null ? 1 : weights[i];
     weight += own;
-    for (let p = 0; p < prefixes.length; p++) {
-      let d = 0;
-      while (d < place && digitOf(words, 4 * i, d, bits) === prefixes[p][d]) d++;
-      if (d < place) continue;
-      const digit = digitOf(words, 4 * i, place, bits);
-      found[p].set(digit, (found[p].get(digit) ?? 0) + own);
+    const sign = words[2 * i + 1] >> 31;
+    const [low, high] = [words[2 * i] ^ sign, words[2 * i + 1] ^ (sign | 0x80000000)];
+    for (let p = 0; p < starts.length; p++) {
+      if ((((low & lowMask) ^ starts[p][0]) | ((high & highMask) ^ starts[p][1])) !== 0) continue;
+      const { counts, sums, nodes } = tables[p];
+      const digit = ((place < 32 ? high : low) << (place % 32)) >>> (32 - bits);
+      if (listed > 0) nodes.push(i);
+      else counts[digit]++;
+      if (listed === 0 && weights !== null) sums[digit] += own;
     }
   }
-  return { lists: found.map(listOf), weight, missing, infinite };
+  const lists = tables.map(({ counts, sums, nodes: used }) => {
+    used.sort((a, b) => values[a] - values[b]);
+    for (let digit = 0; digit < size; digit++) if (counts[digit] > 0) used.push(digit);
+    const listOf = (number: (one: number) => number) => Float64Array.from(used, number);
+    return listed > 0
+      ? { digits: listOf((i) => values[i]), counts: listOf(() => 1), weights: listOf((i) => weights?.[i] ?? 1) }
+      : { digits: listOf((d) => d), counts: listOf((d) => counts[d]), weights: listOf((d) => sums[d]) };
+  });
+  return { lists, weight, ...leftOut };
 }
 
-function listOf(found: ReadonlyMap<number, number>): Digits["lists"][number] {
-  const digits = Uint16Array.from(found.keys()).sort();
-  return { digits, weights: Float64Array.from(digits, (digit) => found.get(digit) as number) };
+/** Adds a list of later values. */
+function mergeLists(a: DigitList, b: DigitList): DigitList {
+  const size = a.digits.length + b.digits.length;
+  const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(size));
+  let to = 0;
+  for (let i = 0, j = 0; i < a.digits.length || j < b.digits.length; to++) {
+    digits[to] = Math.min(a.digits[i] ?? Infinity, b.digits[j] ?? Infinity);
+    if (a.digits[i] === digits[to]) {
+      counts[to] += a.counts[i];
+      weights[to] += a.weights[i++];
+    }
+    if (b.digits[j] === digits[to]) {
+      counts[to] += b.counts[j];
+      weights[to] += b.weights[j++];
+    }
+  }
+  return { digits: digits.slice(0, to), counts: counts.slice(0, to), weights: weights.slice(0, to) };
 }
 
 /** Adds the weights of later values. */
 export function mergeDigits(a: Digits, b: Digits): Digits {
-  const lists = a.lists.map((list, p) => {
-    const sums = new Map([...list.digits].map((digit, i) => [digit, list.weights[i]]));
-    b.lists[p].digits.forEach((digit, i) => {
-      sums.set(digit, (sums.get(digit) ?? 0) + b.lists[p].weights[i]);
-    });
-    return listOf(sums);
-  });
+  const lists = a.lists.map((list, p) => mergeLists(list, b.lists[p]));
   return { lists, weight: a.weight + b.weight, missing: a.missing + b.missing, infinite: a.infinite + b.infinite };
 }

@@ -53,7 +53,7 @@ export function numbersOf(reduction: AnyReduction): number {
     case "frequencies":
       return frequencySums(reduction);
     case "digits":
-      return (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits;
+      return 3 * Math.max(reduction.listed, (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits);
     case "increments":
       return reduction.separations.length * (10 + 10 * reduction.orders.length);
     default:

@@ -1,6 +1,6 @@
 /** Quantiles by ordered bits, and central moments beyond the fourth. */
 
-import { type Digits, numberOf } from "../../../analysis/digits.js";
+import { type DigitList, type Digits, numberOf } from "../../../analysis/digits.js";
 import { compileScalar } from "../../../analysis/expression.js";
 import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
@@ -15,6 +15,8 @@ type Row = Readonly<Record<string, unknown>>;
 const MOST_QUANTILES = 32;
 /** Quantiles of all places together beyond which digits have 8 bits. */
 const MOST_OF_16_BITS = 64;
+/** Values that are listed instead of counting their next digits, at most. */
+const MOST_LISTED = 2 ** 17;
 /** How far a weight may be below p W: rounding. */
 const ROUNDING = 1e-12;
 
@@ -72,23 +74,35 @@ async function quantilesOf(
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
   const bits = groups * at.length > MOST_OF_16_BITS ? 8 : 16;
-  const found = Array.from({ length: groups }, () => at.map((p) => ({ p, digits: [] as number[], below: 0 })));
-  for (let pass = 0; pass < 64 / bits; pass++) {
-    const keys = found.map((own) => [...new Set(own.map(({ digits }) => digits.join()))]);
-    const prefixes = keys.map((own) => own.map((key) => (key === "" ? [] : key.split(",").map(Number))));
-    const reductions = [{ kind: "digits", of: 0, bits, prefixes } as const];
+  const found = Array.from({ length: groups }, () =>
+    at.map((p) => ({ p, digits: [] as number[], below: 0, count: 0 })),
+  );
+  let [passes, listed] = [0, 0];
+  for (; listed === 0 && passes < 64 / bits; passes++) {
+    // Quantiles with the same digits so far have one list.
+    const keys = found.map((own) => [...new Map(own.map((one) => [one.digits.join(), one]))]);
+    const prefixes = keys.map((own) => own.map(([, { digits }]) => digits));
+    const left = keys.flat().reduce((sum, [, { count }]) => sum + count, 0);
+    listed = left <= MOST_LISTED ? left : 0;
+    const reductions = [{ kind: "digits", of: 0, bits, prefixes, listed } as const];
     const merged = await reduce(reductionOf({ ...places, base }, { columns: [text], reductions }), places);
     for (const [g, { lists, weight }] of (merged.states(0) as readonly Digits[]).entries())
       for (const one of weight > 0 ? (found[g] as (typeof found)[number]) : []) {
-        const { digits, weights } = lists[(keys[g] as string[]).indexOf(one.digits.join())] as Digits["lists"][number];
+        const list = (keys[g] as (typeof keys)[number]).findIndex(([key]) => key === one.digits.join());
+        const { digits, counts, weights } = lists[list] as DigitList;
         const aim = (one.p - ROUNDING) * weight;
         let d = 0;
         while (d < digits.length - 1 && one.below + (weights[d] as number) < aim) one.below += weights[d++] as number;
-        one.digits.push(digits[d] as number);
+        one.digits = [...(listed > 0 ? [] : one.digits), digits[d] as number];
+        one.count = counts[d] as number;
       }
   }
-  const values = found.map((own) => own.map(({ digits }) => (digits.length === 0 ? null : numberOf(digits))));
-  return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes: 64 / bits };
+  const values = found.map((own) =>
+    own.map(({ digits: [first = null, ...more] }) =>
+      more.length === 0 ? first : numberOf([first as number, ...more]),
+    ),
+  );
+  return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
 }
 
 /** Moments beyond the fourth become means of powers of fluctuations. @throws RequestError */
