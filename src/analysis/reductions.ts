@@ -226,7 +226,9 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   const { bins, range } = reduction;
   const all = [reduction.of, ...reduction.on].map((column) => sample.columns[column]);
   const [value, ...on] = all;
-  const lists = Array.from({ length: bins.reduce((product, n) => product * n, 1) }, (): number[] => []);
+  const places = new Int32Array(sample.count).fill(-1);
+  /** Where the values of a bin end, and the place of the next one. */
+  const ends = new Uint32Array(bins.reduce((product, n) => product * n, 1));
   const leftOut = { missing: 0, infinite: 0 };
   let outside = 0;
   for (let i = 0; i < sample.count; i++) {
@@ -236,16 +238,25 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
       const [[from, to], at] = [range[c], on[c][i]];
       bin = at < from || at > to ? -1 : bin * bins[c] + binOf(from, to, bins[c], at);
     }
+    places[i] = bin;
     if (bin < 0) outside++;
-    else lists[bin].push(i);
+    else ends[bin]++;
   }
-  const { weights } = sample;
-  const momentsIn = (list: readonly number[]): Moments =>
-    momentsOf(
-      Float64Array.from(list, (i) => value[i]),
-      weights && Float64Array.from(list, (i) => weights[i]),
-    );
-  return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, ...leftOut };
+  for (let bin = 1; bin < ends.length; bin++) ends[bin] += ends[bin - 1];
+  const next = ends.slice();
+  const sorted = new Float64Array(sample.count);
+  const weights = sample.weights === null ? null : new Float64Array(sample.count);
+  for (let i = sample.count - 1; i >= 0; i--) {
+    if (places[i] < 0) continue;
+    const to = --next[places[i]];
+    sorted[to] = value[i];
+    if (weights !== null && sample.weights !== null) weights[to] = sample.weights[i];
+  }
+  const momentsIn = (end: number, bin: number): Moments =>
+    next[bin] === end
+      ? NO_MOMENTS
+      : momentsOf(sorted.subarray(next[bin], end), weights?.subarray(next[bin], end) ?? null);
+  return { bins: Array.from(ends, momentsIn), outside, ...leftOut };
 }
 
 function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly number[] }, sample: Sample): Gathered {
