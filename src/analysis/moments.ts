@@ -55,47 +55,27 @@ const RUN = 128;
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
  */
 export function momentsOf(values: Float64Array, weights: Float64Array | null = null): Moments {
-  const first = (weights === null ? plainFirst(values) : null) ?? weightedFirst(values, weights);
-  const { count, infinite, weight, sum, min, max } = first;
+  const { count, infinite, weight, sum, min, max } = firstSums(values, weights);
   const missing = values.length - count - infinite;
   if (count === 0) return { ...NO_MOMENTS, missing, infinite };
   if (min === max) return { count, missing, infinite, weight, min, max, mean: min, m2: 0, m3: 0, m4: 0 };
   const estimate = sum / weight;
-  const plain = weights === null && count === values.length;
-  const sums = plain ? plainSums(values, estimate) : weightedSums(values, weights, estimate);
+  const sums = powerSums(values, weights, estimate);
   return { count, missing, infinite, weight, min, max, ...centralSums(sums, estimate, weight) };
 }
 
 type FirstSums = Pick<Moments, "count" | "infinite" | "weight" | "min" | "max"> & { readonly sum: number };
 
-/** Count, sum and extremes of values; null if one of them may not be finite. */
-function plainFirst(values: Float64Array): FirstSums | null {
-  let sum = 0;
-  let min = Infinity;
-  let max = -Infinity;
+/** Count, sum and extremes of the finite values. */
+function firstSums(values: Float64Array, weights: Float64Array | null): FirstSums {
+  let [count, infinite, weight, sum, min, max] = [0, 0, 0, 0, Infinity, -Infinity];
   for (let from = 0; from < values.length; from += RUN) {
+    let runWeight = 0;
     let runSum = 0;
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const value = values[i];
-      runSum += value;
-      if (value < min) min = value;
-      if (value > max) max = value;
-    }
-    sum += runSum;
-  }
-  return Number.isFinite(sum) ? { count: values.length, infinite: 0, weight: values.length, sum, min, max } : null;
-}
-
-/** The same with weights, of the finite values. */
-function weightedFirst(values: Float64Array, weights: Float64Array | null): FirstSums {
-  let [count, infinite, weight, sum, min, max] = [0, 0, 0, 0, Infinity, -Infinity];
-  for (let from = 0; from < values.length; from += RUN) {
-    let [runWeight, runSum] = [0, 0];
-    const to = Math.min(from + RUN, values.length);
-    for (let i = from; i < to; i++) {
-      const value = values[i];
-      if (!Number.isFinite(value)) {
+      if (0 * value !== 0) {
         if (!Number.isNaN(value)) infinite++;
         continue;
       }
@@ -114,8 +94,8 @@ function weightedFirst(values: Float64Array, weights: Float64Array | null): Firs
 
 type PowerSums = readonly [number, number, number, number];
 
-/** Sums of the powers of the deviations from an estimate of the mean. */
-function plainSums(values: Float64Array, estimate: number): PowerSums {
+/** Sums of the powers of the deviations of the finite values from an estimate of the mean. */
+function powerSums(values: Float64Array, weights: Float64Array | null, estimate: number): PowerSums {
   let s1 = 0;
   let s2 = 0;
   let s3 = 0;
@@ -128,29 +108,7 @@ function plainSums(values: Float64Array, estimate: number): PowerSums {
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const d = values[i] - estimate;
-      const square = d * d;
-      r1 += d;
-      r2 += square;
-      r3 += square * d;
-      r4 += square * square;
-    }
-    s1 += r1;
-    s2 += r2;
-    s3 += r3;
-    s4 += r4;
-  }
-  return [s1, s2, s3, s4];
-}
-
-/** The same with weights, of the finite values. */
-function weightedSums(values: Float64Array, weights: Float64Array | null, estimate: number): PowerSums {
-  let [s1, s2, s3, s4] = [0, 0, 0, 0];
-  for (let from = 0; from < values.length; from += RUN) {
-    let [r1, r2, r3, r4] = [0, 0, 0, 0];
-    const to = Math.min(from + RUN, values.length);
-    for (let i = from; i < to; i++) {
-      const d = values[i] - estimate;
-      if (!Number.isFinite(d)) continue;
+      if (0 * d !== 0) continue;
       const w = weights === null ? 1 : weights[i];
       const square = d * d;
       r1 += w * d;
