@@ -82,35 +82,24 @@ export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly 
   const groups = [...groupsOf(plan, box)];
   const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
   const samples = groups.map(
-    ([group, local]) => [group, { ...sampleOf(plan, box, columns, local, distance2, weights), group }] as const,
+    ([group, corner]) => [group, { ...sampleOf(plan, box, columns, corner, distance2, weights), group }] as const,
   );
   return plan.reductions.map((reduction) =>
     samples.map(([group, sample]) => [group, reduceSample(reduction, sample)] as const),
   );
 }
 
-/** The nodes of each group in a part, as local numbers; null for all of them. */
-function* groupsOf(
-  plan: ReductionPlan,
-  { from, count, frame }: PartBox,
-): Generator<readonly [number, Uint32Array | null]> {
-  const { kept } = plan;
+/** The groups of a part, and the first node of each in it. */
+function* groupsOf(plan: ReductionPlan, box: PartBox): Generator<readonly [number, PartBox["from"]]> {
+  const [{ kept }, { from, count, frame }] = [plan, box];
   const [gx, gy, gz] = groupExtent(plan);
   const time = kept[3] ? frame : 0;
   const runs = count.map((n, a) => (kept[a] ? n : 1));
-  const inner = count.map((n, a) => (kept[a] ? 1 : n));
-  const size = inner[0] * inner[1] * inner[2];
   for (let k = 0; k < runs[2]; k++)
     for (let j = 0; j < runs[1]; j++)
       for (let i = 0; i < runs[0]; i++) {
         const [x, y, z] = [i, j, k].map((n, a) => (kept[a] ? from[a] + n : 0));
-        const group = ((time * gz + z) * gy + y) * gx + x;
-        const whole = size === count[0] * count[1] * count[2];
-        const local = whole ? null : new Uint32Array(size);
-        for (let n = 0, c = 0; local !== null && c < inner[2]; c++)
-          for (let b = 0; b < inner[1]; b++)
-            for (let a = 0; a < inner[0]; a++) local[n++] = ((k + c) * count[1] + (j + b)) * count[0] + i + a;
-        yield [group, local];
+        yield [((time * gz + z) * gy + y) * gx + x, [i, j, k]];
       }
 }
 
@@ -131,41 +120,34 @@ function sampleOf(
   plan: ReductionPlan,
   { from, count, frame }: PartBox,
   columns: readonly Float64Array[],
-  local: Uint32Array | null,
+  corner: PartBox["from"],
   distance2: Sample["distance2"],
   weights: Float64Array | null,
 ): Omit<Sample, "group"> {
-  const size = local?.length ?? count[0] * count[1] * count[2];
-  const at = (n: number): readonly [number, number, number] => {
-    const i = local === null ? n : local[n];
-    const row = Math.floor(i / count[0]);
-    return [from[0] + (i % count[0]), from[1] + (row % count[1]), from[2] + Math.floor(row / count[1])];
+  const { extent, coordinates, periods, cell, kept } = plan;
+  const inner = count.map((n, a) => (kept[a] ? 1 : n)) as unknown as Sample["inner"];
+  const [nx, ny, nz] = inner;
+  const picked = (values: Float64Array): Float64Array => {
+    if (nx * ny * nz === values.length) return values;
+    const out = new Float64Array(nx * ny * nz);
+    for (let k = 0, n = 0; k < nz; k++)
+      for (let j = 0; j < ny; j++) {
+        const row = ((corner[2] + k) * count[1] + corner[1] + j) * count[0] + corner[0];
+        for (let i = row; i < row + nx; i++) out[n++] = values[i];
+      }
+    return out;
   };
-  const { extent, coordinates, periods, cell } = plan;
   return {
-    count: size,
-    columns: local === null ? columns : columns.map((column) => picked(column, local)),
-    weights: local === null || weights === null ? weights : picked(weights, local),
-    cell,
-    from,
-    shape: count,
-    inner: local === null ? count : (count.map((n, a) => (plan.kept[a] ? 1 : n)) as unknown as Sample["inner"]),
-    coordinates,
-    periods,
+    count: nx * ny * nz,
+    columns: columns.map(picked),
+    weights: weights && picked(weights),
+    ...{ cell, from, shape: count, inner, coordinates, periods, frame, distance2 },
     nodeOf: (n) => {
-      const [x, y, z] = at(n);
-      return (z * extent[1] + y) * extent[0] + x;
+      const row = Math.floor(n / nx);
+      const [y, z] = [from[1] + corner[1] + (row % ny), from[2] + corner[2] + Math.floor(row / ny)];
+      return (z * extent[1] + y) * extent[0] + from[0] + corner[0] + (n % nx);
     },
-    frame,
-    distance2,
   };
-}
-
-/** Some of the values, by their numbers. */
-function picked(values: Float64Array, numbers: Uint32Array): Float64Array {
-  const out = new Float64Array(numbers.length);
-  for (let i = 0; i < out.length; i++) out[i] = values[numbers[i]];
-  return out;
 }
 
 /** Merges states one after another: sums have the same bits if they are added in the same order. */
