@@ -474,7 +474,7 @@ export const CALLS = {
   values: {
     summary: "Quantities at points",
     about:
-      "One row a point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are the bits of the SOAP operations.",
+      "One row for each point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) have the bits of the SOAP operations.",
     kind: "rows",
     members: ["what", "points", ...BOX, ...STORED, ...AT_POINTS, "level", "units", "format", "job"],
     needs: ["points"],
@@ -506,7 +506,7 @@ export const CALLS = {
   nodes: {
     summary: "Stored nodes of a region",
     about:
-      "Fields as they lie, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes it for ParaView.",
+      "Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes it for ParaView.",
     kind: "grid",
     members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
@@ -516,7 +516,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     about:
-      "Rows i, j, k, x, y, z and what, by the first of what, largest first; without what in the order of nodes. total says how many there are.",
+      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them.",
     kind: "rows",
     members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
@@ -526,7 +526,8 @@ export const CALLS = {
   },
   paths: {
     summary: "Particles and quantities along their paths",
-    about: "Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.",
+    about:
+      "Rows of particle, t, x, y, z, exit and what along the path; exit is the time at which the particle left, or null.",
     kind: "rows",
     members: [
       "what",
@@ -551,7 +552,7 @@ export const CALLS = {
   flow_map: {
     summary: "Flow map, its gradient and its stretching",
     about:
-      "Particles that start on a plane or in a box. what is some of map, gradient, eigenvalues, ftle. The gradient follows the variational equation along each path.",
+      "Particles start on a plane or in a box; what is some of map, gradient, eigenvalues, ftle. The gradient follows the variational equation along each path.",
     kind: "grid",
     members: [
       "what",
@@ -600,7 +601,7 @@ export const CALLS = {
   },
   statistics: {
     summary: "Moments, histograms and other reductions",
-    about: "Over nodes of a region, or over points. One pass gives all reductions.",
+    about: "Over the nodes of a region, or over points, all reductions in one pass.",
     kind: "table",
     members: [
       "what",
@@ -631,7 +632,7 @@ export const CALLS = {
   spectrum: {
     summary: "Spectra of whole frames",
     about:
-      "Exact sums of modes over shells, rings or lines, with scales of the velocity; of frequencies, means over segments in time.",
+      "Sums of modes over shells, rings or lines, with the scales of the velocity; for frequencies, means over segments in time.",
     kind: "table",
     members: [
       "what",
@@ -662,7 +663,7 @@ export const CALLS = {
   correlation: {
     summary: "Two-point correlations",
     about:
-      "R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each place of the directions that are not averaged over; rho is R over the two root mean squares.",
+      "R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each place of the directions that are not averaged; rho is R over both root mean squares.",
     kind: "table",
     members: [
       "what",
@@ -686,7 +687,7 @@ export const CALLS = {
   around: {
     summary: "Means around events",
     about:
-      "Mean and count of what at each offset in nodes from the nodes where the condition holds; across seams it goes on, beyond open ends values are missing. Along stretched axes places stay.",
+      "Mean and count of what at each offset in nodes from the nodes where the condition holds, across seams too; beyond open ends values are missing. Along stretched axes, places stay.",
     kind: "table",
     members: [
       "what",
@@ -738,7 +739,7 @@ export const CALLS = {
   structures: {
     summary: "Connected sets of nodes where a condition holds",
     about:
-      "Structures go on across periodic seams; the largest come first, with volume, centre, box, and integral, mean and extremes of what.",
+      "The largest first, with volume, centre, box, and integral, mean and extremes of what. Structures continue across periodic seams.",
     kind: "table",
     members: [
       "what",

@@ -15,8 +15,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<
 /** The reference of all calls and members, docs/asking.md. */
 export function referenceText(): string {
   const calls = CALL_NAMES.map(
-    (name) =>
-      `| [\`${name}\`](#${name}) | ${cell(callOf(name).summary)} | ${callOf(name).kind} | ${callOf(name).forms.join(" ")} |`,
+    (name) => `| [\`${name}\`](#${name}) | ${cell(callOf(name).summary)} | ${callOf(name).kind} |`,
   );
   const members = (Object.keys(MEMBERS) as MemberName[]).flatMap((name) => {
     if (ALIKE.some(([, ...others]) => others.includes(name))) return [];
@@ -42,7 +41,7 @@ export function referenceText(): string {
       "```",
     ].join("\n");
   });
-  return `${[HEAD, "## Calls", "", "| Call | Answers | Kind | Forms |", "|---|---|---|---|", ...calls, "", "## Members", "", "| Member | Means | Default | Example |", "|---|---|---|---|", ...members, "", "## Each call", "", sections.join("\n\n")].join("\n")}\n`;
+  return `${[HEAD, "## Calls", "", "| Call | Answers | Kind |", "|---|---|---|", ...calls, "", ANSWERS, "## Members", "", "| Member | Means | Default | Example |", "|---|---|---|---|", ...members, "", "## Each call", "", sections.join("\n\n")].join("\n")}\n`;
 }
 
 /** A call as a command line of curl. */
@@ -63,8 +62,9 @@ answers and problems. \`/api/docs\` of a running service describes all of them, 
 - In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
 - Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
 - A wrong question is answered with all of its faults at once, in \`errors\`: \`code\`, \`member\`, \`detail\` and, if a known name is similar, \`nearest\`.
+`;
 
-## Answers
+const ANSWERS = `## Answers
 
 \`\`\`json
 {"dataset":"isotropic32","version":…,"manifest":…,"question":{"dataset":"isotropic32","call":"values","what":["u"],"points":[[1,2,3]],"time":0.5,"method":"Lag8",…},

@@ -53,8 +53,8 @@ class Calls(Asking):
     ) -> Any:
         """Quantities at points.
 
-        One row a point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are the bits of the SOAP
-        operations.
+        One row for each point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) have the bits of the
+        SOAP operations.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -188,8 +188,8 @@ class Calls(Asking):
     ) -> Grid:
         """Stored nodes of a region.
 
-        Fields as they lie, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf
-        describes it for ParaView.
+        Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes
+        it for ParaView.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -253,8 +253,8 @@ class Calls(Asking):
     ) -> Rows:
         """Nodes where a condition holds.
 
-        Rows i, j, k, x, y, z and what, by the first of what, largest first; without what in the order of
-        nodes. total says how many there are.
+        Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the
+        order of nodes. total is the number of all of them.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -325,7 +325,8 @@ class Calls(Asking):
     ) -> Rows:
         """Particles and quantities along their paths.
 
-        Rows particle, t, x, y, z, exit and what along them; exit is the time of leaving, or null.
+        Rows of particle, t, x, y, z, exit and what along the path; exit is the time at which the particle
+        left, or null.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -395,8 +396,8 @@ class Calls(Asking):
     ) -> Grid:
         """Flow map, its gradient and its stretching.
 
-        Particles that start on a plane or in a box. what is some of map, gradient, eigenvalues, ftle. The
-        gradient follows the variational equation along each path.
+        Particles start on a plane or in a box; what is some of map, gradient, eigenvalues, ftle. The gradient
+        follows the variational equation along each path.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -537,7 +538,7 @@ class Calls(Asking):
     ) -> Table:
         """Moments, histograms and other reductions.
 
-        Over nodes of a region, or over points. One pass gives all reductions.
+        Over the nodes of a region, or over points, all reductions in one pass.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -624,7 +625,7 @@ class Calls(Asking):
     ) -> Table:
         """Spectra of whole frames.
 
-        Exact sums of modes over shells, rings or lines, with scales of the velocity; of frequencies, means
+        Sums of modes over shells, rings or lines, with the scales of the velocity; for frequencies, means
         over segments in time.
 
         Args:
@@ -700,7 +701,7 @@ class Calls(Asking):
         """Two-point correlations.
 
         R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each place of the
-        directions that are not averaged over; rho is R over the two root mean squares.
+        directions that are not averaged; rho is R over both root mean squares.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -767,8 +768,8 @@ class Calls(Asking):
     ) -> Table:
         """Means around events.
 
-        Mean and count of what at each offset in nodes from the nodes where the condition holds; across seams
-        it goes on, beyond open ends values are missing. Along stretched axes places stay.
+        Mean and count of what at each offset in nodes from the nodes where the condition holds, across seams
+        too; beyond open ends values are missing. Along stretched axes, places stay.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
@@ -925,8 +926,8 @@ class Calls(Asking):
     ) -> Table:
         """Connected sets of nodes where a condition holds.
 
-        Structures go on across periodic seams; the largest come first, with volume, centre, box, and
-        integral, mean and extremes of what.
+        The largest first, with volume, centre, box, and integral, mean and extremes of what. Structures
+        continue across periodic seams.
 
         Args:
             what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
