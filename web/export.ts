@@ -65,15 +65,26 @@ function questionShown(): Question | null {
 
 /** The picture of the stage with what lies over it, as it is on the screen. */
 function pictureOf(scale = 1): HTMLCanvasElement | null {
-  const [below, above] = document.querySelectorAll<HTMLCanvasElement>(".stage > canvas");
-  if (below === undefined || above === undefined) return null;
+  const below = document.querySelector<HTMLCanvasElement>(".stage > canvas");
+  if (below === null) return null;
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(below.width * scale);
   canvas.height = Math.round(below.height * scale);
   const c = canvas.getContext("2d");
   if (c === null) return null;
   c.imageSmoothingQuality = "high";
-  for (const one of [below, above]) c.drawImage(one, 0, 0, canvas.width, canvas.height);
+  c.drawImage(below, 0, 0, canvas.width, canvas.height);
+  const wide = canvas.width / below.clientWidth;
+  for (const one of document.querySelectorAll<HTMLCanvasElement>(".ink canvas"))
+    c.drawImage(
+      one,
+      ...([one.offsetLeft, one.offsetTop, one.offsetWidth, one.offsetHeight].map((n) => n * wide) as [
+        number,
+        number,
+        number,
+        number,
+      ]),
+    );
   return canvas;
 }
 

@@ -13,7 +13,8 @@ import {
   sizeOf,
 } from "./draw/layout.js";
 import { type MapName, mapNamed } from "./draw/maps.js";
-import { drawAxisNames, drawBar, drawPlane, type Ink, write } from "./draw/overlay.js";
+import { drawAxisNames, drawBar, drawPlane, type Ink, rulesOf, write } from "./draw/overlay.js";
+import { OverlayCanvas } from "./draw/overlay-canvas.js";
 import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { fastest, type PaneFlow, Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
@@ -401,7 +402,7 @@ function linesOf(layer: Pick<SurfaceLayer, "low" | "high" | "dataset">, place: V
 /** The stage on its canvases. */
 export class Stage {
   readonly #root: HTMLElement;
-  readonly #overlay: HTMLCanvasElement;
+  readonly #overlay: OverlayCanvas;
   #renderer: Renderer | null = null;
   /** Bytes of textures, halved when the context is lost. */
   #memory = (matchMedia("(max-width: 700px)").matches ? 96 : 256) * 2 ** 20;
@@ -429,9 +430,9 @@ export class Stage {
   constructor(root: HTMLElement) {
     this.#root = root;
     const canvas = document.createElement("canvas");
-    this.#overlay = document.createElement("canvas");
-    for (const one of [canvas, this.#overlay]) one.setAttribute("aria-hidden", "true");
-    root.prepend(canvas, this.#overlay);
+    canvas.setAttribute("aria-hidden", "true");
+    this.#overlay = new OverlayCanvas(root);
+    root.prepend(canvas);
     const isHalf = new URLSearchParams(location.search).has("half");
     const start = () => {
       try {
@@ -560,7 +561,7 @@ export class Stage {
       this.#overlays.clear();
       this.#space = "";
     }
-    const c = this.#fitOverlay(width, height, ratio, isCleared);
+    const c = this.#overlay.fit(width, height, ratio, isCleared);
     if (c === null || set === null || renderer === null) {
       this.#isUnfinished = set === null || (renderer === null && noGraphics.peek() === null);
       return;
@@ -621,19 +622,6 @@ export class Stage {
     this.#timer = window.setTimeout(go, 140);
   }
 
-  #fitOverlay(width: number, height: number, ratio: number, isCleared: boolean): CanvasRenderingContext2D | null {
-    const canvas = this.#overlay;
-    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (canvas.width !== w || canvas.height !== h) {
-      canvas.width = w;
-      canvas.height = h;
-    }
-    const c = canvas.getContext("2d");
-    c?.setTransform(ratio, 0, 0, ratio, 0, 0);
-    if (isCleared) c?.clearRect(0, 0, width, height);
-    return c;
-  }
-
   #setTitle(index: number, next: PaneTitle): void {
     const before = titles.peek();
     if (JSON.stringify(before[index]) === JSON.stringify(next)) return;
@@ -641,6 +629,13 @@ export class Stage {
     const all = [...before];
     all[index] = next;
     titles.value = all;
+  }
+
+  #writeLoading(c: CanvasRenderingContext2D, index: number, rect: Pane["rect"], ink: Ink): void {
+    this.#overlays.delete(index);
+    c.clearRect(rect.x, rect.y, rect.width, rect.height);
+    write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
+    this.#overlay.show(index, [{ x: rect.x, y: rect.y, width: 90, height: 32 }]);
   }
 
   #drawPlane(
@@ -655,9 +650,7 @@ export class Stage {
     const { rect } = pane;
     const found = planeLayer(pane, now, pane.second);
     if (found === null || now.centre === null) {
-      this.#overlays.delete(index);
-      c.clearRect(rect.x, rect.y, rect.width, rect.height);
-      write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
+      this.#writeLoading(c, index, rect, ink);
       return false;
     }
     const { shown, isPending } = found;
@@ -701,7 +694,8 @@ export class Stage {
       { ...layer, swipe: isSwiped ? at : 0 },
       ...(other === null ? [] : [{ ...other.layer, swipe: -at }]),
     ];
-    renderer.planes(index, rect, layers, grounds, { key: content, streaks, part });
+    const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
+    renderer.planes(index, rect, layers, grounds, { key: content, streaks, part, rules });
     if (isSame) return false;
     this.#isChanged = true;
     const isMinus = layer !== found.layer;
@@ -725,9 +719,10 @@ export class Stage {
     if (this.#overlays.get(index) === overlay) return isPending && store.isBusy;
     this.#overlays.set(index, overlay);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
-    drawPlane(c, pane, shown.dataset, { centre: now.centre, pixel: pixel.value, ink });
-    if (index === 0) drawBar(c, ink, rect, { range, map, volume, label });
+    const boxes = drawPlane(c, pane, shown.dataset, { centre: now.centre, pixel: pixel.value, ink });
+    if (index === 0) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
+    this.#overlay.show(index, isSwiped ? [rect] : boxes);
     return isPending && store.isBusy;
   }
 
@@ -744,10 +739,8 @@ export class Stage {
     const found = surfaceLayer(now);
     if (found === null) {
       this.#space = "";
-      this.#overlays.delete(index);
-      c.clearRect(rect.x, rect.y, rect.width, rect.height);
       renderer.ground(rect, grounds);
-      write(c, ink, "Loading", rect.x + 12, rect.y + 20, { size: 12 });
+      this.#writeLoading(c, index, rect, ink);
       return false;
     }
     const { layer } = found;
@@ -803,8 +796,9 @@ export class Stage {
       this.#overlays.set(index, overlay);
       c.clearRect(rect.x, rect.y, rect.width, rect.height);
       const back = [0, 1, 2].map((a) => layer.camera.forward[a] > 0);
-      drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back);
-      drawBar(c, ink, rect, { range, map, volume: null, label: quantityOf(layer.colour.what).symbol, lit: true });
+      const label = quantityOf(layer.colour.what).symbol;
+      const bar = drawBar(c, ink, rect, { range, map, volume: null, label, lit: true });
+      this.#overlay.show(index, [...drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back), ...bar]);
     }
     if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
     return isLate;

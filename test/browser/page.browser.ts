@@ -16,10 +16,10 @@ const readOut = async (page: Page) => Number((await page.textContent("[data-serv
 /** The canvases of the stage over each other, read off screen: the compositor rounds what lies over them. */
 const pictureOf = (page: Page) =>
   page.evaluate(() => {
-    const canvases = [...document.querySelectorAll<HTMLCanvasElement>(".stage > canvas")];
+    const canvases = [...document.querySelectorAll<HTMLCanvasElement>(".stage > canvas, .ink canvas")];
     const copy = document.createElement("canvas");
     [copy.width, copy.height] = [canvases[0]?.width ?? 0, canvases[0]?.height ?? 0];
-    for (const one of canvases) copy.getContext("2d")?.drawImage(one, 0, 0);
+    for (const one of canvases) copy.getContext("2d")?.drawImage(one, one.offsetLeft, one.offsetTop);
     return copy.toDataURL();
   });
 

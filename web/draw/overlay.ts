@@ -1,4 +1,4 @@
-/** Ticks, crosshair, seams, titles and bars over the panes, drawn on a canvas of their own. */
+/** Ticks, names of axes and bars over the panes, and where seams and walls are. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
@@ -43,7 +43,29 @@ export function write(
 /** Whether lengths of an axis are multiples of π. */
 const isPi = ({ length }: Dataset["axes"][0]) => inPi(length) !== null;
 
-/** Ticks, seams and crosshair of a plane. */
+/** A line through a whole pane: a seam of a periodic axis, or a wall. */
+export interface Rule {
+  readonly side: 0 | 1;
+  /** Pixels of the stage from its left or upper edge. */
+  readonly at: number;
+  readonly isSeam: boolean;
+}
+
+/** Seams and ends of the box in a plane. */
+export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel: number): Rule[] {
+  const { across, up } = pixelsAt(pane, centre, pixel);
+  return ([0, 1] as const).flatMap((side) => {
+    const { first, last, length, periodic } = axes[PLANE_AXES[pane.plane][side]];
+    const middle = centre[PLANE_AXES[pane.plane][side]];
+    const half = ((side === 0 ? pane.rect.width : pane.rect.height) / 2) * pixel;
+    const from = Math.ceil((middle - half - first) / length);
+    const seams = Math.max(0, Math.floor((middle + half - first) / length) - from + 1);
+    const places = periodic ? Array.from({ length: seams }, (_, k) => first + (from + k) * length) : [first, last];
+    return places.map((place) => ({ side, at: Math.round((side === 0 ? across : up)(place)), isSeam: periodic }));
+  });
+}
+
+/** Ticks of a plane. @returns where they are */
 export function drawPlane(
   c: CanvasRenderingContext2D,
   pane: PlanePane,
@@ -57,7 +79,7 @@ export function drawPlane(
     readonly pixel: number;
     readonly ink: Ink;
   },
-): void {
+): Rect[] {
   const { rect, plane } = pane;
   const { across, up } = pixelsAt(pane, centre, pixel);
   const axes = PLANE_AXES[plane];
@@ -71,34 +93,6 @@ export function drawPlane(
     const at = side === 0 ? across : up;
     const half = ((side === 0 ? rect.width : rect.height) / 2) * pixel;
     const [from, to] = [centre[a] - half, centre[a] + half];
-    const line = (place: number) => {
-      const p = Math.round(at(place)) + 0.5;
-      c.beginPath();
-      if (side === 0) c.rect(p - 0.5, rect.y, 1, rect.height);
-      else c.rect(rect.x, p - 0.5, rect.width, 1);
-      c.fill();
-    };
-    if (axis.periodic) {
-      c.strokeStyle = ink.faint;
-      c.lineWidth = 1;
-      c.setLineDash([2, 4]);
-      for (let k = Math.ceil((from - axis.first) / axis.length); axis.first + k * axis.length <= to; k++) {
-        const p = Math.round(at(axis.first + k * axis.length)) + 0.5;
-        c.beginPath();
-        if (side === 0) {
-          c.moveTo(p, rect.y);
-          c.lineTo(p, bottom);
-        } else {
-          c.moveTo(rect.x, p);
-          c.lineTo(right, p);
-        }
-        c.stroke();
-      }
-      c.setLineDash([]);
-    } else {
-      c.fillStyle = ink.line;
-      for (const end of [axis.first, axis.last]) line(end);
-    }
     const count = (side === 0 ? rect.width : rect.height) / 90;
     for (const tick of ticksOf(from, to, count, isPi(axis))) {
       const p = Math.round(at(tick)) + 0.5;
@@ -122,6 +116,11 @@ export function drawPlane(
   write(c, ink, axes[0] === 2 ? "z" : "x", right - 10, bottom - 8, { align: "right" });
   write(c, ink, axes[1] === 2 ? "z" : "y", rect.x + 9, rect.y + 50);
   c.restore();
+  const [top, foot] = [rect.y + 36, bottom - 24];
+  return [
+    { x: rect.x, y: foot, width: rect.width, height: 24 },
+    { x: rect.x, y: top, width: 84, height: Math.max(1, foot - top) },
+  ];
 }
 
 const HISTOGRAMS = new WeakMap<Volume, { readonly key: string; readonly counts: Float64Array }>();
@@ -141,7 +140,7 @@ function histogramOf(volume: Volume, range: Range): Float64Array {
   return counts;
 }
 
-/** A colour bar with the histogram of what it colours. */
+/** A colour bar with the histogram of what it colours. @returns where it is */
 export function drawBar(
   c: CanvasRenderingContext2D,
   ink: Ink,
@@ -159,9 +158,9 @@ export function drawBar(
     readonly volume: Volume | null;
     readonly lit?: boolean;
   },
-): void {
+): Rect[] {
   const height = Math.min(150, rect.height - 96);
-  if (height < 60 || rect.width < 220) return;
+  if (height < 60 || rect.width < 220) return [];
   const [x, y, width] = [rect.x + rect.width - 52, rect.y + 44, 10];
   const table = lit ? surfaceTable(map) : colourTable(map);
   if (volume !== null) {
@@ -190,9 +189,14 @@ export function drawBar(
     write(c, ink, plainNumber(tick, 3), x + width + 5, p, { baseline: "middle" });
   }
   write(c, ink, label, x + width, y - 10, { align: "right" });
+  const wide = Math.min(rect.width, c.measureText(label).width + 8);
+  return [
+    { x: x + width - wide + 4, y: y - 24, width: wide, height: 18 },
+    { x: x - 32, y: y - 6, width: rect.x + rect.width - x + 32, height: height + 12 },
+  ];
 }
 
-/** Names of the axes at the edges of the box in space. */
+/** Names of the axes at the edges of the box in space. @returns where they are */
 export function drawAxisNames(
   c: CanvasRenderingContext2D,
   ink: Ink,
@@ -201,7 +205,7 @@ export function drawAxisNames(
   low: Vec3,
   high: Vec3,
   back: readonly boolean[],
-): void {
+): Rect[] {
   const matrix = matrixOf(camera, rect.width / rect.height);
   const project = (p: Vec3): [number, number] => {
     const [x, y, , w] = [0, 1, 2, 3].map(
@@ -217,13 +221,12 @@ export function drawAxisNames(
     [back[0] ? high[0] : low[0], middle[1], near(2)],
     [near(0), low[1], middle[2]],
   ];
-  for (const [a, place] of at.entries()) {
+  return at.map((place, a) => {
     const [x, y] = project(place);
     const [mx, my] = project(middle);
     const away = Math.hypot(x - mx, y - my) || 1;
-    write(c, ink, "xyz"[a], x + (14 * (x - mx)) / away, y + (14 * (y - my)) / away, {
-      align: "center",
-      baseline: "middle",
-    });
-  }
+    const [left, top] = [x + (14 * (x - mx)) / away, y + (14 * (y - my)) / away];
+    write(c, ink, "xyz"[a], left, top, { align: "center", baseline: "middle" });
+    return { x: left - 9, y: top - 9, width: 18, height: 18 };
+  });
 }

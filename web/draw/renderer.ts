@@ -17,7 +17,19 @@ import {
   valueTexture,
 } from "./gl.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
-import { COMPOSE, COPY, CROSSHAIR, PLANE, SEGMENT_FRAGMENT, SEGMENT_VERTEX, STREAKED, SURFACE } from "./shaders.js";
+import type { Rule } from "./overlay.js";
+import {
+  COMPOSE,
+  COPY,
+  CROSSHAIR,
+  PLANE,
+  RULE,
+  SEGMENT_FRAGMENT,
+  SEGMENT_VERTEX,
+  SHOW,
+  STREAKED,
+  SURFACE,
+} from "./shaders.js";
 
 /** A part of the canvas in pixels of CSS, from its upper left corner. */
 export interface Rect {
@@ -70,6 +82,9 @@ export interface Grounds {
   readonly bottom: readonly [number, number, number];
 }
 
+/** Left, bottom, width and height in pixels of the screen. */
+type Box = readonly [number, number, number, number];
+
 const TABLE = 4096;
 /** Bytes of values whose allocation is checked. */
 const LARGE = 16 * 2 ** 20;
@@ -98,7 +113,18 @@ export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();
   /** Pictures of planes by pane. */
-  readonly #planes = new Map<number, { readonly key: string; readonly target: Target }>();
+  readonly #planes = new Map<
+    number,
+    {
+      readonly key: string;
+      readonly target: Target;
+      readonly marks: Box[];
+      readonly isStreaked: boolean;
+      readonly turn: number;
+    }
+  >();
+  /** Turn in which the screen was last cleared. */
+  #cleared = 0;
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
@@ -143,6 +169,7 @@ export class Renderer {
       canvas.height = h;
     }
     if (!isResized && !isNew) return false;
+    this.#cleared = this.#turn;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.disable(gl.BLEND);
@@ -163,33 +190,33 @@ export class Renderer {
     rect: Rect,
     layers: readonly PlaneLayer[],
     grounds: Grounds,
-    { key, streaks, part }: { readonly key: string; readonly streaks: WebGLTexture | null; readonly part: number },
+    {
+      key,
+      streaks,
+      part,
+      rules,
+    }: {
+      readonly key: string;
+      readonly streaks: WebGLTexture | null;
+      readonly part: number;
+      readonly rules: readonly Rule[];
+    },
   ): void {
     const { gl } = this;
     const [left, bottom, w, h] = this.#size(rect);
     const known = this.#planes.get(index);
     const target = this.#sized(known?.target ?? null, Math.ceil(w * part), Math.ceil(h * part), [gl.RGBA8]);
-    if (known?.key !== key || known.target !== target) {
-      this.#planes.set(index, { key, target });
-      for (const layer of layers) this.#plane(target, rect, layer, grounds);
-    }
+    const isSame = known?.key === key && known.target === target;
+    if (!isSame) for (const layer of layers) this.#plane(target, rect, layer, grounds);
     this.#enter(rect);
+    const marks = this.#marks(rect, layers[0].crosshair);
+    let mended: readonly Box[] = [[left, bottom, w, h]];
     if (streaks === null) {
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, target.framebuffer);
-      const how = part === 1 ? gl.NEAREST : gl.LINEAR;
-      gl.blitFramebuffer(
-        0,
-        0,
-        target.width,
-        target.height,
-        left,
-        bottom,
-        left + w,
-        bottom + h,
-        gl.COLOR_BUFFER_BIT,
-        how,
-      );
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+      // Where only the crosshair has moved, its old place is mended.
+      const old = isSame && known.turn === this.#cleared && !known.isStreaked ? known.marks : null;
+      if (old === null) this.#copy(target, [left, bottom, w, h]);
+      else this.#mend(target, [left, bottom, w, h], old);
+      mended = old ?? mended;
     } else {
       const { at } = this.#use(COVER, STREAKED);
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
@@ -197,34 +224,100 @@ export class Renderer {
       gl.uniform4f(at("pane"), left, bottom, w, h);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#crosshair(rect, layers[0].crosshair, grounds);
+    this.#rules(rules, mended, grounds);
+    this.#planes.set(index, { key, target, marks, isStreaked: streaks !== null, turn: this.#cleared });
+    this.#crosshair(rect, layers[0].crosshair, marks, grounds);
   }
 
-  /** Draws the crosshair, only where it is. */
-  #crosshair(rect: Rect, place: readonly [number, number], grounds: Grounds): void {
+  /** Copies a target into a pane of the screen. */
+  #copy({ framebuffer, width, height }: Target, [left, bottom, w, h]: Box): void {
     const { gl } = this;
-    const [left, bottom, w, h] = this.#size(rect);
-    const { at } = this.#use(COVER, CROSSHAIR);
-    const ratio = w / rect.width;
-    // Whole pixels, so that the lines are sharp.
-    const [x, y] = place.map((one, a) => [left, bottom][a] + Math.floor(one * ratio + 1e-3) + 0.5);
-    gl.uniform2f(at("crosshair"), x, y);
-    gl.uniform3f(at("mark"), ...grounds.mark);
-    gl.uniform1f(at("ratio"), ratio);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+    const how = width === w && height === h ? gl.NEAREST : gl.LINEAR;
+    gl.blitFramebuffer(0, 0, width, height, left, bottom, left + w, bottom + h, gl.COLOR_BUFFER_BIT, how);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+  }
+
+  /** Draws parts of a pane of the screen again. */
+  #mend(target: Target, pane: Box, parts: readonly Box[]): void {
+    const { gl } = this;
+    const { at } = this.#use(COVER, SHOW, { EXACT: target.width === pane[2] && target.height === pane[3] });
+    this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
+    gl.uniform4f(at("pane"), ...pane);
+    for (const part of parts) {
+      gl.scissor(...part);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+  }
+
+  /** Draws seams, dashed, and walls in parts of a pane. */
+  #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Grounds): void {
+    const { gl } = this;
+    const ratio = this.#ratio;
+    const thick = Math.max(1, Math.round(ratio));
+    const { at } = this.#use(COVER, RULE);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    for (const { side, at: place, isSeam } of rules) {
+      const from =
+        side === 0
+          ? Math.round(place * ratio)
+          : (gl.canvas as HTMLCanvasElement).height - Math.round(place * ratio) - thick;
+      gl.uniform4f(at("tint"), ...grounds.mark, isSeam ? 0.38 : 0.78);
+      gl.uniform2f(at("dash"), isSeam ? 6 * ratio : 0, 1 / 3);
+      gl.uniform1f(at("side"), side);
+      for (const [l, b, w, h] of parts) {
+        const [low, high] = side === 0 ? [l, l + w] : [b, b + h];
+        const [begin, end] = [Math.max(low, from), Math.min(high, from + thick)];
+        if (end <= begin) continue;
+        if (side === 0) gl.scissor(begin, b, end - begin, h);
+        else gl.scissor(l, begin, w, end - begin);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+      }
+    }
+    gl.disable(gl.BLEND);
+  }
+
+  /** The middle of the pixel of the screen that the crosshair is in: on whole pixels its lines are sharp. */
+  #middle(rect: Rect, place: readonly [number, number]): [number, number] {
+    const [left, bottom, w] = this.#size(rect);
+    return [
+      left + Math.floor((place[0] * w) / rect.width + 1e-3),
+      bottom + Math.floor((place[1] * w) / rect.width + 1e-3),
+    ];
+  }
+
+  /** Boxes of the screen that the crosshair is in: its ring and its four lines. */
+  #marks(rect: Rect, place: readonly [number, number]): Box[] {
+    const [left, bottom, w, h] = this.#size(rect);
+    const ratio = w / rect.width;
+    const [x, y] = this.#middle(rect, place).map((one) => one + 0.5);
     const [ring, line] = [Math.ceil(11 * ratio), Math.ceil(ratio)];
-    for (const [x0, y0, x1, y1] of [
+    return [
       [x - ring, y - ring, x + ring, y + ring],
       [left, y - line, x - ring, y + line],
       [x + ring, y - line, left + w, y + line],
       [x - line, bottom, x + line, y - ring],
       [x - line, y + ring, x + line, bottom + h],
-    ]) {
+    ].flatMap(([x0, y0, x1, y1]) => {
       const [l, b] = [Math.max(left, Math.floor(x0)), Math.max(bottom, Math.floor(y0))];
       const [r, t] = [Math.min(left + w, Math.floor(x1)), Math.min(bottom + h, Math.floor(y1))];
-      if (r <= l || t <= b) continue;
-      gl.scissor(l, b, r - l, t - b);
+      return r <= l || t <= b ? [] : [[l, b, r - l, t - b] as Box];
+    });
+  }
+
+  /** Draws the crosshair, only where it is. */
+  #crosshair(rect: Rect, place: readonly [number, number], marks: readonly Box[], grounds: Grounds): void {
+    const { gl } = this;
+    const { at } = this.#use(COVER, CROSSHAIR);
+    const [x, y] = this.#middle(rect, place);
+    gl.uniform2f(at("crosshair"), x + 0.5, y + 0.5);
+    gl.uniform3f(at("mark"), ...grounds.mark);
+    gl.uniform1f(at("ratio"), this.#size(rect)[2] / rect.width);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    for (const box of marks) {
+      gl.scissor(...box);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
     gl.disable(gl.BLEND);
@@ -522,9 +615,7 @@ export class Renderer {
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
     this.#enter(rect);
-    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.#composed.target.framebuffer);
-    gl.blitFramebuffer(0, 0, w, h, x, y, x + w, y + h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
-    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    this.#copy(this.#composed.target, [x, y, w, h]);
   }
 
   #clear(): WebGLTexture {

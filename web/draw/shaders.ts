@@ -123,6 +123,21 @@ void main() {
   colour = vec4(shown, 1.0);
 }`;
 
+/** Shows a kept picture in its pane. */
+export const SHOW = `#version 300 es
+precision highp float;
+uniform sampler2D picture;
+uniform vec4 pane;
+out vec4 colour;
+void main() {
+  vec2 at = gl_FragCoord.xy - pane.xy;
+#ifdef EXACT
+  colour = texelFetch(picture, ivec2(at), 0);
+#else
+  colour = texture(picture, at / pane.zw);
+#endif
+}`;
+
 /** Lays streaks over a picture of a plane. */
 export const STREAKED = `#version 300 es
 precision highp float;
@@ -137,6 +152,19 @@ void main() {
   float most = max(shown.r, max(shown.g, shown.b));
   float size = clamp(0.6 * (1.0 - most), 0.05, 0.2);
   colour = vec4(clamp(shown.rgb * (1.0 + size * light) + 0.012 * light, 0.0, 1.0), 1.0);
+}`;
+
+/** A line of the pane, dashed if dashes have a length. */
+export const RULE = `#version 300 es
+precision highp float;
+uniform vec4 tint;
+uniform vec2 dash;
+uniform float side;
+out vec4 colour;
+void main() {
+  float along = side > 0.5 ? gl_FragCoord.x : gl_FragCoord.y;
+  float shown = dash.x > 0.0 ? step(fract(along / dash.x), dash.y) : 1.0;
+  colour = vec4(tint.rgb, 1.0) * tint.a * shown;
 }`;
 
 /** The lines of the crosshair, a pixel wide, and its ring with a dark edge. */
