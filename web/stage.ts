@@ -26,10 +26,12 @@ import {
   change,
   cross,
   dataset,
+  failureOf,
   fineOf,
   frameOf,
   isBelow,
   isDragging,
+  isFinest,
   isPlaying,
   PLANE_AXES,
   paneSize,
@@ -340,7 +342,7 @@ function aloneIn(fine: Fine, set: Dataset, level: number, side: number): Fine {
 }
 
 /** What the pane of space shows; null while nothing is there. */
-export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean } | null {
+export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean; isFinest: boolean } | null {
   const set = dataset.value;
   if (set === null || now.centre === null) return null;
   const frame = frameOf(now.time, set);
@@ -361,10 +363,13 @@ export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boole
     camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * further()], middle, sizeOf(set)),
   };
   const brush = brushOf(now, set);
-  const isPending = own === null;
-  if (brush === null) return { layer, isPending };
+  const state = {
+    isPending: own === null,
+    isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
+  };
+  if (brush === null) return { layer, ...state };
   // What is brushed stands out, with the surface faintly around it.
-  return { layer: { ...layer, fine: fineOf(insideOf(brush), set), level: 0, side: 1, faint: layer }, isPending };
+  return { ...state, layer: { ...layer, fine: fineOf(insideOf(brush), set), level: 0, side: 1, faint: layer } };
 }
 
 /** Edges of the box and lines of the crosshair. */
@@ -399,6 +404,9 @@ function linesOf(layer: Pick<SurfaceLayer, "low" | "high" | "dataset">, place: V
   return Float32Array.from(numbers);
 }
 
+/** Milliseconds after the last input in which streaks move. */
+const STREAKS_MS = 20_000;
+
 /** The stage on its canvases. */
 export class Stage {
   readonly #root: HTMLElement;
@@ -415,9 +423,13 @@ export class Stage {
   #isRefining = false;
   #timer = 0;
   #flowTimer = 0;
+  #lastInput = performance.now();
+  /** Whether the streaks stand still until the next input. */
+  #isStill = false;
   /** Milliseconds of the last pictures. */
   #cost = 50;
   #space = "";
+  #hasSpace = false;
   #arrangement = "";
   readonly #drawn = new Map<number, string>();
   /** What ticks and bars of panes were drawn for: they cost more than the picture without a graphics card. */
@@ -457,6 +469,8 @@ export class Stage {
     });
     // Ticks that were written before their font had arrived are written again.
     document.fonts.addEventListener("loadingdone", () => this.#redraw());
+    for (const name of ["pointermove", "pointerdown", "keydown", "wheel"])
+      addEventListener(name, () => this.#wake(), { passive: true });
     new ResizeObserver(() => this.#measure()).observe(root);
     this.#measure();
     effect(() => {
@@ -576,21 +590,35 @@ export class Stage {
     this.#isFlowing = false;
     this.#isChanged = false;
     for (const [i, pane] of shown.entries()) {
-      if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink, i) || more;
+      // The first planes are shown before the surface is marched.
+      if (pane.kind === "space" && this.#isChanged && this.#space === "" && !this.#hasSpace) more = true;
+      else if (pane.kind === "space") more = this.#drawSpace(renderer, c, pane, now, grounds, ink, i) || more;
       else more = this.#drawPlane(renderer, c, pane, now, grounds, ink, i) || more;
     }
     const fence = this.#isChanged ? renderer.gl.fenceSync(renderer.gl.SYNC_GPU_COMMANDS_COMPLETE, 0) : null;
     if (fence !== null) this.#fences.push(fence);
     if (this.#fences.length > 8) this.finished();
     clearTimeout(this.#flowTimer);
-    // Streaks have no more pictures than leave half of the time to everything else.
+    // Streaks have no more pictures than leave most of the time to everything else.
     if (this.#isFlowing) this.#flow();
     this.#isUnfinished = more;
     if (more) this.draw();
   }
 
-  /** Moves the streaks on, once nothing else is to be drawn. */
+  /** Lets streaks move again after an input. */
+  #wake(): void {
+    this.#lastInput = performance.now();
+    if (!this.#isStill) return;
+    this.#isStill = false;
+    this.#flow();
+  }
+
+  /** Moves the streaks on, once nothing else is to be drawn; they stop when nobody has done anything for a while. */
   #flow(): void {
+    if (performance.now() - this.#lastInput > STREAKS_MS) {
+      this.#isStill = true;
+      return;
+    }
     this.#flowTimer = window.setTimeout(
       () => {
         if (this.#isRefining || document.hidden) this.#flow();
@@ -599,7 +627,7 @@ export class Stage {
           this.draw();
         }
       },
-      Math.max(40, 1.2 * this.#cost),
+      Math.max(40, 2.5 * this.#cost),
     );
   }
 
@@ -743,6 +771,7 @@ export class Stage {
       this.#writeLoading(c, index, rect, ink);
       return false;
     }
+    this.#hasSpace = true;
     const { layer } = found;
     const { level, side, range, map, colour, fine } = layer;
     const key = JSON.stringify([
@@ -800,7 +829,9 @@ export class Stage {
       const bar = drawBar(c, ink, rect, { range, map, volume: null, label, lit: true });
       this.#overlay.show(index, [...drawAxisNames(c, ink, rect, layer.camera, layer.low, layer.high, back), ...bar]);
     }
-    if (!isLate && !isDragging.value && !isPlaying.value) this.#refine(pane, layer, show);
+    // The whole picture is for the finest samples: others are replaced before it is done.
+    const isWhole = found.isFinest && !isDragging.value && !isPlaying.value;
+    if (!isLate && isWhole) this.#refine(pane, layer, show);
     return isLate;
   }
 }

@@ -36,36 +36,36 @@ export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wr
       for (const y of b === 0 ? [j >> 2, q] : [j >> 2])
         for (const z of c === 0 ? [k >> 2, r] : [k >> 2]) inside[x + bx * (y + by * z)] = 1;
   }
-  const distance = new Uint8Array(inside.length).map((_, i) => (inside[i] ? 0 : MOST));
-  // The largest of the distances along the axes: axis by axis, a window that grows.
-  for (let step = 1, changed = true; changed && step < MOST; step++) {
-    changed = false;
-    const last = distance.slice();
-    for (let k = 0; k < bz; k++)
-      for (let j = 0; j < by; j++)
-        for (let i = 0; i < bx; i++) {
-          const at = i + bx * (j + by * k);
-          if (last[at] !== MOST) continue;
-          if (nearBlock(last, i, j, k, step - 1)) {
-            distance[at] = step;
-            changed = true;
+  const distance = new Uint8Array(inside.length).fill(MOST);
+  let front: number[] = [];
+  for (let i = 0; i < inside.length; i++)
+    if (inside[i] === 1) {
+      distance[i] = 0;
+      front.push(i);
+    }
+  // The largest of the distances along the axes: the front moves on by a block at a time.
+  for (let step = 1; front.length > 0 && step < MOST; step++) {
+    const next: number[] = [];
+    for (const at of front) {
+      const [i, j, k] = [at % bx, Math.floor(at / bx) % by, Math.floor(at / (bx * by))];
+      for (let c = -1; c <= 1; c++) {
+        const z = around(k + c, bz, wrap[2]);
+        if (z < 0) continue;
+        for (let b = -1; b <= 1; b++) {
+          const y = around(j + b, by, wrap[1]);
+          if (y < 0) continue;
+          for (let a = -1; a <= 1; a++) {
+            const x = around(i + a, bx, wrap[0]);
+            if (x < 0) continue;
+            const to = x + bx * (y + by * z);
+            if (distance[to] !== MOST) continue;
+            distance[to] = step;
+            next.push(to);
           }
-        }
-  }
-  function nearBlock(last: Uint8Array, i: number, j: number, k: number, of: number): boolean {
-    for (let c = -1; c <= 1; c++) {
-      const z = around(k + c, bz, wrap[2]);
-      if (z < 0) continue;
-      for (let b = -1; b <= 1; b++) {
-        const y = around(j + b, by, wrap[1]);
-        if (y < 0) continue;
-        for (let a = -1; a <= 1; a++) {
-          const x = around(i + a, bx, wrap[0]);
-          if (x >= 0 && last[x + bx * (y + by * z)] === of) return true;
         }
       }
     }
-    return false;
+    front = next;
   }
   return { dims: blocks, distance };
 }

@@ -218,7 +218,7 @@ export class Renderer {
       else this.#mend(target, [left, bottom, w, h], old);
       mended = old ?? mended;
     } else {
-      const { at } = this.#use(COVER, STREAKED);
+      const { at } = this.#use(COVER, STREAKED, { EXACT: part === 1 });
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
       this.#bind(1, gl.TEXTURE_2D, streaks, at("streaks"));
       gl.uniform4f(at("pane"), left, bottom, w, h);
@@ -590,11 +590,12 @@ export class Renderer {
     const [x, y, w, h] = this.#size(rect);
     const { key, shown, full, coarse, faint, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
+    const isWhole = shown === "full" && tiles?.length === 0;
     const made = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
     if (this.#composed?.key !== made) {
       const kept = this.#composed?.target ?? null;
       this.#composed = { key: made, target: this.#sized(kept, w, h, [gl.RGBA8]) };
-      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: shown === "full", FAINT: target !== null && faint !== null });
+      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: isWhole, FAINT: target !== null && faint !== null });
       if (target !== null) {
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);

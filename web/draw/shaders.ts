@@ -146,7 +146,11 @@ uniform vec4 pane;
 out vec4 colour;
 void main() {
   vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
+#ifdef EXACT
+  vec4 shown = texelFetch(picture, ivec2(gl_FragCoord.xy - pane.xy), 0);
+#else
   vec4 shown = texture(picture, uv);
+#endif
   float light = (texture(streaks, uv).r - 0.5) * 2.0 * shown.a;
   // Light colours have no room above: there streaks are fainter, so that the mean stays that of the bar.
   float most = max(shown.r, max(shown.g, shown.b));

@@ -136,6 +136,7 @@ export interface Wanted<T = unknown> {
 }
 
 const IN_FLIGHT = 4;
+const AHEAD_IN_FLIGHT = 2;
 /** Priority from which on wants are fetched ahead. */
 const AHEAD = 30;
 
@@ -146,6 +147,7 @@ export class Store {
   #bytes = 0;
   #turn = 0;
   #flying = 0;
+  #isMoving = false;
   #wanted: readonly Wanted[] = [];
 
   /** @param limit bytes of answers that are kept */
@@ -171,9 +173,14 @@ export class Store {
     });
   }
 
-  /** States everything that is wanted now: what is not is aborted, what is missing is asked for in order. */
-  want(wanted: readonly Wanted[]): void {
+  /**
+   * States everything that is wanted now: what is not is aborted, what is missing is asked for in order.
+   *
+   * @param isMoving whether more will be wanted in a moment, before which nothing is fetched ahead
+   */
+  want(wanted: readonly Wanted[], isMoving = false): void {
     this.#turn++;
+    this.#isMoving = isMoving;
     this.#wanted = wanted.toSorted((a, b) => a.priority - b.priority);
     for (const one of this.#wanted) {
       const kept = this.#kept(one.key);
@@ -210,7 +217,10 @@ export class Store {
 
   #start(): void {
     for (const one of this.#wanted) {
-      if (this.#flying >= IN_FLIGHT) return;
+      // What is fetched ahead waits until nothing that is shown does.
+      const isAhead = one.priority >= AHEAD;
+      if (this.#flying >= (isAhead ? AHEAD_IN_FLIGHT : IN_FLIGHT) || (isAhead && (this.#isMoving || this.isBusy)))
+        return;
       if (this.#isOpen(one.key)) void this.#load(one, this.#kept(one.key));
     }
   }

@@ -362,12 +362,16 @@ export function usualRange(what: string, volume: Volume | null, set: Dataset): R
   return range;
 }
 
+/** Whether no finer volume of the quantity is to come. */
+export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
+
 const FINES = new WeakMap<Volume, Fine>();
 /** Samples between the nodes of a volume, for surfaces. */
 export function fineOf(volume: Volume, set: Dataset): Fine {
   let fine = FINES.get(volume);
   if (fine === undefined) {
-    fine = refined(volume, set);
+    // What a finer volume is about to replace is shown as it is.
+    fine = refined(volume, set, isFinest(volume, set) ? 2 : 1);
     FINES.set(volume, fine);
   }
   return fine;
@@ -449,8 +453,8 @@ effect(() => {
   if (space) box(set, now.colour, frame, 2);
   const second = now.show === "compare" ? shownOf(now, true) : null;
   if (second !== null) box(second.dataset, second.what, frameOf(second.time, second.dataset), 1);
-  if (now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity"))
-    for (const name of AXES) box(set, `u.${name}`, frame, 6);
+  const hasStreaks = now.flow === "streaks" && planes.length > 0 && set.fields.some(({ name }) => name === "velocity");
+  if (hasStreaks) for (const name of AXES) box(set, `u.${name}`, frame, 6);
   if (now.brush !== null) {
     const what = /^(.+?)(?:>|<)/.exec(now.brush)?.[1]?.trim();
     if (what !== undefined) box(set, what, frame, 3);
@@ -468,11 +472,12 @@ effect(() => {
     wants.push(wantedValue(shown, at, 15));
     if (second !== null) wants.push(wantedValue(second, at, 16));
   }
-  const ahead = isPlaying.value ? [1, 2] : isStill ? [1] : [];
+  const ahead = isPlaying.value ? [1, 2] : isStill && now.cross !== null ? [1] : [];
   for (const step of ahead) {
     const next = (frame + step) % set.times.length;
     if (next === frame) continue;
     if (planes.length > 0) box(set, shown.what, next, 30 + step);
+    if (isPlaying.value && hasStreaks) for (const name of AXES) box(set, `u.${name}`, next, 33 + step);
     if (space) {
       box(set, now.surface.what, next, 31 + step);
       box(set, now.colour, next, 32 + step);
@@ -480,7 +485,8 @@ effect(() => {
   }
   for (const more of furtherWants.value.values()) wants.push(...more);
   const unique = new Map(wants.map((one) => [one.key, one] as const).toReversed());
-  queueMicrotask(() => store.want([...unique.values()]));
+  const isMoving = !isPlaying.value && (still !== now || now.cross === null);
+  queueMicrotask(() => store.want([...unique.values()], isMoving));
 });
 
 /** The value at the crosshair by the service, if it is that of the question shown. */
