@@ -9,6 +9,7 @@ import type { Pane } from "./draw/layout.js";
 import { surfaceTable } from "./draw/maps.js";
 import { surfaceMesh } from "./draw/surface-mesh.js";
 import { dataPart } from "./export/data.js";
+import { save } from "./export/download.js";
 import { chartFigure, type FigurePane, figureSvg, pngOf, SIZES, type SizeName, svgFile } from "./export/figure.js";
 import { opened } from "./export/jobs-list.js";
 import { glbOf, vtpOf } from "./export/mesh.js";
@@ -86,14 +87,6 @@ function pictureOf(scale = 1): HTMLCanvasElement | null {
       ]),
     );
   return canvas;
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** The panes as they are, each with what colours it. */

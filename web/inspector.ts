@@ -139,11 +139,15 @@ function lookPanel(set: Dataset): TemplateResult {
       <button aria-pressed=${now.stage === "light" ? "true" : "false"} @click=${() => change({ stage: now.stage === "light" ? "dark" : "light" })}>Light stage</button>
     </div></section>
     <section><h2>Dataset</h2><p>${set.title}</p>
-      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
+      <p class="quiet">${set.axes.map(({ nodes }) => nodes).join(" × ")} nodes, ${set.times.length} ${set.times.length === 1 ? "time" : "times"}${guardsOf(set)}${set.viscosity === null ? "" : `, ν = ${plainNumber(set.viscosity)}`}</p>
       ${set.source === "" ? nothing : html`<p class="quiet">${set.source}</p>`}
       ${set.warnings.map((one) => html`<p class="error">${one}</p>`)}
       <button class="plain" @click=${() => void copy(set.digest, "Manifest")}>Copy manifest</button></section>`;
 }
+
+/** Snapshots that are no times, in words: titles count them. */
+const guardsOf = ({ guards }: Dataset): string =>
+  guards > 0 ? ` (${guards} more snapshots at the ends, for interpolation in time)` : "";
 
 function comparePart(set: Dataset): TemplateResult {
   const now = view.value;

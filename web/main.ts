@@ -4,6 +4,7 @@ import { render } from "lit-html";
 import "./style.css";
 import { wantCards } from "./cards.js";
 import { readWaiting } from "./drafts.js";
+import { downloadWithToken } from "./export/download.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
 import { wantPoint } from "./point.js";
@@ -157,6 +158,7 @@ addEventListener("keydown", (event) => {
   action();
 });
 
+addEventListener("click", downloadWithToken);
 addEventListener("popstate", () => {
   const name = /\/view\/([^/]+)$/.exec(location.pathname)?.[1];
   if (name !== undefined) void open(readLink(decodeURIComponent(name), location.search));

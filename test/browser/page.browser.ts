@@ -1,5 +1,6 @@
 /** The page on the real service: linked views, numbers of their own question, links, statistics. */
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
@@ -287,6 +288,14 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       JSON.stringify({ ...localStorage, ...sessionStorage }),
     ]);
     expect(kept.join(" ")).not.toContain("secret-token");
+    await page.click('.bar button:text-is("Export")');
+    await page.click('.sheet .chips button:text-is("Data")');
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.click('.sheet a[download]:text-is("CSV")'),
+    ]);
+    expect(download.suggestedFilename()).toBe("isotropic32-grid.csv");
+    expect(await readFile(await download.path(), "utf8")).toMatch(/^x,y,z,/m);
     await page.reload();
     await page.waitForSelector("input[name=token]");
     await context.close();

@@ -50,6 +50,9 @@ export function setToken(text: string): void {
   token = text;
 }
 
+/** Whether requests carry a token. */
+export const hasToken = (): boolean => token !== "";
+
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);

@@ -28,6 +28,8 @@ export interface Dataset {
   readonly digest: string;
   readonly axes: readonly [Axis, Axis, Axis];
   readonly times: readonly number[];
+  /** Snapshots before the first time and after the last one, which interpolation in time needs. */
+  readonly guards: number;
   readonly fields: readonly Field[];
   readonly units: Readonly<Record<string, string>>;
   readonly viscosity: number | null;
@@ -53,8 +55,8 @@ export type Vec3 = readonly [number, number, number];
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
-interface Described extends Omit<Dataset, "times" | "methods" | "levels"> {
-  readonly times: { readonly stored: readonly number[] };
+interface Described extends Omit<Dataset, "times" | "guards" | "methods" | "levels"> {
+  readonly times: { readonly stored: readonly number[]; readonly guardBefore: number; readonly guardAfter: number };
   readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
 }
 
@@ -72,7 +74,8 @@ export function datasetOf(described: unknown, levels = 0): Dataset {
   const methods = spatial
     .map((name) => (name === "None" ? "nearest" : name))
     .filter((name) => rest.axes.every(({ nodes, periodic }) => periodic || nodes >= widthOf(name)));
-  return { ...rest, times: times.stored, methods, levels };
+  const guards = times.guardBefore + times.guardAfter;
+  return { ...rest, times: times.stored, guards, methods, levels };
 }
 
 /** The coordinate of a node, also one beyond a periodic seam. */
