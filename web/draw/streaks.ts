@@ -105,7 +105,7 @@ export class Streaks {
     }
     gl.disable(gl.SCISSOR_TEST);
     gl.viewport(0, 0, width, height);
-    for (let i = 0; i < (isElsewhere ? 32 : 1); i++) this.#step(pane, width, height);
+    for (let i = 0; i < (isElsewhere ? 20 : 1); i++) this.#step(pane, width, height);
     this.#draw(this.#stretch, pane.shown, [pane.targets[0].textures[0], pane.flow], ["before", "flow"], width, height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return pane.shown.textures[0];
