@@ -108,8 +108,12 @@ export class RegionExecution implements Evaluation {
     return this.#life.texts;
   }
 
+  /** Of all frames, and of whole ones if transforms read them. */
   get work(): number {
-    return this.nodes * this.#region.width ** 3;
+    const { reduction, spectrum, derivedAt, quantity } = this.#checked.query;
+    const isWhole = spectrum ?? derivedAt ?? reduction?.derived ?? quantity?.derived;
+    const nodes = isWhole ? this.#dataset.axes.reduce((product, axis) => product * axis.nodes, 1) : this.nodes;
+    return nodes * ((reduction ?? spectrum)?.frames.length ?? 1) * this.#region.width ** 3;
   }
 
   async finish(): Promise<Result> {

@@ -28,6 +28,9 @@ const BYTES_OF_POINT = 12;
 const SHORT_BYTES = 4 * 1024;
 const LONG_BYTES = 256 * 1024;
 
+/** Evaluations of a field that a query takes at least: what it costs without points. */
+const QUERY_WORK = 16;
+
 /** The header of answers that rest on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
@@ -77,6 +80,8 @@ export class RequestLife {
   /** Nodes of the searches and cutouts of the request. */
   #nodes = 0;
   #body: Body | null = null;
+  /** Work of the queries that have ended: many small ones are a large request. */
+  #done = 0;
   /** See `foresee`. */
   #foreseen = 0;
   /** Records, beyond one per point, that count as points in flight. */
@@ -353,12 +358,12 @@ export class RequestLife {
 
   /** Forgets a query that has ended. */
   forget(evaluation: Evaluation): void {
-    this.#evaluations.delete(evaluation);
+    if (this.#evaluations.delete(evaluation)) this.#done += Math.max(QUERY_WORK, evaluation.work);
   }
 
   /**
-   * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it
-   * entered asks for its slot again, because a larger one may have to wait longer.
+   * Waits for a slot to be answered in, once the body has been read. A request that is no longer small, by all of its
+   * queries, asks for its slot again: large ones may have to wait longer.
    *
    * @param more        evaluations of a field that the request takes besides those of the queries it has begun
    * @param moreRecords records, beyond one per point, of the answers to these
@@ -367,7 +372,7 @@ export class RequestLife {
     if (this.#gone) throw new CancelledError();
     if (this.#background) return;
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
-    let work = more;
+    let work = this.#done + more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
     work = Math.max(work, this.#foreseen);
     if (this.#slot.isFor(work)) return;

@@ -55,7 +55,7 @@ function execution(
   const checked = {
     query: { operation: name, threshold: 0, ...more },
     operation: operationOf(name),
-    dataset: { fields: {} } as Dataset,
+    dataset: { fields: {}, axes: [{ nodes: 4 }, { nodes: 5 }, { nodes: 6 }] } as unknown as Dataset,
   };
   const control = { deadlineMs: 10_000, ended: () => undefined };
   return new RegionExecution(setting, checked as unknown as CheckedQuery, region, control, null);
@@ -199,6 +199,25 @@ describe("a part whose thread is lost", () => {
     });
     await expect(search.finish()).rejects.toBeInstanceOf(DataError);
     expect(runs).toBe(1);
+  });
+});
+
+describe("the work of a query at nodes", () => {
+  const small = { ...REGION, count: [2, 2, 2] } as const;
+  const work = (query: Partial<Query>) => execution("GetAnyCutoutWeb", small, () => null, {}, null, query).work;
+  const plan = {} as never;
+
+  it("is that of all frames", () => {
+    expect(work({})).toBe(8);
+    expect(work({ reduction: { plan, frames: [0, 1, 2] } })).toBe(24);
+  });
+
+  it("is that of whole frames where transforms are needed", () => {
+    const frame = 4 * 5 * 6;
+    const derived = {} as never;
+    expect(work({ reduction: { plan, frames: [0, 1, 2], derived } })).toBe(3 * frame);
+    expect(work({ spectrum: { plan, frames: [0, 1], times: [0, 1], derived: null } })).toBe(2 * frame);
+    expect(work({ derivedAt: { plan, points: new Float32Array(3), method: "Lag4" } })).toBe(frame);
   });
 });
 

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
+import { type Evaluation, type Query, type Result, SMALL_WORK } from "../../../src/engine/contract/query.js";
 import { Admission } from "../../../src/server/http/policies/admission.js";
 import { Outgoing } from "../../../src/server/http/policies/outgoing.js";
 import { NO_FACTS, type RequestFacts } from "../../../src/server/http/request-facts.js";
@@ -272,4 +272,23 @@ it.each([
   await life.enter();
   expect(asked).toEqual([work]);
   end("finished");
+});
+
+it("of many small queries takes its slot again as a large one, once", async () => {
+  const asked: number[] = [];
+  const trySlot = admission.trySlot.bind(admission);
+  admission.trySlot = (asker) => {
+    asked.push(asker.work);
+    return trySlot(asker);
+  };
+  const { life, end } = begin();
+  for (let i = 0; i < 100; i++) {
+    const query = life.start({ operation: "GetVelocity", dataset: "flow" });
+    await life.enter();
+    life.forget(query);
+  }
+  expect(asked).toEqual([POINTS, POINTS * Math.ceil((SMALL_WORK + 1) / POINTS)]);
+  expect(held().slots).toBe(1);
+  end("finished");
+  expect(held()).toEqual(NOTHING);
 });

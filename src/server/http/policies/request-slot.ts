@@ -1,4 +1,5 @@
 /** Slot of one request; lent to others while a query waits for a store. */
+import { SMALL_WORK } from "../../../engine/contract/query.js";
 import { CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";
 import type { Admission } from "./admission.js";
@@ -26,10 +27,11 @@ export class RequestSlot {
     this.#client = client;
   }
 
-  /** Whether the slot was taken for this work and the store that the request reads by now. */
+  /** Whether the slot was taken for work of this size, small or large, and the store that the request reads by now. */
   isFor(work: number): boolean {
     const isTaken = this.#release !== null || this.#isLent;
-    return isTaken && work === this.#taken.work && this.#store === this.#taken.store;
+    const isSize = work <= SMALL_WORK === this.#taken.work <= SMALL_WORK;
+    return isTaken && isSize && this.#store === this.#taken.store;
   }
 
   /** Waits for a slot. @param due on the clock of `performance.now` */

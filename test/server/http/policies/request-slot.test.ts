@@ -1,5 +1,6 @@
 /** The slot of one request is given back, lent and timed, whatever its queries do. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { SMALL_WORK } from "../../../../src/engine/contract/query.js";
 import type { Admission, SlotRequest } from "../../../../src/server/http/policies/admission.js";
 import { RequestSlot } from "../../../../src/server/http/policies/request-slot.js";
 import { NO_FACTS } from "../../../../src/server/http/request-facts.js";
@@ -50,10 +51,15 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-it("is for the work that it was taken for, until it is left", async () => {
+it("is for work of the size that it was taken for, until it is left", async () => {
   expect(slot.isFor(5)).toBe(false);
   await slot.take(5, 1000);
-  expect([slot.isFor(5), slot.isFor(6), held.slots]).toEqual([true, false, 1]);
+  expect([slot.isFor(5), slot.isFor(SMALL_WORK), slot.isFor(SMALL_WORK + 1), held.slots]).toEqual([
+    true,
+    true,
+    false,
+    1,
+  ]);
   slot.leave();
   expect([slot.isFor(5), held.slots]).toEqual([false, 0]);
 });
