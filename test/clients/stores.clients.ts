@@ -43,7 +43,8 @@ describe.skipIf(reason !== null)("stores of zarr-python and xarray", () => {
       else if (said !== "right" || codec !== null) wrong.push(`${name}: ${said}`);
     }
     expect(wrong).toEqual([]);
-    expect(refused).toEqual(["lzma", "zfpy", "astype", "base64"]);
+    const others = refused.filter((name) => !name.includes("blosc-snappy"));
+    expect([refused.length, others]).toEqual([14, ["lzma", "zfpy", "astype", "base64"]]);
   });
 });
 

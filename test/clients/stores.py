@@ -41,7 +41,7 @@ def write(name, dtype, why=None, consolidated=False, values=base, attributes=Non
     for axis, nodes in axes.items():
         group.create_dataset(axis, data=nodes, chunks=nodes.shape, compressor=None).attrs["_ARRAY_DIMENSIONS"] = [axis]
     options.setdefault("chunks", (4, 6, 5))
-    array = group.create_dataset("p", shape=shape, dtype=dtype, fill_value=0, **options)
+    array = group.create_dataset("p", shape=shape, dtype=dtype, **{"fill_value": 0, **options})
     array.attrs["_ARRAY_DIMENSIONS"] = ["z", "y", "x"]
     array.attrs.update(attributes or {})
     array[...] = values.astype(dtype)
@@ -51,18 +51,20 @@ def write(name, dtype, why=None, consolidated=False, values=base, attributes=Non
 
 
 floats = ["<f2", "<f4", "<f8", ">f4", ">f8"]
-packed = {"attributes": {"scale_factor": 0.25, "add_offset": 10.0}, "values": np.round(base)}
+# A fill value of 0 is a question.
+packed = {"attributes": {"scale_factor": 0.25, "add_offset": 10.0}, "values": np.round(base), "fill_value": None}
 integers = ["|i1", "<i2", ">i2", "<i4", "<u2"]
 compressors = {
     "none": None,
     **{f"blosc-{name}": numcodecs.Blosc(name, shuffle=i % 3) for i, name in enumerate(["blosclz", "lz4", "lz4hc", "zlib", "zstd", "snappy"])},
     "zlib": numcodecs.Zlib(3), "gzip": numcodecs.GZip(3), "bz2": numcodecs.BZ2(3), "zstd": numcodecs.Zstd(3), "lz4": numcodecs.LZ4(),
 }
+unread = {"blosc-snappy": "blosc with snappy"}
 for (name, compressor), dtype in itertools.product(compressors.items(), floats):
-    write(f"{name}-{dtype[1:]}{'be' if dtype[0] == '>' else ''}", dtype, compressor=compressor)
+    write(f"{name}-{dtype[1:]}{'be' if dtype[0] == '>' else ''}", dtype, unread.get(name), compressor=compressor)
 for (name, compressor), dtype in itertools.product(list(compressors.items())[::2], integers):
     positive = {**packed, "values": np.abs(packed["values"])} if "u" in dtype else packed
-    write(f"packed-{name}-{dtype[1:]}{'be' if dtype[0] == '>' else ''}", dtype, compressor=compressor, **positive)
+    write(f"packed-{name}-{dtype[1:]}{'be' if dtype[0] == '>' else ''}", dtype, unread.get(name), compressor=compressor, **positive)
 write("lzma", "<f4", "lzma", compressor=numcodecs.LZMA())
 write("zfpy-f4", "<f4", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1}))
 write("zfpy-rate", "<f4", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 2, "tolerance": -1, "rate": 12, "precision": -1}))
@@ -76,7 +78,7 @@ filters = {
 }
 for (name, filter), (packer, compressor) in itertools.product(filters.items(), [("none", None), ("zstd", numcodecs.Zstd(1)), ("bz2", numcodecs.BZ2(1))]):
     write(f"{name}-{packer}", "<f4", filters=filter, compressor=compressor)
-write("packbits", "|u1", filters=[numcodecs.PackBits()], compressor=None, values=np.abs(np.round(base)) % 2, attributes={"scale_factor": 1.0})
+write("packbits", "|u1", filters=[numcodecs.PackBits()], compressor=None, fill_value=None, values=np.abs(np.round(base)) % 2, attributes={"scale_factor": 1.0})
 write("astype", "<f8", "astype", filters=[numcodecs.AsType("<f4", "<f8")])
 write("base64", "<f4", "base64", filters=[numcodecs.Base64()])
 for order, separator, chunks, consolidated in itertools.product("CF", "./", [(7, 6, 10), (3, 4, 7), (1, 6, 10)], [False, True]):

@@ -133,6 +133,7 @@ function refusalOf(name: string, configuration: Json, elements: ReturnType<typeo
     const size = configuration.elementsize ?? 4;
     return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
   }
+  if (name === "blosc") return configuration.cname === "snappy" ? "with snappy" : null;
   // The plugin lacks what doubles need.
   if (name === "zfpy") return elements.type === "float32" ? null : `of ${elements.type}`;
   if (name === "imagecodecs_lzf") return configuration.header === false ? null : "with a header";
