@@ -368,3 +368,37 @@ def test_broken_connections_and_busy_services_are_asked_again():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_points_keep_their_labels_and_masks(dataset):
+    points = np.random.default_rng(5).uniform(0, 6, (5, 3))
+    expected = dataset.values("u", points, time=0.6)
+    for other in (points.astype(">f8"), np.asfortranarray(points), np.repeat(points, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(dataset.values("u", other, time=0.6), expected)
+    masked = np.ma.masked_array(points, mask=False)
+    np.testing.assert_array_equal(dataset.values("u", masked, time=0.6), expected)
+    masked[2, 1] = np.ma.masked
+    for call in (dataset.values, dataset.paths):
+        with pytest.raises(ValueError, match="masked"):
+            call("u", masked, time=slice(0.4, 0.6) if call == dataset.paths else 0.6)
+    with pytest.raises(ValueError, match="masked"):
+        dataset.interp("u", x=masked[:, 0], y=masked[:, 1], z=1.0, t=0.6)
+
+
+def test_points_of_pandas_and_xarray_are_taken_by_name(dataset):
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    points = np.random.default_rng(6).uniform(0, 6, (5, 3))
+    expected = dataset.values("u", points, time=0.6)
+    table = pandas.DataFrame(points, columns=list("xyz"))
+    for other in (table, table[list("zxy")], pandas.DataFrame(points)):
+        np.testing.assert_array_equal(dataset.values("u", other, time=0.6), expected)
+    with pytest.raises(ValueError, match="not i, x, y"):
+        dataset.values("u", table.rename(columns={"x": "i", "y": "x", "z": "y"}), time=0.6)
+    array = xarray.DataArray(points[:, ::-1], dims=("n", "axis"), coords={"axis": list("zyx")})
+    np.testing.assert_array_equal(dataset.values("u", array, time=0.6), expected)
+
+
+def test_a_time_asked_twice_is_answered_twice(dataset):
+    answer = dataset.values("p", [[1, 2, 3], [4, 5, 6]], time=[0.6, 0.4, 0.6])
+    assert answer.shape == (3, 2)
+    np.testing.assert_array_equal(answer[0], answer[2])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fieldprobe import giverny
+from fieldprobe import former, giverny
 from fieldprobe.pyjhtdb import libJHTDB
 
 POINTS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -98,3 +98,10 @@ def test_pyjhtdb(url, dataset):
         library.getData(0.5, POINTS, sinterp=7)
     with pytest.raises(ValueError, match="getFunction must be a name"):
         library.getData(0.5, POINTS, getFunction="getInvariants")
+
+
+def test_points_by_columns_are_refused():
+    by_columns = np.ones((3, 4))
+    with pytest.raises(ValueError, match=r"not \(3, 4\)"):
+        former.places(by_columns)
+    np.testing.assert_array_equal(former.places(np.ones((2, 2, 3))), np.ones((4, 3)))

@@ -23,6 +23,31 @@ _FEW = 1000
 _PARTS = re.compile(r"(\.[xyz]|(\[\d\])+)$")
 
 
+def array_of(value: Any) -> NDArray[Any]:
+    """An array without labels. What numpy would drop in silence is kept or refused: masks, and the order of x, y, z."""
+    value = _in_order(value)
+    if np.ma.is_masked(value):
+        raise ValueError("masked numbers have no value: leave them out, as in points[~mask]")
+    return np.asarray(value)
+
+
+def _in_order(value: Any) -> Any:
+    """Columns of pandas, or labels of the last dimension of xarray, that are x, y, z (and t) in this order."""
+    if hasattr(value, "columns"):
+        names, take = list(value.columns), lambda order: value[order]
+    elif getattr(value, "dims", ()) and value.dims[-1] in value.coords:
+        last = value.dims[-1]
+        names, take = value.coords[last].values.tolist(), lambda order: value.sel({last: order})
+    else:
+        return value
+    order = [name for name in "xyzt" if name in names]
+    if order == names or not any(isinstance(name, str) for name in names):
+        return value
+    if len(order) < len(names) or order[:3] != list("xyz"):
+        raise ValueError(f"points are named x, y, z (and t), not {', '.join(map(str, names))}")
+    return take(order)
+
+
 def plain(value: Any) -> Any:
     """A value as JSON holds it: slices as ranges, arrays as lists, numpy scalars as numbers."""
     if isinstance(value, slice):
@@ -31,7 +56,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if hasattr(value, "__array__") and not isinstance(value, (str, bytes)):
-        return np.asarray(value).tolist()
+        return array_of(value).tolist()
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items() if one is not None}
     if isinstance(value, (list, tuple)):
@@ -303,12 +328,16 @@ class Asking:
         for at in steps(len(flat), self._points, progress):
             body = _npy(flat[at : at + self._points])
             parts.append(_Arrays(self._transport.post(self._path_of("values"), body, NPY, query, ZARR).body))
-        return _shaped(parts[0], array.shape[:-1], what, parts)
+        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]))
 
 
-def _shaped(found: _Arrays, shape: Tuple[int, ...], what: Optional[What], parts: Sequence[_Arrays] = ()) -> Any:
-    """One quantity as an array, several as a dict; several times come first."""
-    times = np.unique(found["t"]).size if "t" in found and found.question.get("time") != "each" else None
+def _shaped(
+    found: _Arrays, shape: Tuple[int, ...], what: Optional[What], parts: Sequence[_Arrays] = (), points: Optional[int] = None
+) -> Any:
+    """One quantity as an array, several as a dict; several times come first. `points` are those of the first part."""
+    times = None
+    if "t" in found and found.question.get("time") != "each":
+        times = np.unique(found["t"]).size if points is None else found["t"].size // points
     lead = () if times is None else (times,)
     joined = [_quantities(one) for one in parts or [found]]
     arrays = {}
@@ -342,7 +371,7 @@ def _text(value: Any) -> str:
 
 
 def _places(points: Any, width: int) -> NDArray[Any]:
-    array = np.asarray(points)
+    array = array_of(points)
     if array.ndim == 0 or array.shape[-1] != width:
         raise ValueError(f"points must have the shape (…, {width}), not {array.shape}")
     if array.size == 0:
@@ -354,7 +383,7 @@ def _places(points: Any, width: int) -> NDArray[Any]:
 
 def _npy(points: Any) -> bytes:
     """Points as a file of NumPy; times need float64."""
-    array = np.asarray(points)
+    array = array_of(points)
     flat = array.reshape(-1, array.shape[-1])
     file = io.BytesIO()
     np.save(file, np.ascontiguousarray(flat, dtype="<f8" if flat.shape[1] == 4 else "<f4"))

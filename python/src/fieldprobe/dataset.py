@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from .asking import What
+from .asking import What, array_of
 from .calls import Calls
 from .transport import Transport
 
@@ -86,7 +86,7 @@ class Dataset(Calls):
             coordinates, members = coordinates[:3], {**members, "time": t}
         elif t is not None:
             members = {**members, "time": "each"}
-        points = np.stack(np.broadcast_arrays(*coordinates), axis=-1)
+        points = np.stack(np.broadcast_arrays(*map(array_of, coordinates)), axis=-1)
         values = self.values(what, points, **members)
         if labels is None:
             return values

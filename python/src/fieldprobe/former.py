@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .asking import array_of
 from .dataset import Dataset
 
 #: Fields by the words in names of operations.
@@ -38,10 +39,18 @@ def how(spatial: str, temporal: str) -> Dict[str, str]:
     return {"method": spatial, **times}
 
 
+def places(points: ArrayLike) -> NDArray[Any]:
+    """Points as rows; those of shape (3, n) are refused, not read in another order."""
+    array = array_of(points)
+    if array.ndim == 0 or array.shape[-1] != 3:
+        raise ValueError(f"points must have the shape (…, 3), not {array.shape}")
+    return array.reshape(-1, 3)
+
+
 def components(dataset: Dataset, field: str, operator: str, points: ArrayLike, **members: Any) -> NDArray[np.float32]:
     """Components of a quantity in the public order, shape (points, components); Hessians have six for each component."""
     what = OPERATORS[operator].format(field)
-    values = np.asarray(dataset.values(what, np.reshape(points, (-1, 3)), **members))
+    values = np.asarray(dataset.values(what, places(points), **members))
     flat = values.reshape(len(values), -1)
     if operator == "Hessian":
         flat = flat.reshape(len(values), -1, 9)[:, :, _UPPER].reshape(len(values), -1)
@@ -55,7 +64,7 @@ def records(
     recorded: Dict[str, Any] = {"last": True} if every is None else {"every": every}
     span = slice(start, end)
     rows = dataset.paths(
-        None, np.reshape(points, (-1, 3)), time=span, step=abs(dt), method=method, integrator="heun", **recorded
+        None, places(points), time=span, step=abs(dt), method=method, integrator="heun", **recorded
     )
     count = np.size(points) // 3
     positions = np.stack([rows["x"], rows["y"], rows["z"]], axis=-1).reshape(count, -1, 3)

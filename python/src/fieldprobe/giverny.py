@@ -118,7 +118,7 @@ def _answer(frames: Sequence[Any], times: Sequence[float], columns: List[str], p
     except ImportError:
         results: List[Any] = flat
     else:
-        places = np.asarray(points).reshape(-1, 3)
+        places = former.places(points)
         index = pandas.MultiIndex.from_arrays(places.T, names=list(_AXES))
         results = [pandas.DataFrame(frame, columns=columns, index=index) for frame in flat]
     return (results, np.asarray(times)) if return_times else results

@@ -69,8 +69,7 @@ class libJHTDB:  # noqa: N801 (pyJHTDB's name)
     ) -> NDArray[np.float32]:
         """Means over cubes of side ``filter_width``, shape ``(…, components)``."""
         filtered = f"filter({former.FIELDS.get(field.capitalize(), field)})"
-        places = np.reshape(points, (-1, 3))
-        values = self._dataset(data_set).values(filtered, places, time=time, filter=f"box:{filter_width}", time_method="nearest")
+        values = self._dataset(data_set).values(filtered, former.places(points), time=time, filter=f"box:{filter_width}", time_method="nearest")
         return np.asarray(values).reshape(*np.shape(points)[:-1], -1)
 
     def getPosition(  # noqa: N802
