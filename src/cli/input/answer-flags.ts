@@ -14,10 +14,10 @@ const memberOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => 
 
 /** Adds the flags to a command. */
 export function withAnswers(command: Command): Command {
-  for (const { flag, value, about, repeats, add } of ANSWER_FLAGS)
+  for (const { flag, value, about, repeats, read } of ANSWER_FLAGS)
     command.option(`--${flag} <${value}>`, about, (text, before: string[] = []) => {
       try {
-        add(text, {});
+        read(text, {});
       } catch (error) {
         throw error instanceof RequestError ? new InvalidArgumentError(error.message) : error;
       }

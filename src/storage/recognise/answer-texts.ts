@@ -11,17 +11,16 @@ import { OTHERS } from "./usual-names.js";
 /** Answers by flag, without dashes; a flag that may be repeated has several texts. */
 export type AnswerTexts = ReadonlyMap<string, readonly string[]>;
 
-type Unfinished = { -readonly [Key in keyof Answers]: Answers[Key] };
-
+/** A flag, and what a text of it answers. */
 export interface AnswerFlag {
   readonly flag: string;
   /** What stands for its value in a help text. */
   readonly value: string;
   readonly about: string;
+  /** @param before what earlier texts have answered @throws RequestError that says what is needed */
+  readonly read: (text: string, before: Answers) => Partial<Answers>;
   /** Whether each further text adds to those before. */
   readonly repeats?: true;
-  /** Adds a text to answers. @throws RequestError that says what is needed */
-  readonly add: (text: string, to: Unfinished) => void;
 }
 
 const LETTERS = ["t", "z", "y", "x", "c"];
@@ -42,113 +41,86 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     value: "order",
     about: "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z; of one field: pressure=z,y,x",
     repeats: true,
-    add: (text, to) => {
-      const [head = "", tail] = text.split("=");
-      if (tail === undefined) to.dims = orderOf(text);
-      else to.fieldDims = new Map(to.fieldDims).set(fieldNamed(head), orderOf(tail));
+    read: (text, { fieldDims }) => {
+      const [field = "", order] = text.split("=");
+      if (order === undefined) return { dims: orderOf(text) };
+      return { fieldDims: new Map(fieldDims).set(fieldNamed(field), orderOf(order)) };
     },
   },
   {
     flag: "components",
     value: "axes",
     about: "axes of the components of a vector in stored order: z,y,x",
-    add: (text, to) => {
-      const letters = partsOf(text.toLowerCase());
-      if (letters.toSorted().join() !== AXIS_NAMES.join())
-        throw needed("the axes of the components in stored order are needed, as in z,y,x.");
-      to.components = letters as AxisName[];
-    },
+    read: (text) => ({ components: permutationOf(text) }),
   },
   {
     flag: "coordinates",
     value: "paths",
     about: "datasets of the coordinates: x=/grid/xm,y=/grid/ym",
-    add: (text, to) => {
-      to.coordinates = coordinatesOf(text);
-    },
+    read: (text) => ({ coordinates: coordinatesOf(text) }),
   },
   {
     flag: "periodic",
     value: "axes",
     about: "the periodic axes: xz, or none",
-    add: (text, to) => {
-      to.periodic = axesOf(text);
-    },
+    read: (text) => ({ periodic: axesOf(text) }),
   },
   {
     flag: "cells",
     value: "axes",
     about: "the axes whose stated ends or edges are faces of cells, with the nodes in their centres: xyz, or none",
-    add: (text, to) => {
-      to.cells = axesOf(text);
-    },
+    read: (text) => ({ cells: axesOf(text) }),
   },
   {
     flag: "walls",
     value: "axes",
     about: "the axes with walls at both ends, which hold particles: y, or none",
-    add: (text, to) => {
-      to.walls = axesOf(text);
-    },
+    read: (text) => ({ walls: axesOf(text) }),
   },
   {
     flag: "length",
     value: "x,y,z",
     about: "period of a periodic axis, or distance between the end nodes of another; one number for all axes",
-    add: (text, to) => {
-      to.length = tripleOf(text);
-      if (to.length.some((value) => !(value > 0))) throw needed("numbers above 0 are needed.");
-    },
+    read: (text) => ({ length: tripleOf(text, (value) => value > 0, "numbers above 0 are needed.") }),
   },
   {
     flag: "spacing",
     value: "x,y,z",
     about: "distance between neighbouring nodes, below 0 if coordinates descend; one number for all axes",
-    add: (text, to) => {
-      to.spacing = tripleOf(text);
-      if (to.spacing.includes(0)) throw needed("numbers other than 0 are needed.");
-    },
+    read: (text) => ({ spacing: tripleOf(text, (value) => value !== 0, "numbers other than 0 are needed.") }),
   },
   {
     flag: "origin",
     value: "x,y,z",
     about: "coordinates of the first node; one number for all axes",
-    add: (text, to) => {
-      to.origin = tripleOf(text);
-    },
+    read: (text) => ({ origin: tripleOf(text) }),
   },
   {
     flag: "times",
     value: "times",
     about: "FIRST:STEP, or a list with one time per frame",
-    add: (text, to) => {
-      to.times = timesOf(text);
-    },
+    read: (text) => ({ times: timesOf(text) }),
   },
   {
     flag: "overlap",
     value: "which",
     about: "of files whose times overlap, which ones keep them: first, or last as after a restart",
-    add: (text, to) => {
+    read: (text) => {
       if (text !== "first" && text !== "last") throw needed("first or last is needed.");
-      to.overlap = text;
+      return { overlap: text };
     },
   },
   {
     flag: "velocity",
     value: "paths",
     about: "the dataset of the velocity, or three of its components: /ux,/uy,/uz",
-    add: (text, to) => {
-      to.velocity = pathsOf(text);
-    },
+    read: (text) => ({ velocity: pathsOf(text) }),
   },
   {
     flag: "pressure",
     value: "path",
     about: "the dataset of the pressure",
-    add: (text, to) => {
-      to.pressure = pathsOf(text)[0] as string;
-    },
+    read: (text) => ({ pressure: pathsOf(text)[0] as string }),
   },
   ...OTHERS.map(({ field }): AnswerFlag => {
     const isScalar = FIELDS[field] === 1;
@@ -157,11 +129,11 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
       flag: field === "force" ? "force-field" : field,
       value: isScalar ? "path" : "paths",
       about: `the dataset of the ${WORDS[field as keyof typeof WORDS]}${isScalar ? "" : ", or three of its components"}`,
-      add: (text, to) => {
+      read: (text, { fields = [] }) => {
         const paths = pathsOf(text);
         if (paths.length !== 1 && paths.length !== FIELDS[field])
           throw needed(`${isScalar ? "one path is" : "one path or three are"} needed.`);
-        to.fields = [...(to.fields ?? []), { field, paths }];
+        return { fields: [...fields, { field, paths }] };
       },
     };
   }),
@@ -170,40 +142,40 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     value: "name=paths",
     about: "any other field, by the dataset or the three components of it",
     repeats: true,
-    add: (text, to) => {
+    read: (text, { fields = [] }) => {
       const [field = "", list, more] = text.split("=").map((part) => part.trim());
       if (list === undefined || more !== undefined)
         throw needed("a name and a path are needed, as in sgsenergy=/e, or with three of components.");
       const paths = pathsOf(list);
       if (paths.length !== 1 && paths.length !== 3) throw needed("one path or three are needed.");
-      to.fields = [...(to.fields ?? []), { field: fieldNamed(field), paths }];
+      return { fields: [...fields, { field: fieldNamed(field), paths }] };
     },
   },
   {
     flag: "trajectory",
     value: "n",
     about: "which one to read, if a file holds several",
-    add: (text, to) => {
+    read: (text) => {
       if (!/^\d{1,9}$/.test(text)) throw needed("a whole number from 0 to 1000000000 is needed.");
-      to.trajectory = Number(text);
+      return { trajectory: Number(text) };
     },
   },
   {
     flag: "despite",
     value: "lines",
     about: "override red lines by their subjects: order,values",
-    add: (text, to) => {
+    read: (text) => {
       const found = partsOf(text);
       const wrong = found.find((word) => !(SUBJECTS as readonly string[]).includes(word));
       if (wrong !== undefined) throw needed(`"${wrong}" is no line: ${SUBJECTS.join(", ")}.`);
-      to.despite = found as Subject[];
+      return { despite: found as Subject[] };
     },
   },
 ];
 
 /** The answers that texts give. @throws RequestError with the flag as its member, for an unknown one too */
 export function answersFrom(texts: AnswerTexts): Answers {
-  const answers: Unfinished = {};
+  let answers: Answers = {};
   for (const [name, all] of texts) {
     const row = ANSWER_FLAGS.find(({ flag }) => flag === name);
     if (row === undefined) {
@@ -212,7 +184,7 @@ export function answersFrom(texts: AnswerTexts): Answers {
     }
     for (const text of all) {
       try {
-        row.add(text, answers);
+        answers = { ...answers, ...row.read(text, answers) };
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
         throw new RequestError("InvalidRequest", `${name}: ${error.message}`, { member: name });
@@ -236,11 +208,18 @@ function numberOf(text: string): number {
   return value;
 }
 
-function tripleOf(text: string): number[] {
+function tripleOf(text: string, isGood: (value: number) => boolean = () => true, need = ""): number[] {
   const values = text.split(",").map(numberOf);
-  if (values.length === 1) return AXIS_NAMES.map(() => values[0] as number);
-  if (values.length !== 3) throw needed("three numbers x,y,z are needed, or one for all.");
-  return values;
+  if (values.length !== 1 && values.length !== 3) throw needed("three numbers x,y,z are needed, or one for all.");
+  if (!values.every(isGood)) throw needed(need);
+  return AXIS_NAMES.map((_, at) => values[values.length === 1 ? 0 : at] as number);
+}
+
+function permutationOf(text: string): AxisName[] {
+  const letters = partsOf(text.toLowerCase());
+  if (letters.toSorted().join() !== AXIS_NAMES.join())
+    throw needed("the axes of the components in stored order are needed, as in z,y,x.");
+  return letters as AxisName[];
 }
 
 function fieldNamed(text: string): string {
