@@ -77,7 +77,7 @@ it.each([
   [["convert", "data/isotropic32", ""]],
   [["convert", "", "target"]],
   [["check", ""]],
-  [["inspect", "u.h5", "--write", " "]],
+  [["inspect", "u.h5", "--descriptors", " "]],
 ])("fieldprobe %j takes no empty path for the folder it runs in", async (words) => {
   const { code, out, err } = await fieldprobe(...words);
   expect([code, out]).toEqual([2, ""]);

@@ -1,11 +1,10 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
-import { makeFolder } from "../../shared/system.js";
 import {
   type ConfirmationPlace,
   confirmationFor,
@@ -14,9 +13,7 @@ import {
 } from "../../storage/catalog/confirmation.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { placesAt } from "../../storage/catalog/source.js";
-import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
-import { type DescriptorInput, NAME_PATTERN } from "../../storage/dataset/descriptor.js";
-import { realPath } from "../../storage/dataset/files.js";
+import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { openFile } from "../../storage/open-file.js";
@@ -34,7 +31,6 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly same?: boolean;
-  readonly write?: string;
   readonly descriptors?: string;
 }
 
@@ -62,7 +58,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
  * answer; at the end it asks whether the draft is right.
  */
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
-  const isQuiet = flags.json === true || flags.yes === true || (flags.write ?? flags.descriptors) !== undefined;
+  const isQuiet = flags.json === true || flags.yes === true;
   const found = inspectPlaces(paths, flags);
   if (isQuiet || found === null || isComplete(found) || !process.stdin.isTTY || !process.stdout.isTTY) return;
   process.exitCode = 0;
@@ -83,15 +79,11 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const refusal = show(found, home, first, flags.all);
-    const isKept = flags.yes === true || (flags.write ?? flags.descriptors) !== undefined;
-    const isConfirmed = isKept && openLines(found.descriptor.questions).length === 0;
+    const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
     if (refusal !== null && !isConfirmed) reportRefusal(`${basename(first)} ${refusal}`);
   }
-  const apart = flags.descriptors === undefined ? undefined : resolve(flags.descriptors);
-  const place = apart === undefined ? undefined : { path: join(apart, `${found.written.name}.json`), isApart: true };
-  if (flags.yes === true) confirm(found, first, home, place);
-  else if (apart !== undefined) writeApart(found, home, apart);
-  if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
+  const { yes, descriptors } = flags;
+  if (yes === true) confirm(found, first, home, descriptors === undefined ? undefined : placeIn(descriptors, found));
   return found;
 }
 
@@ -139,7 +131,7 @@ function inspectAll(address: string, flags: InspectFlags): void {
     inspectPlaces([isItself ? address : only], flags);
     return;
   }
-  if ([flags.write, flags.descriptors].some((target) => target !== undefined))
+  if (flags.descriptors !== undefined)
     throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
   for (const place of places) {
     const isDescribed = basename(place) === DESCRIPTOR_NAME;
@@ -174,6 +166,11 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
   }
   const path = keepDraft(found, first, home, descriptorsOf(readConfig().config), place);
   process.stderr.write(`wrote ${path}\n`);
+}
+
+/** The place of a confirmation in a folder of descriptors. */
+function placeIn(folder: string, { written }: Recognised): ConfirmationPlace {
+  return { path: join(resolve(folder), `${written.name}.json`), isApart: true };
 }
 
 /** Whether a path is a folder of files, not a store. */
@@ -243,7 +240,7 @@ export async function confirmToServe(file: string, flags: InspectFlags): Promise
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);
     found = read(answered);
   }
-  confirm(found, path, home, { path: join(apart, `${found.written.name}.json`), isApart: true });
+  confirm(found, path, home, placeIn(apart, found));
   return path;
 }
 
@@ -268,51 +265,6 @@ function explainUnknown(path: string): void {
   }
 }
 
-/** Writes the descriptor; its paths are relative to its folder, which must hold the files. */
-function writeDescriptor(found: Recognised, home: string, folder: string): void {
-  const target = join(folder, DESCRIPTOR_NAME);
-  if (existsSync(target))
-    throw new MisuseError(
-      `${target} exists already: delete it to write another, or write one into a separate folder with --descriptors FOLDER`,
-    );
-  const isFar = filesOf(found.written).every(isAddress);
-  const from = isFar ? "" : relative(realPath(folder) ?? resolve(folder), realpathSync(home));
-  if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
-    throw new MisuseError(`--write ${folder}: a descriptor must be in the folder of its files or above it (${home})`);
-  makeFolder(folder);
-  const written = movedTo(found.written, from);
-  writeWhole(target, `${JSON.stringify(written, null, 2)}\n`);
-  process.stderr.write(`wrote ${target}\n`);
-  const unclaimed = unclaimedWarning(folder, written);
-  if (unclaimed !== null) process.stderr.write(`${unclaimed}\n`);
-}
-
-/** Writes the descriptor into a folder of descriptors; its files have absolute paths. */
-function writeApart(found: Recognised, home: string, folder: string): void {
-  const target = join(folder, `${found.written.name}.json`);
-  if (existsSync(target)) throw new MisuseError(`${target} exists already: delete it to write another`);
-  makeFolder(folder);
-  writeWhole(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
-  process.stderr.write(`wrote ${target}\n`);
-}
-
-/** The files and addresses that the fields of a descriptor are in. */
-function filesOf({ fields }: DescriptorInput): string[] {
-  const files: string[] = [];
-  JSON.stringify(fields, (key, value) => {
-    if (key === "file") files.push(String(value));
-    return value;
-  });
-  return files;
-}
-
-/** The descriptor with every file below `from`, addresses as they are. */
-function movedTo(written: DescriptorInput, from: string): unknown {
-  return JSON.parse(JSON.stringify(written), (key, value) =>
-    key === "file" && typeof value === "string" && !isAddress(value) ? join(from, value).split(sep).join("/") : value,
-  );
-}
-
 const EXIT_CODES = `
 Exit code: 0 if the file is served as it is, or is confirmed now (--yes); 1 if it waits for an answer or cannot be
 served; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
@@ -330,8 +282,11 @@ export function inspectCommand(): Command {
     .option("--all", "list everything that was seen and not used; of a folder, inspect every file that waits")
     .option("--same", "take the file for what was confirmed although its structure differs")
     .option("--json", "print the descriptor of what was found as JSON")
-    .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
-    .option("--descriptors <folder>", "write the descriptor as NAME.json into a separate folder", pathArgument)
+    .option(
+      "--descriptors <folder>",
+      "with --yes: keep the confirmation as NAME.json in a separate folder",
+      pathArgument,
+    )
     .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);

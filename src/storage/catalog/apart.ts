@@ -4,13 +4,14 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
 import { type Descriptor, parseDescriptor } from "../dataset/descriptor.js";
 import { realPath, statusOf } from "../dataset/files.js";
 import type { Refused } from "../dataset/scan.js";
+import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
 import type { Description } from "./verify.js";
 
@@ -126,6 +127,34 @@ export function claimedBy(locations: readonly string[]): Set<string> {
     for (const file of filesOf(location))
       for (const path of filesAt(location, file)) claimed.add(realPath(path) ?? path);
   return claimed;
+}
+
+/** Files that a warning names. */
+const NAMED = 3;
+
+/** The warning that stored files in or below the folder of a descriptor are not served, since it does not name them. */
+export function unclaimedWarning(location: string, descriptor: Descriptor): string | null {
+  const folder = dirname(location);
+  const claimed = new Set(placesOf(descriptor).flatMap((file) => filesAt(location, file)));
+  const files = [...entriesBelow(folder)]
+    .filter((path) => (hasHdf5Name(path) || isReferences(path)) && !claimed.has(path))
+    .map((path) => relative(folder, path))
+    .sort();
+  if (files.length === 0) return null;
+  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : "";
+  return (
+    `Not served: ${files.slice(0, NAMED).join(", ")}${more}, for ${location} describes everything in its folder and below. ` +
+    "A folder of descriptors (inspect FILE --yes --descriptors FOLDER) keeps several datasets in one folder."
+  );
+}
+
+/** Everything below a folder; links are not followed. */
+function* entriesBelow(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* entriesBelow(path);
+    else yield path;
+  }
 }
 
 /** A digest that changes when the descriptor does or a file that it names. */

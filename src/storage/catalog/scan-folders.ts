@@ -27,12 +27,19 @@ import { openFile } from "../open-file.js";
 import { isComplete, type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { StoreStates } from "../remote/store-states.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
-import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
+import {
+  claimedAddresses,
+  claimedBy,
+  describeApart,
+  descriptorsIn,
+  descriptorText,
+  stateApart,
+  unclaimedWarning,
+} from "./apart.js";
 import { confirmationFor, isConfirmation, needsLook } from "./confirmation.js";
 import { admit } from "./gate.js";
 import { readManifest } from "./manifest.js";
 import { ScanIndex } from "./scan-index.js";
-import { unclaimedWarning } from "./unclaimed.js";
 import type { Description } from "./verify.js";
 
 export interface ScanOptions {
@@ -418,7 +425,7 @@ export function describeFolder(location: string, version: string): Description |
   const parsed = parseDescriptor(text);
   if ("problems" in parsed) return parsed;
   const folder = dirname(location);
-  const unclaimed = isAddress(folder) ? null : unclaimedWarning(folder, parsed.descriptor);
+  const unclaimed = isAddress(folder) ? null : unclaimedWarning(location, parsed.descriptor);
   const base = { descriptor: parsed.descriptor, folder, location, warnings: unclaimed === null ? [] : [unclaimed] };
   const found = readManifest(folder);
   if (found === null) return { ...base, digest: version };

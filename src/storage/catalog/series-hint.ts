@@ -37,6 +37,6 @@ export function seriesHints(datasets: readonly Dataset[]): string[] {
     .map(
       ({ pattern, names }) =>
         `${names.length} files ${pattern} look like one series and are served as ${names.length} datasets of one time each; ` +
-        `fieldprobe inspect ${pattern} --descriptors FOLDER writes the descriptor that makes them one`,
+        `fieldprobe inspect ${pattern} --yes makes them one`,
     );
 }

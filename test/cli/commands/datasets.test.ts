@@ -66,20 +66,19 @@ describe("fieldprobe inspect", () => {
     rmSync(file);
   });
 
-  it("prints the descriptor that says the same, and writes it where fieldprobe finds it", () => {
+  it("prints the descriptor that says the same", () => {
     const { status, stdout } = fieldprobe("inspect", well, "--json", "--trajectory", "1");
     expect(status).toBe(0);
     const printed = JSON.parse(stdout);
     expect(printed.fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
-    const written = fieldprobe("inspect", well, "--json", "--trajectory", "1", "--write", SCRATCH);
-    const lines = [`wrote ${join(SCRATCH, "dataset.json")}`, expect.stringMatching(/^Not served: odd\.h5, for /), ""];
-    expect([written.status, written.stderr.split("\n")]).toEqual([0, lines]);
-    const descriptor = JSON.parse(readFileSync(join(SCRATCH, "dataset.json"), "utf8"));
-    expect(descriptor.fields.velocity.file).toBe("in/well.h5");
-    expect(fieldprobe("check", SCRATCH).stdout).toMatch(/^well \(.*dataset\.json\)\n/);
-    const again = fieldprobe("inspect", well, "--write", SCRATCH);
-    expect(again).toMatchObject({ status: 2 });
-    expect(again.stderr).toMatch(/exists already: delete it/);
+    printed.fields.velocity.file = "in/well.h5";
+    printed.fields.pressure.file = "in/well.h5";
+    for (const name of ["x", "y", "z"]) printed.axes[name].coordinates.file = "in/well.h5";
+    writeFileSync(join(SCRATCH, "dataset.json"), JSON.stringify(printed));
+    const checked = fieldprobe("check", SCRATCH).stdout;
+    expect(checked).toMatch(/^well \(.*dataset\.json\)\n/);
+    expect(checked).toContain("Not served: odd.h5, for ");
+    rmSync(join(SCRATCH, "dataset.json"));
   });
 
   it("keeps open questions in the descriptor, and refuses the dataset until they are answered or accepted", async () => {
@@ -88,12 +87,14 @@ describe("fieldprobe inspect", () => {
     const path = await writeHdf5(join(folder, "u.h5"), (file) => {
       file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
     });
-    const asked = fieldprobe("inspect", path, "--write", folder);
+    const asked = fieldprobe("inspect", path);
     expect(asked.status).toBe(1);
     expect(asked.stdout).toMatch(
       /Open \(\?\) and red \(!\) lines:\n(.*\n)*.*\? order: \/u is 8 x 8 x 8 x 3, and nothing in the file names/,
     );
-    const written = JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"));
+    const text = fieldprobe("inspect", path, "--json").stdout;
+    writeFileSync(join(folder, "dataset.json"), text);
+    const written = JSON.parse(text);
     expect(written.questions.map(({ about }: { about: string }) => about)).toContain("order");
     const refused = fieldprobe("check", folder);
     expect(refused.status).toBe(1);
@@ -101,14 +102,9 @@ describe("fieldprobe inspect", () => {
       /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
     );
     rmSync(join(folder, "dataset.json"));
-    const apart = join(SCRATCH, "apart");
-    expect(fieldprobe("inspect", path, "--write", apart).stderr).toMatch(
-      /a descriptor must be in the folder of its files or above it/,
-    );
-    expect(existsSync(apart)).toBe(false);
     const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
-    expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
-    expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8"))).toMatchObject({
+    expect(fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
+    expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8"))).toMatchObject({
       axes: { x: { nodes: 8, origin: 0, spacing: 0.125, periodic: true } },
       time: { count: 1, origin: 0.5 },
       fields: { velocity: { dimensions: ["x", "y", "z", "c"] } },
@@ -172,8 +168,10 @@ describe("fieldprobe inspect", () => {
     });
     const known = ["--dims", "x,y,z", "--periodic", "none", "--walls", "none", "--spacing", "1", "--origin", "0"];
     const flags = [...known, "--times", "0.5", "--named", "soiltemperature=/deep/t"];
-    expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
-    expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8")).fields.soiltemperature.path).toBe("/deep/t");
+    expect(fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
+    expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8")).fields.soiltemperature.path).toBe(
+      "/deep/t",
+    );
     writeFileSync(join(folder, "points.csv"), "2.5,3,4\n");
     const asking = `values u soiltemperature --time 0.5 --method Lag4 --time-method nearest --format json --data ${folder}`;
     const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
@@ -187,16 +185,13 @@ describe("fieldprobe inspect", () => {
     mkdirSync(folder);
     const file = join(folder, "odd.h5");
     copyFileSync(odd, file);
-    const { status, stderr } = fieldprobe("inspect", file, "--write", folder);
-    expect([status, stderr.split("\n")]).toEqual([
+    const { status, stderr } = fieldprobe("inspect", file);
+    expect([status, stderr]).toEqual([
       1,
-      [
-        expect.stringMatching(/^fieldprobe: odd\.h5 waits for an answer: .*\(exit code 1\)$/),
-        `wrote ${join(folder, "dataset.json")}`,
-        "",
-      ],
+      expect.stringMatching(/^fieldprobe: odd\.h5 waits for an answer: .*\(exit code 1\)\n$/),
     ]);
-    const text = readFileSync(join(folder, "dataset.json"), "utf8");
+    const text = fieldprobe("inspect", file, "--json").stdout;
+    writeFileSync(join(folder, "dataset.json"), text);
     expect(text).not.toMatch(/[<>]|"\?"/);
     const { axes, time, fields, questions } = JSON.parse(text);
     expect(fields).toEqual({ pressure: { file: "odd.h5", path: "/eta", dimensions: ["z", "y", "x"] } });

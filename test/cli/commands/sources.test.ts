@@ -75,8 +75,8 @@ describe("commands on an HDF5 file at an address", () => {
 
   it("explain the file, and describe it for a folder", async () => {
     expect(await run(["inspect", address])).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
-    await run(["inspect", address, "--write", "described"]);
-    const { fields } = JSON.parse(readFileSync(join(folder, "described", "dataset.json"), "utf8"));
+    await run(["inspect", address, "--yes", "--descriptors", "described"]);
+    const { fields } = JSON.parse(readFileSync(join(folder, "described", "flow.json"), "utf8"));
     expect(fields.pressure.file).toBe(address);
   });
 });
@@ -118,7 +118,9 @@ describe("commands on a bucket", () => {
     };
     expect(failed.stdout).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     expect(failed.stderr).toMatch(/^fieldprobe: [^\n]*cut\.h5[^\n]* \(exit code 1\)\n$/);
-    const written = (await run(["inspect", "s3://cubes/bad", "--write", "x"]).catch((error: unknown) => error)) as {
+    const written = (await run(["inspect", "s3://cubes/bad", "--descriptors", "x"]).catch(
+      (error: unknown) => error,
+    )) as {
       stderr: string;
     };
     expect(written.stderr).toContain("s3://cubes/bad holds 2 datasets; name one, e.g. s3://cubes/bad/cut.h5");

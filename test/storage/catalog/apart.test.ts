@@ -91,7 +91,7 @@ it("is written by inspect, and read by check, query and convert", () => {
     spawnSync(process.execPath, [BIN, ...flags], { encoding: "utf8", input: "1,2,3\n" });
   const folder = join(SCRATCH, "written");
   const answers = ["--dims", "z,y,x,c", "--periodic", "xyz", "--spacing", "1", "--origin", "0"];
-  const inspected = run("inspect", join(ARCHIVE, "u.h5"), ...answers, "--descriptors", folder);
+  const inspected = run("inspect", join(ARCHIVE, "u.h5"), ...answers, "--yes", "--descriptors", folder);
   expect(inspected.stderr).toContain(`wrote ${join(folder, "u.json")}\n`);
   const written = JSON.parse(readFileSync(join(folder, "u.json"), "utf8"));
   expect(written.fields.velocity.file).toBe(join(ARCHIVE, "u.h5"));

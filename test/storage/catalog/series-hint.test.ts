@@ -33,7 +33,7 @@ it("names the files, and the command that makes them one dataset", async () => {
   const pattern = join(SCRATCH, "series", "run_*.h5");
   expect(hints).toEqual([
     `3 files ${pattern} look like one series and are served as 3 datasets of one time each; ` +
-      `fieldprobe inspect ${pattern} --descriptors FOLDER writes the descriptor that makes them one`,
+      `fieldprobe inspect ${pattern} --yes makes them one`,
   ]);
 });
 
