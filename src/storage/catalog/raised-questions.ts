@@ -4,12 +4,12 @@ import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
 import { splitLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
-import { repeatedEnds, repeatedQuestion, withFigures } from "../recognise/seam.js";
+import { repeatedEnds, repeatedQuestion } from "../recognise/seam.js";
 import { verify } from "./verify.js";
 
 /** Relative spacing of float32 numbers, in which SOAP sends times. */
 const FLOAT32 = 2 ** -23;
-/** Largest chunk that `inspect` reads to measure an axis. */
+/** Largest chunk that `inspect` reads to compare the ends of an axis. */
 const CHUNK_BYTES = 2 ** 30;
 /** Part of a step by which times may be rounded before a warning says so. */
 const ROUGH = 0.01;
@@ -56,33 +56,22 @@ export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
   ];
 }
 
-/**
- * The description with a figure in every question about a periodicity, and the questions and warnings that its values
- * and times raise; unchanged if nothing can be read.
- */
+/** The description with the questions and warnings that its values and times raise. */
 export function measured(found: Recognised, folder: string, answers: Answers): Recognised {
   const { descriptor } = found;
   const outcome = verify({ descriptor, folder, location: "", digest: "", warnings: [] }, CHUNK_BYTES);
   if ("problems" in outcome) return found;
   const { dataset } = outcome;
-  try {
-    const [questions, raised] = [
-      withFigures(descriptor.questions, dataset),
-      splitLines(raisedQuestions(dataset), answers),
-    ];
-    const guesses = {
-      questions: [...questions, ...raised.questions],
-      assumed: [...descriptor.assumed, ...raised.overridden],
-    };
-    const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
-    return {
-      ...found,
-      descriptor: { ...descriptor, ...guesses },
-      written: { ...found.written, ...written },
-      warnings: [...found.warnings, ...warningsOfTimes(dataset)],
-    };
-  } catch (error) {
-    if (error instanceof DataError) return found;
-    throw error;
-  }
+  const raised = splitLines(raisedQuestions(dataset), answers);
+  const guesses = {
+    questions: [...descriptor.questions, ...raised.questions],
+    assumed: [...descriptor.assumed, ...raised.overridden],
+  };
+  const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
+  return {
+    ...found,
+    descriptor: { ...descriptor, ...guesses },
+    written: { ...found.written, ...written },
+    warnings: [...found.warnings, ...warningsOfTimes(dataset)],
+  };
 }

@@ -412,7 +412,6 @@ function periodicText(periodic: StatedNumber<boolean> | null): string {
   return `; ${periodic.value ? "periodic" : "not periodic"}, from ${periodic.where}`;
 }
 
-/** Begins every question about the periodicity of an axis, which `inspect` completes by a measurement. */
 function askPeriodicity(axis: AxisName, findings: Findings): void {
   findings.ask(
     "periodicity",

@@ -115,25 +115,3 @@ export function repeatedQuestion(axes: AxisName[]): Question {
   const answer = "axes.*.nodes, axes.*.origin and fields.*.offset in a descriptor that leaves one of the two out";
   return { about: "spacing", axes, question, answer, red: true };
 }
-
-/** Adds what is measured to the questions about periodicity. @throws DataError if a line cannot be read */
-export function withFigures(questions: readonly Question[], dataset: Dataset): Question[] {
-  const open = openDataset(dataset);
-  try {
-    return questions.map((entry) => withFigure(entry, dataset, open));
-  } finally {
-    open.close();
-  }
-}
-
-function withFigure(entry: Question, dataset: Dataset, open: StoredBricks): Question {
-  const long = (entry.axes ?? []).filter((axis) => (dataset.axes[AXIS_NAMES.indexOf(axis)]?.nodes ?? 0) > 1);
-  if (entry.about !== "periodicity" || long.length === 0) return entry;
-  const figures = long.map((axis) => {
-    const ratio = seamRatio(dataset, AXIS_NAMES.indexOf(axis), open);
-    return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
-  });
-  const evidence =
-    "The step from the last node to the first, divided by the usual one (not much above 1 if it is periodic, near 0 if the last node may repeat the first):";
-  return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
-}
