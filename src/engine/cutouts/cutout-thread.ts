@@ -4,9 +4,8 @@ import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
-import type { SampledGrid } from "../../storage/tools/grid-file.js";
+import type { NumberTable, SampledGrid, TableColumn } from "../../storage/tools/grid-file.js";
 import { type Selection, selectionProblem } from "../../storage/tools/selection.js";
-import type { NumberTable, TableColumn } from "../../storage/tools/table-file.js";
 import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
 export type { NumberTable, PathRecords, SampledGrid, Selection, TableColumn };

@@ -5,8 +5,7 @@ import { BusyError, DataError } from "../../shared/errors.js";
 import { isFullDisk, reasonOf } from "../../shared/system.js";
 import { shareStoresOf } from "../../storage/remote/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
-import { writeGridFile } from "../../storage/tools/grid-file.js";
-import { writeTableFile } from "../../storage/tools/table-file.js";
+import { writeGridFile, writeTableFile } from "../../storage/tools/grid-file.js";
 import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 

@@ -84,6 +84,17 @@ export class Hdf5Writer {
     this.#path = path;
   }
 
+  /** Makes the file `path`, or none if `write` fails. @throws DataError when it cannot be written there */
+  static async write(path: string, write: (writer: Hdf5Writer) => void | Promise<void>): Promise<void> {
+    const writer = await Hdf5Writer.create(path);
+    try {
+      await write(writer);
+      writer.close();
+    } finally {
+      writer.discard();
+    }
+  }
+
   /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.

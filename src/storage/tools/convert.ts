@@ -103,8 +103,7 @@ async function writeFrame(
   const edge = nodes.map((n) => Math.min(n, chunk)) as unknown as Triple;
   const shape = [...nodes.toReversed(), ...components];
   const chunks = [...edge.toReversed(), ...components];
-  const writer = await Hdf5Writer.create(path);
-  try {
+  await Hdf5Writer.write(path, async (writer) => {
     const write = writer.dataset({ path: `/${field}`, type: "float32", shape, chunks, filter });
     const boxes = planBoxes(nodes, edge, width);
     const lengths = boxes.map(({ count }) => width * count[0] * count[1] * count[2]);
@@ -117,10 +116,7 @@ async function writeFrame(
       progress((index + 1) / boxes.length);
       await setImmediate();
     }
-    writer.close();
-  } finally {
-    writer.discard();
-  }
+  });
 }
 
 /** Boxes of whole chunks that cover the grid, x growing first, each within BOX_BYTES if a chunk is. */
@@ -143,15 +139,11 @@ export function planBoxes(nodes: Triple, edge: Triple, components: number): Node
 }
 
 async function writeForcing(forcing: Extract<Dataset["forcing"], { kind: "modes" }>, folder: string): Promise<string> {
-  const writer = await Hdf5Writer.create(join(folder, FORCING.file));
-  try {
+  await Hdf5Writer.write(join(folder, FORCING.file), (writer) => {
     const modes = forcing.wavenumber.length / 3;
     writer.whole(`${FORCING.path}/wavenumber`, "int32", [modes, 3], forcing.wavenumber);
     writer.whole(`${FORCING.path}/coefficient`, "float64", [forcing.frames, modes, 3, 2], forcing.coefficient);
-    writer.close();
-  } finally {
-    writer.discard();
-  }
+  });
   return FORCING.file;
 }
 

@@ -52,9 +52,7 @@ export async function writeCutout(
 ): Promise<void> {
   const { fields, frames, box } = selection;
   const first = firstOf(selection);
-  const source = openDataset(dataset);
-  const writer = await Hdf5Writer.create(path);
-  try {
+  await Hdf5Writer.write(path, async (writer) => {
     writeAttributes(writer, dataset, selection);
     const [field = ""] = fields;
     const axes = axesOfField(dataset, field);
@@ -65,18 +63,19 @@ export async function writeCutout(
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
     writer.whole("/time", "float64", [frames.count], times);
     const total = frames.count * fields.length;
-    for (let done = 0; done < total; done++) {
-      const field = fields[done % fields.length];
-      writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
-      progress((done + 1) / total);
-      await setImmediate();
+    const source = openDataset(dataset);
+    try {
+      for (let done = 0; done < total; done++) {
+        const field = fields[done % fields.length];
+        writeField(writer, dataset, source, field, frames.first + Math.floor(done / fields.length), box);
+        progress((done + 1) / total);
+        await setImmediate();
+      }
+    } finally {
+      source.close();
     }
-    writer.close();
-    writeFileSync(xdmfBeside(path), describeXdmf(dataset, selection, basename(path)));
-  } finally {
-    writer.discard();
-    source.close();
-  }
+  });
+  writeFileSync(xdmfBeside(path), describeXdmf(dataset, selection, basename(path)));
 }
 
 function firstOf({ box, ahead = [0, 0, 0] }: Selection): number[] {

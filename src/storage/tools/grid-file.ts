@@ -1,4 +1,4 @@
-/** Writes values on a grid as NetCDF-4 by the CF conventions, its axes as dimension scales. */
+/** Writes values on a grid, or a table, as NetCDF-4 by the CF conventions, its axes as dimension scales. */
 import { setImmediate } from "node:timers/promises";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-numbers.js";
@@ -31,11 +31,31 @@ export interface SampledGrid {
   readonly about: Readonly<Record<string, string>>;
 }
 
+/** A column of a table. */
+export interface TableColumn {
+  readonly name: string;
+  readonly values: Float64Array;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Columns along the one that orders the rows, or along their numbers. */
+export interface NumberTable {
+  readonly along: TableColumn;
+  readonly columns: readonly TableColumn[];
+  readonly about: SampledGrid["about"];
+}
+
+/** @throws DataError if the file cannot be written */
+export async function writeTableFile(path: string, { along, columns, about }: NumberTable): Promise<void> {
+  const axis = { ...along, coordinates: along.values };
+  const variables = columns.map((column) => ({ ...column, axes: [along.name] }));
+  await writeGridFile(path, { variables, axes: [axis], scalars: [], about });
+}
+
 /** @throws DataError if the file cannot be written */
 export async function writeGridFile(path: string, grid: SampledGrid): Promise<void> {
   const { variables, axes, scalars, about } = grid;
-  const writer = await Hdf5Writer.create(path);
-  try {
+  await Hdf5Writer.write(path, async (writer) => {
     writer.attribute("Conventions", "CF-1.11");
     for (const [name, text] of Object.entries(about)) writer.attribute(name, text);
     for (const { name, coordinates, attributes: told } of axes) {
@@ -56,10 +76,7 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
       writer.describe(name, at === "" ? attributes : { ...attributes, coordinates: at });
       for (const [d, axis] of along.entries()) writer.attach(name, d, axis);
     }
-    writer.close();
-  } finally {
-    writer.discard();
-  }
+  });
 }
 
 /** Writes numbers slab by slab, in chunks as long as the slabs. */

@@ -41,9 +41,8 @@ export async function writeTrajectoryFile(
   about: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { particles, records, columns, values } = paths;
-  const writer = await Hdf5Writer.create(path);
   const shape = [particles, records];
-  try {
+  await Hdf5Writer.write(path, (writer) => {
     writer.attribute("Conventions", "CF-1.11");
     writer.attribute("featureType", "trajectory");
     writer.attribute("title", `Paths of particles in ${dataset}`);
@@ -80,8 +79,5 @@ export async function writeTrajectoryFile(
     }
     for (const name of ["time", ...names])
       for (const [d, scale] of ["trajectory", "obs"].entries()) writer.attach(name, d, scale);
-    writer.close();
-  } finally {
-    writer.discard();
-  }
+  });
 }
