@@ -1,7 +1,6 @@
-/** `ChunkCache` keeps the last used chunks or ranges, and fetches each only once at a time. */
+/** Cache of the last used chunks or ranges; what is under way is not loaded twice. */
 import { LentResult } from "../../shared/read-memory.js";
 
-/** Chunks by name, the least recently used dropped first. */
 export class ChunkCache<Chunk> {
   readonly #capacity: number;
   readonly #bytesOf: (chunk: Chunk) => number;
@@ -9,11 +8,6 @@ export class ChunkCache<Chunk> {
   readonly #entries = new Map<string, { readonly chunk: LentResult<Chunk>; bytes: number; isKept: boolean }>();
   #bytes = 0;
 
-  /**
-   * @param capacity bytes
-   * @param bytesOf  bytes of a chunk
-   * @param viewOf   its memory
-   */
   constructor(capacity: number, bytesOf: (chunk: Chunk) => number, viewOf: (chunk: Chunk) => ArrayBufferView) {
     this.#capacity = capacity;
     this.#bytesOf = bytesOf;
@@ -21,10 +15,9 @@ export class ChunkCache<Chunk> {
   }
 
   /**
-   * The chunk of a name, loaded at most once at a time; a failure is not kept. If its memory is lent, the caller then
-   * holds it once.
+   * The chunk of a name; a failure is not kept. Lent memory is then held once more, by the caller.
    *
-   * @param isKept false: it is unlikely to be wanted again once it has been loaded
+   * @param isKept false: it is unlikely to be wanted again
    */
   get(name: string, load: () => Promise<Chunk>, isKept = true): Promise<Chunk> {
     const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };

@@ -1,4 +1,4 @@
-/** `LocalStore` reads a store in a folder of this machine. */
+/** Store in a folder of this machine. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";
@@ -20,7 +20,6 @@ export class LocalStore implements ObjectStore {
   #newestMs = 0;
   #latestMs = 0;
 
-  /** @param metadataBytes most bytes of all its documents */
   constructor(folder: string, metadataBytes: number) {
     this.#folder = folder;
     this.#metadataBytes = metadataBytes;
@@ -72,10 +71,7 @@ export class LocalStore implements ObjectStore {
   }
 }
 
-/**
- * @throws DataError if the chunks of an array of Zarr 2 are in folders, `0/0/0`, and its document says that they are
- *         files, `0.0.0`: each of them would be missing, and read as the fill value
- */
+/** @throws DataError for chunks in folders, `0/0/0`, that the document names `0.0.0`: all would read as missing */
 function requireKeys(
   store: string,
   folder: string,
@@ -92,18 +88,17 @@ function requireKeys(
     );
 }
 
-/** The bounds of a read: a newer file is refused, and more bytes. */
 export interface PartBounds {
   readonly newestMs: number;
-  /** Time of the latest change of a file, of its names and permissions as well: a time of writing can be set back. */
+  /** No program can set it back, unlike the time of writing. */
   readonly latestMs: number;
   readonly mostBytes: number;
 }
 
 /**
- * Reads a file or part of it into lent memory; undefined if there is none.
+ * Reads a file or a part into lent memory; undefined if there is none.
  *
- * @throws DataError if it is not a plain file, has changed, is not readable, too short or too long
+ * @throws DataError unless it is a plain file, unchanged, readable and of the right length
  */
 export async function readPart(
   path: string,
@@ -112,7 +107,7 @@ export async function readPart(
 ): Promise<Uint8Array | undefined> {
   let file: FileHandle;
   try {
-    // Without waiting: a named pipe would hold one of the few threads that read files until somebody writes to it.
+    // A named pipe would hold a reading thread until somebody writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;

@@ -1,4 +1,4 @@
-/** `OpenStore` reads the arrays of one version of a Zarr store through the library. */
+/** Reads the arrays of one version of a Zarr store through the library. */
 import ndarray from "ndarray";
 import ops from "ndarray-ops";
 import {
@@ -36,14 +36,12 @@ import type { ObjectStore, VersionName } from "./object-store.js";
 import type { BoxRequest, Elements } from "./protocol.js";
 import type { OpenVersion } from "./versioned.js";
 
-/** Bytes of the largest type of elements. */
 export const ELEMENT_BYTES = 8;
 /** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
 const SLACK_BYTES = 64 * 1024;
 const ENTRY_BYTES = 16;
 /** Most bytes of shards that are kept because codecs lie around them: each of their chunks needs all of it. */
 const SHARDS_BYTES = 128 * 1024 * 1024;
-/** Arrays for elements, by the type of the elements. */
 const CONSTRUCTORS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -57,13 +55,9 @@ const CONSTRUCTORS = {
   uint64: BigUint64Array,
 } as const;
 
-/** A decoded chunk: its values, shape and strides. */
 export type Decoded = Chunk<DataType>;
 
-/**
- * One read of a chunk: the library hands it on to the store, which notes whether the chunk is there, and the memory
- * that it was fetched to.
- */
+/** A read of a chunk, which the library hands on to the store. */
 interface ChunkRead {
   found: boolean;
   fetched: Uint8Array | null;
@@ -75,7 +69,6 @@ export class OpenStore implements OpenVersion {
   readonly #location: string;
   readonly #missing: MissingChunks;
   readonly #readable: ReadableStore;
-  /** By path: the arrays that have been read. */
   readonly #arrays = new Map<string, Promise<ZarrArray<DataType, ReadableStore>>>();
 
   private constructor(
@@ -93,10 +86,8 @@ export class OpenStore implements OpenVersion {
   }
 
   /**
-   * Reads the metadata of a store. The time names a version: two versions get different times.
+   * Reads the metadata of a store. Two versions get different times.
    *
-   * @param changedMs as `ObjectStore.open`
-   * @param last      the version that was found last
    * @throws DataError if it holds no metadata
    */
   static async open(
@@ -116,7 +107,6 @@ export class OpenStore implements OpenVersion {
     return new OpenStore(location, { entries, digest, newestMs }, objects, documents, missing);
   }
 
-  /** Reads a box into lent memory, its elements in C order. @throws DataError, BusyError */
   async read(box: BoxRequest, chunks: ChunkCache<Decoded>): Promise<Elements> {
     const array = await this.#array(box.path, chunks);
     const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
@@ -145,14 +135,12 @@ export class OpenStore implements OpenVersion {
     return out;
   }
 
-  /** Reads the texts of a small array. @throws DataError, BusyError */
   async texts(path: string): Promise<readonly string[]> {
     const array = await open(root(this.#readable).resolve(path), { kind: "array" });
     const { data } = (await get(array)) as unknown as { data: Iterable<unknown> };
     return Array.from(data, String);
   }
 
-  /** @throws DataError for a box of more chunks than one read may touch */
   #checkCount({ path, offset, count }: BoxRequest, chunks: readonly number[]): void {
     const touched = chunks.reduce((product, edge, axis) => {
       const [first, end] = [offset[axis], offset[axis] + count[axis]];
@@ -177,7 +165,7 @@ export class OpenStore implements OpenVersion {
     return opening;
   }
 
-  /** The meaning of a chunk that is not there: what the array or a group above it says, else the setting. */
+  /** The meaning of a missing chunk, by the array, a group above it, or the setting. */
   #missingOf(path: string): MissingChunks {
     for (let at = path; ; at = at.slice(0, at.lastIndexOf("/"))) {
       const stated = this.state.entries[at === "" ? "/" : at]?.attributes.missing;
@@ -240,8 +228,8 @@ interface ChunkChecks {
 }
 
 /**
- * Has the chunks of an array read through a cache, and refuses one that is not there, unless that means its fill value,
- * and one that decodes to another number of elements than the metadata state: the library would take those for zeros.
+ * Reads chunks through a cache. Refuses a missing one, unless that means its fill value, and one of another number of
+ * elements: the library would take those for zeros.
  */
 const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
   getChunk(coordinates: number[], asked?: object) {
@@ -275,14 +263,12 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
   },
 }));
 
-/** The reason of a failed decoding in one line: that of the codec, if it is known. */
 function reasonOf(error: unknown): string {
   const own = error instanceof Error ? error : new Error(String(error));
   const cause = own.cause instanceof Error ? `${own.message}: ${own.cause.message}` : own.message;
   return cause.replace(/\s+/g, " ");
 }
 
-/** A store for the library, with the metadata documents that it was opened with. */
 class ReadableStore implements AsyncReadable {
   readonly #objects: ObjectStore;
   readonly #documents: Documents;
@@ -358,8 +344,7 @@ function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array |
 }
 
 /**
- * Notes that a chunk is there, and copies its bytes if they do not begin at such a multiple, as typed arrays need. The
- * caller's hold of the bytes passes on to the read.
+ * Notes that a chunk is there, and aligns its bytes as typed arrays need. The hold of the bytes passes on to the read.
  */
 function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
   if (bytes === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Defines the messages between the threads that compute and the thread that reads stores. */
+/** Messages between the threads that compute and the thread that reads stores. */
 
 import type { RawValues } from "../dataset/stored.js";
 import type { StoreTree } from "../zarr/store-tree.js";
@@ -6,10 +6,8 @@ import type { StoreTree } from "../zarr/store-tree.js";
 /** Size of the blocks in which the description of a file's values is read. */
 export const FILE_BLOCK_BYTES = 64 * 1024;
 
-/** A box of elements of an array. */
 export interface BoxRequest {
   readonly store: string;
-  /** `newestMs` of the tree that the caller has verified. */
   readonly newestMs: number;
   readonly path: string;
   readonly offset: readonly number[];
@@ -27,7 +25,6 @@ export interface OpenRequest {
   readonly scan?: string | undefined;
 }
 
-/** Findings at an address and below it. */
 export interface FolderContents {
   /** Addresses of stores, files and descriptors. */
   readonly places: readonly string[];
@@ -36,10 +33,8 @@ export interface FolderContents {
   readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
 
-/** A request for the texts of a small array. */
 export interface TextsRequest {
   readonly store: string;
-  /** `newestMs` of the tree that the caller has verified. */
   readonly newestMs: number;
   readonly path: string;
 }
@@ -47,7 +42,6 @@ export interface TextsRequest {
 /** A range of bytes of a file. */
 export interface RangeRequest {
   readonly store: string;
-  /** `newestMs` of the file that the caller has verified. */
   readonly newestMs: number;
   readonly position: number;
   readonly length: number;
@@ -55,10 +49,8 @@ export interface RangeRequest {
   readonly isBlock: boolean;
 }
 
-/** A read for a thread: elements of an array, or bytes of a file. */
 export type StoreRead = BoxRequest | RangeRequest;
 
-/** Ranges of a file. */
 export interface BytesRequest {
   readonly store: string;
   readonly ranges: readonly RangeRequest[];
@@ -66,7 +58,6 @@ export interface BytesRequest {
   readonly ifThere: boolean;
 }
 
-/** A file that is read by ranges. */
 export interface FileState {
   readonly size: number;
   readonly digest: string;
@@ -76,22 +67,19 @@ export interface FileState {
 
 /** A request to the thread of stores; the answer is the member of `StoreReplies` of the same name. */
 export type StoreRequest =
-  /** The datasets at an address that the settings or the command line name. */
+  /** Datasets at an address that the settings or the command line name. */
   | { readonly kind: "folder"; readonly store: string }
   | ({ readonly kind: "open" } & OpenRequest)
   | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
   | ({ readonly kind: "texts" } & TextsRequest)
   | ({ readonly kind: "bytes" } & BytesRequest)
-  /** Changed stores whose addresses begin in one of these ways. */
   | { readonly kind: "changes"; readonly store: string; readonly beginnings: readonly string[] }
-  /** Reads that will be asked for soon. */
   | { readonly kind: "ready"; readonly store: string; readonly reads: readonly StoreRead[] };
 
 /** Elements in C order, in shared memory. */
 export type Elements = RawValues | BigInt64Array | BigUint64Array;
 
-/** The answers, by the kind of the request. */
 export interface StoreReplies {
   readonly folder: FolderContents;
   readonly open: StoreTree;
@@ -105,7 +93,6 @@ export interface StoreReplies {
   readonly ready: readonly boolean[];
 }
 
-/** A message of a thread: a request with a number. */
 export interface StoreMessage {
   readonly id: number;
   readonly request: StoreRequest;
@@ -119,8 +106,5 @@ export type StoreAnswer =
       /** Memory of the value that the caller gives back. */
       readonly lent: readonly ArrayBufferView[];
     }
-  /**
-   * `retryAfter`: seconds after which to ask again, as the store did not answer in time; null if it is not readable, or
-   * has changed.
-   */
+  /** `retryAfter` in seconds; null: the store is not readable, or has changed. */
   | { readonly id: number; readonly message: string; readonly retryAfter: number | null };

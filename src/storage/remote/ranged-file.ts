@@ -1,16 +1,14 @@
-/** `RemoteFile` reads a file behind HTTP or in a bucket by ranges, through the store thread. */
+/** File at an address, read by ranges through the store thread; its metadata are kept in blocks. */
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
-/** Blocks that this thread keeps of a file. */
 const BLOCKS = 256;
 
 /** A block is not there yet; it has been noted. */
 class NotThere extends Error {}
 
-/** A file at an address, whose metadata this thread keeps in blocks and whose values it fetches range by range. */
 export class RemoteFile implements RangedFile {
   readonly path: string;
   readonly #state: FileState;
@@ -18,10 +16,8 @@ export class RemoteFile implements RangedFile {
   readonly #blocks = new Map<number, Uint8Array>();
   /** Ranges that were fetched for the read that runs, in order of position. */
   #ranges: readonly (ByteRange & { readonly bytes: Uint8Array })[] = [];
-  /** Blocks that were not there, while a read must not wait; else null. */
   #missing: Set<number> | null = null;
 
-  /** @param path address of the file */
   constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
     this.path = path;
     this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, timeoutMs);
@@ -81,7 +77,6 @@ export class RemoteFile implements RangedFile {
     return range !== undefined && position + length <= range.position + range.length ? range : null;
   }
 
-  /** Fetches blocks that are not here. @throws NotThere if a read must not wait */
   #load(first: number, last: number): void {
     const absent: number[] = [];
     for (let number = first; number <= last; number++) {
@@ -138,7 +133,7 @@ export class RemoteFile implements RangedFile {
   }
 
   /**
-   * Has ranges fetched by the store thread; each function finds some, by reading metadata that may not be there yet.
+   * Has ranges fetched; each function finds some, by reading metadata that may not be there yet.
    *
    * @returns for each function, whether all its ranges are there or known to fail
    */
@@ -155,7 +150,6 @@ export class RemoteFile implements RangedFile {
           reads.push(...ranges().map((range) => this.#request(range, false)));
           found.push([first, reads.length]);
         } catch (error) {
-          // The read itself will tell what is wrong.
           found.push(error instanceof NotThere ? null : [first, first]);
         }
       }

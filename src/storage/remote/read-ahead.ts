@@ -1,4 +1,4 @@
-/** `ReadAhead` starts reads before they are asked for, within a bound of memory. */
+/** Starts reads before they are requested, within a bound of memory. */
 import type { StoreRead } from "./protocol.js";
 
 /** Time after which a read that was not asked for is given up: its query has ended. */
@@ -9,7 +9,6 @@ interface Started {
   readonly since: number;
 }
 
-/** The reads that were announced: those under way, and those that wait for room. */
 export class ReadAhead {
   readonly #begin: (read: StoreRead) => Promise<unknown>;
   readonly #drop: (name: string) => void;
@@ -18,11 +17,6 @@ export class ReadAhead {
   readonly #mostBytes: number;
   #bytes = 0;
 
-  /**
-   * @param mostBytes of reads that are done and have not been asked for
-   * @param begin starts a read
-   * @param drop  forgets a read that was not asked for
-   */
   constructor(mostBytes: number, begin: (read: StoreRead) => Promise<unknown>, drop: (name: string) => void) {
     this.#mostBytes = mostBytes;
     this.#begin = begin;
@@ -66,7 +60,7 @@ export class ReadAhead {
   }
 }
 
-/** The name of a read: the same text for the same elements or bytes of the same version of a store. */
+/** The same text for the same elements or bytes of the same version of a store. */
 export function nameOf(read: StoreRead): string {
   const { store, newestMs } = read;
   if ("position" in read) return `${store}\n${newestMs}\n${read.position} ${read.length}`;

@@ -1,7 +1,4 @@
-/**
- * `ReferenceStore` reads a store whose objects are parts of other files, named by a list of references as kerchunk
- * writes it. HDF5 files, local or at an address, are read as Zarr arrays without being copied.
- */
+/** Store whose objects are parts of other files, named by a list of references as kerchunk writes it. */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -26,7 +23,7 @@ const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
 type Reference = readonly [target: string, offset?: number, length?: number];
 
-/** What a list says; it does not change while the list is the same. */
+/** A list; it does not change while its version is the same. */
 interface ListContents {
   /** Names the version of the list: what the system tells of a file, or a digest of what a host has sent. */
   readonly version: string;
@@ -47,11 +44,7 @@ export class ReferenceStore implements ObjectStore {
   #newestMs = 0;
   #latestMs = 0;
 
-  /**
-   * @param location path or address of the list
-   * @param hosts    checks the hosts of targets
-   * @param known    the store of the list as it was opened before: a list that is the same is not expanded again
-   */
+  /** @param known the same store as it was opened before: an unchanged list is not expanded again */
   constructor(location: string, hosts: Hosts, fetching: Fetching, known: ReferenceStore | null = null) {
     this.#location = location;
     this.#hosts = hosts;
@@ -139,9 +132,7 @@ export class ReferenceStore implements ObjectStore {
     return resolve(dirname(this.#location), target.startsWith("file:") ? fileURLToPath(target) : target);
   }
 
-  /**
-   * Local targets must lie in the folder of the list or below, and none may be in a private network that was not named.
-   */
+  /** Local targets lie in the folder of the list or below; hosts in a private network must have been named. */
   async #checkTargets(targets: readonly string[], note: (line: string) => void): Promise<void> {
     for (const target of targets) {
       if (isAddress(target)) {

@@ -1,4 +1,4 @@
-/** `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders. */
+/** Finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders. */
 import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../dataset/folder-names.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
@@ -6,15 +6,12 @@ import { type FrozenObjects, stampText, versionDigest } from "./objects/frozen-o
 import type { FolderListing, ListedObject } from "./objects/s3-list.js";
 import type { FolderContents } from "./protocol.js";
 
-/** Folders that are listed below one address, and what is found in them. */
 const MOST_FOLDERS = 1000;
 const MOST_PLACES = 100_000;
-/** The part of an object that is fetched to learn whether it is there. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 /** Documents that web servers leave out of their lists, since their names begin with a dot. */
 const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
 
-/** One look at a folder and what is below it. */
 export class RemoteFolder {
   readonly #address: string;
   readonly #objects: FrozenObjects;
@@ -23,7 +20,6 @@ export class RemoteFolder {
   readonly #problems: { location: string; message: string }[] = [];
   #folders = 0;
 
-  /** @param objects those below the address */
   constructor(address: string, objects: FrozenObjects) {
     this.#address = address.replace(/\/+$/, "");
     this.#objects = objects;
@@ -32,7 +28,7 @@ export class RemoteFolder {
   /**
    * The stores, files and descriptors below the address, or the address itself if it is a store.
    *
-   * @throws DataError when there is more than is looked through, BusyError
+   * @throws DataError beyond the bounds, BusyError
    */
   async contents(): Promise<FolderContents> {
     const listed = await this.#list("");
@@ -73,7 +69,6 @@ export class RemoteFolder {
     return names.filter((_, index) => there[index]);
   }
 
-  /** The kind of an address whose host lists nothing: a described dataset or a store. */
   async #unlisted(): Promise<string> {
     const isStore = (await this.#thereOf("", STORE_NAMES)).length > 0;
     const isDescribed = !isStore && (await this.#thereOf("", [DESCRIPTOR_NAME])).length > 0;

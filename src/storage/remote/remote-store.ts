@@ -1,4 +1,4 @@
-/** `RemoteStore` reads a store behind an HTTP address or in a bucket of S3. */
+/** Store behind an HTTP address or in a bucket. */
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../shared/errors.js";
@@ -14,7 +14,6 @@ const NAMES: readonly string[] = DOCUMENT_NAMES;
 interface Found {
   readonly documents: Documents;
   readonly texts: ReadonlyMap<string, Uint8Array>;
-  /** Time of the last answer by the clock of the host. */
   readonly dateMs: number;
 }
 
@@ -23,10 +22,6 @@ export class RemoteStore implements ObjectStore {
   readonly #objects: FrozenObjects;
   readonly #metadataBytes: number;
 
-  /**
-   * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
-   * @param shared   the objects of its host, if other places share them
-   */
   constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
     this.#objects = new FrozenObjects(location, fetching, shared);
@@ -52,8 +47,7 @@ export class RemoteStore implements ObjectStore {
   }
 
   /**
-   * The documents of a store that has them in one object, with those of the other format, which may say something else;
-   * null if it has not.
+   * The documents of a store with consolidated metadata, and those of the other format, which may differ; null without.
    */
   async #consolidated(reader: DocumentReader): Promise<Found | null> {
     const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
@@ -84,10 +78,7 @@ export class RemoteStore implements ObjectStore {
     };
   }
 
-  /**
-   * The documents of a store that can be listed, group by group.
-   * @throws DataError if it cannot, or there are none
-   */
+  /** The documents of a store that can be listed. @throws DataError if it cannot, or there are none */
   async #listed(reader: DocumentReader): Promise<Found> {
     const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
     const walk = async (folder: string, depth: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * `StoreClient` asks the store thread and waits for its answers. Files are read by synchronous calls, so the calling
- * thread sleeps until the store thread wakes it.
+ * Connection of this thread to the store thread. Files are read by synchronous calls, so this thread sleeps until it is
+ * woken.
  */
 import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
@@ -10,18 +10,14 @@ import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./pr
 import { ENDED, type StorePort } from "./store-port.js";
 import { StoreThread } from "./store-thread.js";
 
-/** Time after which an answer is no longer waited for. */
 const TIMEOUT_MS = 60_000;
 
-/** The time for which an answer is waited for. */
 export interface AnswerTimeout {
   readonly timeoutMs?: number;
 }
 
-/** Hands a connection to the store thread. */
 export type StoreConnector = (connection: StorePort) => void;
 
-/** The connection of this thread to the store thread. */
 export class StoreClient {
   static #ofThread: StoreClient | null = null;
   static #connector: StoreConnector | null = null;
@@ -31,7 +27,6 @@ export class StoreClient {
   /** Answers to requests that somebody will ask for, null until they come. */
   readonly #awaited = new Map<number, StoreAnswer | null>();
   #requests = 0;
-  /** The scan that this thread makes. */
   #scan: string | undefined;
 
   private constructor(connect: StoreConnector) {
@@ -49,20 +44,15 @@ export class StoreClient {
   }
 
   /**
-   * Asks and waits. Elements and bytes of the answer may be lent: who has copied them gives them back.
+   * Requests and waits. Elements and bytes may be lent: who has copied them gives them back.
    *
-   * @param timeoutMs time after which the answer is no longer waited for
    * @throws DataError, or BusyError if another try may succeed
    */
   ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
     return this.start(request)(timeoutMs);
   }
 
-  /**
-   * Asks, and waits when the answer is asked for, which must be done once.
-   *
-   * @returns waits for the answer, and throws as `ask` does
-   */
+  /** Requests now; the function that it returns waits for the answer, and is called once. */
   start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
     const id = this.announce(request);
     this.#awaited.set(id, null);
@@ -84,7 +74,7 @@ export class StoreClient {
     this.#awaited.clear();
   }
 
-  /** Requests files that the scan of this thread will open; without a scan they are requested when they are opened. */
+  /** Requests files that the scan of this thread will open; otherwise they are requested when they are opened. */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
     for (const store of files) this.announce({ kind: "file", store });
@@ -112,13 +102,13 @@ export class StoreClient {
     }
   }
 
-  /** Connects to the store thread that has replaced one that ended, from which no more answers come. */
+  /** Connects to the store thread that has replaced one that ended. */
   #reconnect(): void {
     this.#port.close();
     [this.#port, this.#signal] = connected(this.#connect);
   }
 
-  /** Takes the answers that have come; those whose callers have given up are dropped. */
+  /** Takes the answers that have come; those that nobody waits for are dropped. */
   #receive(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;

@@ -2,7 +2,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { StoreClient } from "./store-client.js";
 
-/** Has this thread ask the store thread that its parent hands the connection to. */
 export function shareStoresOf(parent: MessagePort | null): void {
   StoreClient.share((connection) => parent?.postMessage(connection, [connection.port]));
 }

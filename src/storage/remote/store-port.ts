@@ -1,7 +1,7 @@
 /** Types the connection by which the store thread answers another thread. */
 import type { MessagePort } from "node:worker_threads";
 
-/** The value of the word once the store thread has ended: nothing more will be answered. */
+/** The value of the word once the store thread has ended. */
 export const ENDED = -1;
 
 export interface StorePort {

@@ -1,17 +1,14 @@
-/** `StoreStates` looks at all addresses of a scan at the same time, and waits for no host beyond a bound. */
+/** Looks at all addresses of a scan at once, and waits for no host beyond a bound. */
 import { BusyError, DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import { isReferences, isRemoteHdf5 } from "../zarr/kinds.js";
 import type { FolderContents } from "./protocol.js";
 import { StoreClient } from "./store-client.js";
 
-/**
- * Time for which a scan waits for a host without hearing from it: for what it has never seen, and for what it can serve
- * as it was.
- */
+/** Time for which a scan waits for a silent host: for what is new, and for what it can serve as it was. */
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
-/** Least time for each, however long others took: one of these may have kept the store thread busy. */
+/** Least time for each: others may have kept the store thread busy. */
 const LEAST_MS = 100;
 
 type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
@@ -21,14 +18,11 @@ export class StoreStates {
   readonly #folders = new Map<string, (timeoutMs: number) => FolderContents>();
   readonly #looks = new Map<string, PendingLook>();
   readonly #versions = new Map<string, string>();
-  /** Places that cannot be looked at. */
   readonly #problems = new Map<string, string>();
   readonly #named = new Map<string, string>();
-  /** The time at which a named address answered last. */
   readonly #heard = new Map<string, number>();
   readonly #end: () => void = () => {};
 
-  /** @param addresses that the settings or the command line name */
   constructor(addresses: readonly string[]) {
     if (addresses.length === 0) return;
     const client = StoreClient.ofThread();
@@ -40,17 +34,11 @@ export class StoreStates {
     }
   }
 
-  /** Ends the scan: from now on everything is looked at again. */
   close(): void {
     this.#end();
   }
 
-  /**
-   * Finds possible datasets at a named address, or below it; if its host does not answer, what earlier scans have
-   * found.
-   *
-   * @param known states of earlier scans
-   */
+  /** Finds possible datasets at a named address or below it; those of earlier scans if its host does not answer. */
   placesAt(address: string, known: ReadonlyMap<string, string>): readonly string[] {
     const folder = this.#folders.get(address);
     if (folder === undefined) return [address];
@@ -96,12 +84,7 @@ export class StoreStates {
     return look;
   }
 
-  /**
-   * The version of a store or file.
-   *
-   * @param isKnown whether an earlier scan has seen it
-   * @throws DataError, or BusyError when its host does not answer in time
-   */
+  /** The version of a store or file. @throws DataError, or BusyError when its host does not answer in time */
   of(location: string, isKnown: boolean): string {
     const listed = this.#versions.get(location);
     if (listed !== undefined) return listed;
@@ -113,7 +96,6 @@ export class StoreStates {
     return `${digest} ${newestMs}`;
   }
 
-  /** The reason why a place is not looked at; null if it is. */
   problemAt(location: string): string | null {
     return this.#problems.get(location) ?? null;
   }
@@ -123,7 +105,7 @@ export class StoreStates {
     return [...this.#versions].filter(([location]) => isIn(location)).map((entry) => entry.join(" "));
   }
 
-  /** The changes that were found in stores whose addresses begin in one of these ways, since they were opened. */
+  /** The changes that reads have found in stores whose addresses begin in one of these ways. */
   changes(beginnings: readonly string[]): readonly string[] {
     if (beginnings.length === 0) return [];
     return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0], beginnings });

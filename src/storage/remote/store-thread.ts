@@ -1,6 +1,4 @@
-/**
- * The store thread reads stores for all threads of a process, so that they share what is open, cached and under way.
- */
+/** Reads stores for all threads of a process, so that they share what is open, cached and under way. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { builtFile } from "../../shared/build.js";
@@ -11,48 +9,43 @@ import { ENDED, type StorePort } from "./store-port.js";
 
 const ENTRY = builtFile(new URL("./store-worker.js", import.meta.url));
 
-/** Time for which the end of the thread waits for its disk. */
 const CLOSE_MS = 2000;
 
-/** Reports of the store thread to the thread that started it. */
 export type StoreReport =
   | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
   | { readonly named: string }
   | { readonly found: string; readonly version: VersionName }
   | { readonly warning: string };
 
-/** What the thread starts with: addresses that an earlier one was told are meant, and the versions that it found. */
+/** State that a new thread takes over from one that has ended. */
 export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;
   readonly versions: ReadonlyMap<string, VersionName>;
   /** A word in shared memory that becomes `ENDED` with the thread: the only sign for those who wait for answers. */
   readonly end: Int32Array;
-  /** The word of the connection that the thread was started for, which becomes `ENDED` even if it never connects. */
+  /** The word of the first connection, which becomes `ENDED` even if the thread never connects. */
   readonly first: Int32Array;
 }
 
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
 export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | null;
 
-/** The store thread, which starts at the first connection and never keeps a process alive. */
+/** Starts at the first connection and never keeps a process alive. */
 export class StoreThread {
   #worker: Worker | null = null;
   #closing = false;
   #end: Int32Array = new Int32Array(0);
-  /** The words that wake the threads that are connected. */
   readonly #signals: StorePort["signal"][] = [];
   readonly #named = new Set<string>();
   readonly #versions = new Map<string, VersionName>();
   readonly #settings: StoreSettings;
   readonly #warn: (line: string) => void;
 
-  /** Counts of fetches from the stores behind HTTP, a second old at most. */
   status: readonly StoreStatus[] = [];
-  /** Counts of the cache on disk, a second old at most; null if there is none. */
+  /** Null if there is no cache on disk. */
   disk: DiskCounts | null = null;
 
-  /** @param warn told what the owner of the process should know */
   constructor(settings: StoreSettings = STORE_DEFAULTS, warn: (line: string) => void = () => {}) {
     this.#settings = settings;
     this.#warn = warn;
@@ -89,7 +82,7 @@ export class StoreThread {
     this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
   }
 
-  /** Wakes the threads that wait for a thread that has ended: they connect to another with their next request. */
+  /** Wakes the threads that wait for a thread that has ended: they connect anew with their next request. */
   #leave(worker: Worker): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
@@ -104,7 +97,7 @@ export class StoreThread {
     this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
   }
 
-  /** Ends the thread, once what it has fetched is kept on disk. */
+  /** Ends the thread, once what it has fetched is on disk. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#closing = true;

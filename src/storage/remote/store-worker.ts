@@ -1,4 +1,4 @@
-/** Runs the store thread, which answers the requests of other threads, each through its own port. */
+/** Entry of the store thread, which answers other threads, each through its own port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
@@ -15,7 +15,7 @@ import type { VersionTold } from "./versioned.js";
 registerCodecs();
 const { settings, named, versions, end, first } = workerData as StoreStart;
 
-/** The words of the threads that are connected. A main thread that sleeps until one changes gets no exit event. */
+/** A main thread that sleeps until one of these words changes gets no exit event. */
 const signals = [end, first];
 process.once("exit", () => {
   for (const signal of signals) {
@@ -46,7 +46,6 @@ parentPort?.on("message", async (order: StoreOrder) => {
   port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
 });
 
-/** Interval at which the main thread is told what has been fetched. */
 const STATUS_MS = 1000;
 setInterval(() => report({ stores: stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
 

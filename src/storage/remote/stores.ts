@@ -1,4 +1,4 @@
-/** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
+/** The open stores and remote files of the store thread, and the reads under way. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../shared/addresses.js";
@@ -41,30 +41,25 @@ interface FrozenFile {
 
 /** Longest wait of `ready` for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
-/** The same after a wait in vain. */
 const SHORT_MOMENT_MS = 1;
-/** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
+/** Most bytes of decoded chunks that are kept: boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
+/** Most bytes of ranges that are kept: several boxes may need one. */
 const RANGE_BYTES = 64 * 1024 * 1024;
-/** Most bytes that are kept of the blocks of files that describe values. */
+/** Most bytes of blocks that are kept. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
 type ReadData = Elements | Uint8Array;
 
-/** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
 export class Stores {
   readonly #fetching: Fetching;
   readonly #hosts: Hosts;
   readonly #stores: Versioned<OpenStore>;
   readonly #files: Versioned<FrozenFile>;
-  /**
-   * By named address, one that a setting or command names, so that its host may be private: the host, shared by all
-   * stores and files at the address or below it.
-   */
+  /** By named address: its host, which may be private and is shared by everything below the address. */
   readonly #named = new Map<string, RemoteObjects>();
   readonly #areStores = new Set<string>();
   readonly #looks = new Map<string, Promise<FolderContents>>();
-  /** Stores and files that were waited for in vain, and of which nothing has come since. */
+  /** Stores and files that were waited for in vain. */
   readonly #silent = new Set<string>();
   readonly #chunks = new ChunkCache<Decoded>(
     CHUNK_BYTES,
@@ -73,15 +68,14 @@ export class Stores {
   );
   readonly #ranges = rangesOf(RANGE_BYTES);
   readonly #blocks = rangesOf(BLOCKS_BYTES);
-  /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
+  /** Reads under way, or done and not yet requested; by `nameOf`, the oldest first. */
   readonly #reads = new Map<string, LentResult<ReadData>>();
   readonly #ahead: ReadAhead;
 
   /**
-   * @param hosts   refuses private hosts that were not named
-   * @param clock   tells milliseconds
-   * @param earlier versions by location that an earlier thread found last
-   * @param tell    told of each version that differs from the last one of its location, or is the first one
+   * @param hosts refuses private hosts that were not named
+   * @param earlier versions by location that an earlier thread found
+   * @param tell receives each new version
    */
   constructor(
     fetching: Fetching,
@@ -91,7 +85,6 @@ export class Stores {
     tell: VersionTold = () => undefined,
   ) {
     this.#hosts = hosts;
-    // An address in a private network is refused unless its host was named.
     const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
     this.#stores = new Versioned(
       (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
@@ -114,7 +107,7 @@ export class Stores {
     );
   }
 
-  /** Finds possible datasets at a named address, or below it if it is a folder. @throws DataError, BusyError */
+  /** Finds possible datasets at a named address or below it. @throws DataError, BusyError */
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.name(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
@@ -139,12 +132,12 @@ export class Stores {
     return undefined;
   }
 
-  /** Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. */
+  /** The tree of a store: of the version `newestMs`, or of the one that is there now. */
   async open(request: OpenRequest): Promise<StoreTree> {
     return (await this.#version(this.#stores, request)).state;
   }
 
-  /** Finds a file and returns its state, of the same version as `open` would choose. */
+  /** The state of a file, of the version that `open` would choose. */
   async file(request: OpenRequest): Promise<FileState> {
     const { store: location, newestMs, scan } = request;
     const known = this.#files.known(location);
@@ -173,7 +166,6 @@ export class Stores {
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
 
-  /** Makes the store of a location: a list of references, one behind an address, or a folder. */
   #storeAt(location: string, known: OpenStore | null): ObjectStore {
     if (isReferences(location)) {
       const before = known?.objects instanceof ReferenceStore ? known.objects : null;
@@ -184,7 +176,6 @@ export class Stores {
       : new LocalStore(location, this.#fetching.settings.metadataBytes);
   }
 
-  /** Asks for the version of a file anew; keeps the known one if its version is the same. */
   async #fileNow(location: string, known: FrozenFile | null, last: VersionName | null): Promise<FrozenFile> {
     const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await objects.open();
@@ -195,12 +186,7 @@ export class Stores {
     return { state: { ...found, newestMs }, objects };
   }
 
-  /**
-   * Finds the open stores and files that reads have found changed.
-   *
-   * @param beginnings of addresses: others are left out
-   * @returns address and open version of each
-   */
+  /** Versions of the open stores and files at these addresses that reads have found changed. */
   async changes(beginnings: readonly string[]): Promise<readonly string[]> {
     return [...this.#stores.changes(beginnings), ...this.#files.changes(beginnings)];
   }
@@ -210,7 +196,7 @@ export class Stores {
     for (const versions of [this.#stores, this.#files]) versions.keep(locations);
   }
 
-  /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
+  /** The counts of fetches by named address, and by store or file that shares none of these. */
   status(): StoreStatus[] {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
@@ -222,11 +208,10 @@ export class Stores {
   }
 
   /**
-   * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free. It waits
-   * for a moment if none is done, a shorter one if it last did so in vain.
+   * Starts reads that will be requested soon, as far as there is room. Waits for a moment if none is done, a shorter
+   * one if it last did so in vain.
    *
-   * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
-   *          reads without room count as done too: asking for them makes room
+   * @returns for each read, whether it is done or has failed; all, if those left wait for room that only requests make
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const started = this.#start(reads);
@@ -245,7 +230,6 @@ export class Stores {
     return nothingIsUnderWay() ? reads.map(() => true) : isDone;
   }
 
-  /** Starts the reads for which there is room; undefined for the others. */
   #start(reads: readonly StoreRead[]): (Promise<unknown> | undefined)[] {
     const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
     this.#ahead.add(reads.filter((read) => !isBlock(read)));
@@ -260,32 +244,29 @@ export class Stores {
     end.abort();
   }
 
-  /** Reads a box of an array, its elements in C order; the caller then holds them once. @throws DataError, BusyError */
   async read(box: BoxRequest): Promise<Elements> {
     return (await this.#take(box)) as Elements;
   }
 
-  /** Reads the texts of a small array. @throws DataError, BusyError */
   async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
     return (await this.#stores.verified(store, newestMs)).texts(path);
   }
 
   /**
-   * Reads ranges of a file, all at the same time; the caller then holds each of them once.
+   * Reads ranges of a file, all at once; the caller then holds each of them.
    *
-   * @returns null if a range is still under way and the caller asked for `ifThere`
+   * @returns null if one is still under way and `ifThere`
    * @throws DataError, BusyError
    */
   async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
     const reading = Promise.all(ranges.map((range) => this.#take(range) as Promise<Uint8Array>));
     if (!ifThere) return reading;
     reading.catch(() => undefined);
-    // Ranges that have been read settle before the next tick.
     const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
     return Promise.race([reading, tick]);
   }
 
-  /** Waits for a read, which it starts if necessary, and forgets it: it is asked for once. */
+  /** Waits for a read, which it starts if necessary; it is requested once. */
   async #take(read: StoreRead): Promise<ReadData> {
     const reading = this.#begin(read);
     try {

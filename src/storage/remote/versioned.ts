@@ -1,40 +1,33 @@
-/** `Versioned` keeps open the version of each store or file that was found last, and looks for the present one. */
+/** Keeps the last version of each store or file open, and looks for the present one. */
 import { DataError } from "../../shared/errors.js";
 import type { VersionName } from "./object-store.js";
 import type { RemoteObjects } from "./objects/remote-objects.js";
 
-/** An open version of a store or file. */
 export interface OpenVersion {
   readonly state: VersionName;
-  /** Where it is fetched from, and the time of another version that reads have found; 0 if they have found none. */
+  /** `changedMs`: time of another version that reads have found; 0 if they have found none. */
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
 }
 
-/** Hears of the version of a store or file that was found. */
 export type VersionTold = (location: string, version: VersionName) => void;
 
-/** Time without use after which a version that is no longer needed is closed. */
+/** Time without use after which a version is closed. */
 const UNUSED_MS = 30_000;
 
-/** Stores or files by location: an address or a path. */
 export class Versioned<T extends OpenVersion> {
   readonly #find: (location: string, known: T | null, last: VersionName | null) => Promise<T>;
   readonly #clock: () => number;
   readonly #open = new Map<string, T>();
-  /** By location: the name of the version that an earlier thread found last. */
   readonly #earlier: Map<string, VersionName>;
   readonly #tell: VersionTold;
-  /** The time of the last use, and the scan that looked last. */
+  /** Times of the last use, and the scans that looked last. */
   readonly #used = new Map<string, number>();
   readonly #scans = new Map<string, string>();
   readonly #looks = new Map<string, Promise<T>>();
 
   /**
-   * @param find    opens the present version: the known one if it is the same, and by the last name if that is the same
-   *                version, also of an earlier thread
-   * @param clock   tells milliseconds
-   * @param earlier the versions that an earlier thread found last
-   * @param tell    told of each other version
+   * @param find opens the present version; one that is the known or the last one keeps its time
+   * @param tell receives each other version
    */
   constructor(
     find: (location: string, known: T | null, last: VersionName | null) => Promise<T>,
@@ -48,12 +41,11 @@ export class Versioned<T extends OpenVersion> {
     this.#clock = clock;
   }
 
-  /** The version that was found last, if any. */
   known(location: string): T | null {
     return this.#open.get(location) ?? null;
   }
 
-  /** The present version. The same scan asks several times and is told the version that it saw first. */
+  /** The present version; one scan sees one version. */
   async now(location: string, scan?: string): Promise<T> {
     this.#used.set(location, this.#clock());
     const known = this.known(location);
@@ -64,7 +56,7 @@ export class Versioned<T extends OpenVersion> {
     return version;
   }
 
-  /** The version that the caller has verified. @throws DataError when it is another by now */
+  /** The version that the caller has verified. @throws DataError when it has changed */
   async verified(location: string, newestMs: number): Promise<T> {
     this.#used.set(location, this.#clock());
     const known = this.known(location);
@@ -98,12 +90,11 @@ export class Versioned<T extends OpenVersion> {
       .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
   }
 
-  /** Closes versions that are not at one of these locations and have not been used for a while. */
+  /** Closes versions elsewhere that have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
-      // Idle connections end by themselves.
       for (const members of [this.#used, this.#open, this.#earlier, this.#scans]) members.delete(location);
     }
   }

@@ -1,7 +1,4 @@
-/**
- * `ZarrFile` reads a Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate
- * tables of their dimensions.
- */
+/** Zarr store as a stored file: groups and arrays, with the labels and coordinate tables of their dimensions. */
 
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
@@ -20,18 +17,15 @@ import type { StoredArray, StoredGroup, StoreTree } from "../zarr/store-tree.js"
 import type { OpenRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
-/** Types of elements that are read as texts. */
 const TEXTS = /^(string|\|O|[<>|][US]\d+)$/;
 
 export class ZarrFile implements StoredFile {
   readonly path: string;
   readonly tree: StoreTree;
   readonly #client = StoreClient.ofThread();
-  /** Attributes by path, which every statement about the file is looked for in. */
   readonly #attributes = new Map<string, Attributes>();
   #closed = false;
 
-  /** @param path folder or address of the store */
   constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
     this.path = path;
     this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, timeoutMs);
@@ -183,12 +177,12 @@ export class ZarrFile implements StoredFile {
     return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
   }
 
-  /** Elements that were never written read as NaN. */
+  /** What was never written reads as NaN. */
   chunkIndex(): null {
     return null;
   }
 
-  /** Elements that were never written are NaN, even if all of them are. */
+  /** What was never written reads as NaN. */
   isUnwritten(): boolean {
     return false;
   }
@@ -214,7 +208,7 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** The number that xarray writes as base64 of a float64, since JSON has no NaN; null for other texts. */
+/** xarray writes a float64 as base64, since JSON has no NaN; null for other texts. */
 function encodedFill(text: string): number | null {
   if (text === "NaN") return Number.NaN;
   const bytes = Buffer.from(text, "base64");
@@ -228,7 +222,7 @@ function numberElement(value: unknown): NumberType["element"] | null {
   return all.every(Number.isInteger) ? "integer" : "float";
 }
 
-/** An attribute as other formats have it: numbers, texts and lists of them; null for anything else. */
+/** Numbers, texts and lists of them; null for anything else. */
 function attributeValue(value: unknown): AttributeValue | null {
   if (typeof value === "number" || typeof value === "string") return value;
   if (typeof value === "boolean") return Number(value);

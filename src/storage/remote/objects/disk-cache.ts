@@ -1,10 +1,8 @@
 /**
- * `DiskCache` keeps fetched bytes in a folder, within a bound: processes that name the folder share it, and it survives
- * a restart.
+ * Cache of fetched bytes in a folder, within a bound; processes share it, and it survives a restart.
  *
- * Each entry is one file, named by the digest of its name. It is written under another name and renamed, so that it is
- * there whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. The least
- * recently used entries are removed first.
+ * An entry is one file, written atomically, with a checksum of everything in it: damage is a miss. The least recently
+ * used entries go first.
  */
 import { createHash } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -19,31 +17,23 @@ export interface EntryName {
   readonly range: string;
 }
 
-/** An entry as it was put. */
 export interface CacheEntry {
   readonly bytes: Uint8Array;
-  /** Whatever JSON can hold. */
   readonly note: unknown;
 }
 
 const MAGIC = Buffer.from("FPCACHE1", "latin1");
 const SUM_BYTES = 32;
-/** Magic, checksum, length of the name in JSON. */
 const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
-/** Bytes that wait to be written; what comes beyond is not kept. */
+/** Bytes that wait to be written; more are dropped. */
 const MOST_WAITING = 128 * 1024 * 1024;
-/** An entry used within this time is not marked as used again. */
+/** Time within which another use is not recorded. */
 const USE_RESOLUTION_MS = 60_000;
-/**
- * Parts of the bound: what a process writes between looks at the folder, the size from which it removes entries, and
- * the size that it leaves.
- */
+/** Parts of the bound: written between looks at the folder, full, and left when entries are removed. */
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
 const KEEP = 0.9;
-/** Time after which a folder that could not be written is tried again. */
 const REST_MS = 60_000;
-/** Age of a file that somebody began to write and never finished. */
 const ABANDONED_MS = 3_600_000;
 
 interface EntryFile {
@@ -67,11 +57,11 @@ export class DiskCache {
   #waiting = 0;
   #written = Number.POSITIVE_INFINITY;
   #files = 0;
-  /** Time, on the clock of `Date.now`, until which nothing is written because writing failed; entries are read. */
+  /** Time by `Date.now` until which nothing is written because writing failed. */
   #restsUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 
-  /** @param warn told when entries are dropped, once when the folder cannot be written, and when it can again */
+  /** @param warn receives a line when entries are dropped, when the folder cannot be written, and when it can again */
   constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
@@ -127,14 +117,13 @@ export class DiskCache {
       });
   }
 
-  /** Counts an entry that is not kept; the log hears of the first, the tenth, the hundredth and so on. */
+  /** Counts an entry that is not kept; the log has the first, the tenth, the hundredth and so on. */
   #drop(reason: string | null): void {
     const count = ++this.counts.dropped;
     if (reason !== null && Number.isInteger(Math.log10(count)))
       this.#warn(`the cache in ${this.#folder} has dropped entries, ${count} so far: ${reason}`);
   }
 
-  /** Waits until everything that was put has been written, or dropped. */
   async settled(): Promise<void> {
     await this.#work;
   }
@@ -188,7 +177,7 @@ export class DiskCache {
     this.#written = bytes;
   }
 
-  /** All entries of the folder; what was never finished is removed. */
+  /** All entries of the folder; abandoned ones are removed. */
   async #look(): Promise<EntryFile[]> {
     makeFolder(this.#folder, 0o700);
     const found: EntryFile[] = [];

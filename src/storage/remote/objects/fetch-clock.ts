@@ -1,7 +1,6 @@
-/** Declares the clock of fetches, which tests replace. */
+/** Clock of fetches, which tests replace. */
 
 export interface FetchClock {
-  /** Milliseconds from some moment on. */
   now(): number;
   /** Runs something after a time. @returns prevents it */
   after(ms: number, run: () => void): () => void;

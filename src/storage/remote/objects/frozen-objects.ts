@@ -1,4 +1,4 @@
-/** `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones. */
+/** Objects of one host or bucket as they were at one time: changed ones are refused. */
 import { createHash } from "node:crypto";
 import { isBucket } from "../../../shared/addresses.js";
 import { BusyError, DataError } from "../../../shared/errors.js";
@@ -18,21 +18,18 @@ import {
 import { type S3Place, s3Place } from "./s3.js";
 import { type FolderListing, listFolder } from "./s3-list.js";
 
-/** HTTP tells times in whole seconds. */
 const RESOLUTION_MS = 1000;
-/** Objects whose versions are remembered, because they are read part by part. */
+/** Objects whose versions are remembered. */
 const MOST_VERSIONS = 65_536;
 
-/** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
+/** Part that is fetched to learn a version; some hosts take a range of one byte for the whole. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
-/** Connections to the hosts of buckets, none of which is refused, and to all others. */
 export interface Network {
   readonly buckets: HttpConnections;
   readonly others: HttpConnections;
 }
 
-/** How objects are fetched, and where they are kept. */
 export interface Fetching {
   readonly settings: StoreSettings;
   readonly disk: DiskCache | null;
@@ -43,14 +40,12 @@ export interface Fetching {
 const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
 
 interface Version {
-  /** `ETag`, time of change and size in one text. */
   readonly text: string;
   readonly size: number | null;
   readonly etag: string | null;
   readonly modifiedMs: number;
-  /** Whether two objects of this version have the same bytes. */
   readonly isExact: boolean;
-  /** Whether a change of the object shows: by a strong `ETag`, or by a time of change that is not a moment ago. */
+  /** By a strong `ETag`, or a time of change that is not a moment ago. */
   readonly showsChanges: boolean;
 }
 
@@ -60,14 +55,13 @@ interface ExpectedVersion {
   readonly refusal: DataError;
 }
 
-/** The objects below one address, frozen to a time and each to the version that was read of it first. */
 export class FrozenObjects {
   /** Time of the newest object that was found changed; 0 if there is none. */
   changedMs = 0;
-  /** The time that objects are frozen to, in milliseconds of the host's clock. */
+  /** The time that objects are frozen to, by the clock of the host. */
   newestMs = Number.POSITIVE_INFINITY;
   readonly host: RemoteObjects;
-  /** By key: the size and the digest of the version that an object must have, and the error if it has another. */
+  /** By key: the version that an object must have. */
   readonly expected = new Map<string, ExpectedVersion>();
   readonly #versions = new Map<string, Version>();
   readonly #queues = new Map<string, RangeQueue>();
@@ -75,11 +69,7 @@ export class FrozenObjects {
   readonly #place: S3Place | null = null;
   readonly #disk: DiskCache | null;
 
-  /**
-   * @param base   `https://host/path`, `http://host/path`, `s3://bucket/prefix` or `gs://bucket/prefix`, which keys are
-   *               appended to
-   * @param shared its host, if other places share it
-   */
+  /** @param base `https://host/path`, `http://host/path`, `s3://bucket/prefix` or `gs://bucket/prefix` */
   constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
     if (isBucket(base)) this.#place = s3Place(base);
@@ -89,18 +79,16 @@ export class FrozenObjects {
     this.host = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
 
-  /** Fetches an object or part of it, whatever its version; null if there is none. */
   current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
     return this.host.fetch(this.#addressOf(key), part, mostBytes);
   }
 
-  /** Entries directly in a folder; null if the host cannot list. */
   list(folder: string): Promise<FolderListing | null> {
     if (this.#place !== null) return listFolder(this.host, this.#place, folder);
     return listPage(this.host, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
   }
 
-  /** Asks for the beginning of an object, and pins its ranges to the version that answers; null if there is none. */
+  /** Fetches the beginning of an object, and pins its ranges to that version; null if there is none. */
   async pin(key: string): Promise<RemoteObject | null> {
     const object = await this.current(key, BEGINNING);
     if (object !== null) this.#versions.set(key, versionOf(object));
@@ -169,7 +157,7 @@ export class FrozenObjects {
     return object.bytes;
   }
 
-  /** @throws DataError when an object is newer than the frozen time, or another than the one that parts were read of */
+  /** @throws DataError when an object is newer than the frozen time, or of another version than its parts */
   #check(key: string, version: Version, part: ObjectPart | null): void {
     if (part === null && version.modifiedMs === 0)
       throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
@@ -186,7 +174,7 @@ export class FrozenObjects {
     return `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  /** Whether an object has another version than the parts read of it before; the first version seen is frozen. */
+  /** Whether an object is of another version than its parts read before; the first one seen is frozen. */
   #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
     if (known !== undefined) return known.text !== version.text;
@@ -201,7 +189,7 @@ function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean
   return isSize && (expected.version === undefined || expected.version === versionDigest(text));
 }
 
-/** The digest of a version, by which lists name it. */
+/** Digest of a version, by which lists name it. */
 export function versionDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
@@ -227,7 +215,7 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
 }
 
 /**
- * Refuses ranges of an object whose host does not tell versions apart: they could be of several.
+ * Refuses ranges of an object whose host does not tell versions apart.
  *
  * @throws DataError, or BusyError if its time of change will tell in a moment
  */
@@ -243,7 +231,6 @@ export function requireVersion(address: string, { showsChanges, modifiedMs }: Ve
   );
 }
 
-/** `ETag`, time of change and size in one text: the same for everything of one version. */
 export function stampText({ etag, modifiedMs, size }: Stamp): string {
   return `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`;
 }

@@ -1,4 +1,4 @@
-/** Reads why a host refuses a request: the code and the request id of S3 and similar services. */
+/** Reads why a host refuses a request, in the form of S3. */
 import sax from "sax";
 
 /** Known codes, and what would help. Source: Amazon S3 API reference, Error responses. */
@@ -21,13 +21,11 @@ const PASSING: ReadonlySet<string> = new Set([
 
 export interface HostRefusal {
   readonly code: string | null;
-  /** Whether another try may succeed. */
   readonly isPassing: boolean;
-  /** The code, what it means and the id of the request in words; empty if the host says nothing. */
+  /** The code, its meaning and the id of the request; empty if the host says nothing. */
   readonly words: string;
 }
 
-/** @param body of the answer @param requestId from its headers */
 export function refusalIn(body: Uint8Array, requestId: string | undefined): HostRefusal {
   const members = membersOf(new TextDecoder().decode(body), "Error");
   const code = members.get("Code") ?? null;

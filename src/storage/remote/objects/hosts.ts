@@ -37,17 +37,12 @@ function words(ipv4: string): string {
   return [256 * a + b, 256 * c + d].map((word) => word.toString(16)).join(":");
 }
 
-/** Refuses hosts of private networks that were not named. */
 export class Hosts {
   readonly #named = new Set<string>();
   readonly #private = new BlockList();
   readonly #resolve: LookupFunction;
   readonly #told: (address: string) => void;
 
-  /**
-   * @param resolve finds the addresses of a host
-   * @param told of each address with which a host is named for the first time
-   */
   constructor(resolve: LookupFunction = lookUp as LookupFunction, told: (address: string) => void = () => undefined) {
     this.#resolve = resolve;
     this.#told = told;
@@ -65,7 +60,7 @@ export class Hosts {
     this.#told(address);
   }
 
-  /** @throws DataError when the address leads into a private network and its host was not named */
+  /** @throws DataError for an address in a private network whose host was not named */
   async check(address: string): Promise<void> {
     const host = hostOf(address);
     if (this.#named.has(host) || isBucket(address)) return;
@@ -74,10 +69,7 @@ export class Hosts {
       throw new DataError(`${address} is in a private network; name it in FIELDPROBE_DATA to allow its host`);
   }
 
-  /**
-   * Finds the address of a host for a connection: a name that had a public address when it was checked may have a
-   * private one by now.
-   */
+  /** Checks again on connecting: a name that had a public address may have a private one by now. */
   readonly lookup: LookupFunction = (host, options, done) => {
     this.#resolve(host, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
@@ -103,7 +95,7 @@ export class Hosts {
   }
 }
 
-/** @throws DataError for an address with more than a host and a path: it would be logged, and a query is not sent */
+/** @throws DataError for more than a host and a path: it would be logged, and a query is not sent */
 function hostOf(address: string): string {
   const { hostname, username, password, search, hash } = new URL(address);
   if (username + password !== "") throw new DataError("an address with a user name or a password in it is refused");

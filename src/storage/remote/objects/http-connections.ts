@@ -1,4 +1,4 @@
-/** `HttpConnections` sends requests to hosts, and keeps connections for a while so that they can be used again. */
+/** Sends requests to hosts over connections that are kept for a while. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
@@ -7,14 +7,12 @@ import { copyToShared, ReadMemory } from "../../../shared/read-memory.js";
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;
 
-/** What is sent to a host. */
 export interface HttpRequest {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
 }
 
-/** The beginning of an answer. */
 export interface HttpHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -25,17 +23,14 @@ export interface HttpAnswer extends HttpHead {
   readonly body: Uint8Array;
 }
 
-/**
- * Says how many bytes of a body are needed: the connection is closed when more come. What it throws ends the request.
- */
+/** Bytes of a body that are needed: the connection is closed when more come. What it throws ends the request. */
 export type NeededBytes = (head: HttpHead) => number;
 
 export class HttpConnections {
   readonly #agent: Agent;
 
-  /** @param lookup finds the address of a host for a connection, and may refuse it; absent: the system's */
   constructor(lookup?: LookupFunction) {
-    // Time is bounded by the signal of each request, and bytes by those who ask.
+    // Each request bounds time by its signal and bytes by `needed`.
     const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
     const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
     this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
@@ -44,7 +39,7 @@ export class HttpConnections {
   /**
    * Sends a request. Redirections are not followed, and bodies come as they were sent.
    *
-   * @throws the reason of the signal, the error of the lookup, that of the connection, or what `needed` throws
+   * @throws the reason of the signal, an error of the connection, or what `needed` throws
    */
   send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
     const { origin, pathname, search } = new URL(address);
@@ -64,7 +59,6 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void;
   #head: HttpHead = { status: 0, headers: {} };
   #most = 0;
-  /** The announced body, or null while its parts are kept. */
   #body: Uint8Array | null = null;
   readonly #parts: Buffer[] = [];
   #length = 0;
@@ -128,7 +122,6 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#parts) });
   }
 
-  /** Closes the connection: the rest of the answer is not wanted. */
   #end(controller: Dispatcher.DispatchController): void {
     controller.abort(new Error("the rest of the answer is not needed"));
   }

@@ -5,10 +5,10 @@ import type { RemoteObjects } from "./remote-objects.js";
 import type { FolderListing } from "./s3-list.js";
 
 /**
- * Lists the links of a page that lead directly into its folder, as Apache, nginx and others write such pages.
+ * Lists the links of a page that lead directly into its folder.
  *
  * @param address of the folder, with a slash at its end
- * @returns null if there is no page, or one without a link into the folder
+ * @returns null without a page or such links
  * @throws DataError when the host refuses, BusyError
  */
 export async function listPage(objects: RemoteObjects, address: string): Promise<FolderListing | null> {
@@ -40,7 +40,7 @@ function linksOf(text: string): string[] {
   return links;
 }
 
-/** The name of what a link leads to in a folder, with a slash behind that of a folder; null if it leads elsewhere. */
+/** The name that a link has in a folder, with a slash behind that of a folder; null if it leads elsewhere. */
 function nameIn(link: string, folder: URL): string | null {
   try {
     const { origin, pathname, search } = new URL(link, folder);

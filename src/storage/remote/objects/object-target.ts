@@ -1,7 +1,4 @@
-/**
- * `ObjectTarget` writes the objects of a store to a folder, or below a prefix in a bucket. Each object is there whole
- * or not at all.
- */
+/** Writes the objects of a store, each atomically, to a folder or below a prefix in a bucket. */
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -15,10 +12,8 @@ import { s3Place } from "./s3.js";
 import { listFolder } from "./s3-list.js";
 
 export interface ObjectTarget {
-  /** Folder or address. */
   readonly location: string;
   isEmpty(): Promise<boolean>;
-  /** Null if there is no such object. */
   read(key: string): Promise<Uint8Array | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Waits until objects that were written survive a loss of power. */
@@ -28,13 +23,13 @@ export interface ObjectTarget {
 
 /** Files that are handed to the disk at a time: one commit of a journal serves several. */
 const SETTLED_AT_ONCE = 16;
-/** Bytes of a part of an object, unless there would be more parts than hosts take. */
+/** Bytes of a part, unless there would be more parts than hosts take. */
 const PART_BYTES = 16 * 1024 * 1024;
 const MOST_PARTS = 10_000;
-/** Bytes that a host may send that is asked for the last one: some send the first ones. */
+/** Bytes accepted for the last one: some hosts send the first ones. */
 const LAST_BYTES = 16;
 
-/** The target at a path, or below a prefix of a bucket. @throws DataError for other addresses */
+/** @throws DataError for addresses other than buckets */
 export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
   if (isBucket(location)) return new BucketTarget(location, settings);
   if (/^\w+:\/\//.test(location))
@@ -72,7 +67,7 @@ class FolderTarget implements ObjectTarget {
       const file = await open(partial, "w");
       try {
         await file.writeFile(bytes);
-        // The name of a document tells that it is whole, so the disk has it before it has that name.
+        // The name of a document says that it is whole.
         if (key.endsWith(".json")) await file.sync();
       } finally {
         await file.close();
@@ -105,7 +100,6 @@ class FolderTarget implements ObjectTarget {
   }
 }
 
-/** Objects of a bucket below a prefix, which may be larger than memory. */
 export class BucketTarget implements ObjectTarget {
   readonly location: string;
   readonly #place: ReturnType<typeof s3Place>;
@@ -122,7 +116,6 @@ export class BucketTarget implements ObjectTarget {
     return objects.length === 0 && folders.length === 0;
   }
 
-  /** Keys directly below the prefix. */
   async list(): Promise<readonly string[]> {
     return (await listFolder(this.#objects, this.#place, "")).objects.map(({ name }) => name);
   }
@@ -131,12 +124,11 @@ export class BucketTarget implements ObjectTarget {
     return (await this.#objects.fetch(this.#addressOf(key)))?.bytes ?? null;
   }
 
-  /** The end of an object, which tells its size and its version; null if there is no object. */
+  /** The last byte of an object, with its size and version; null if there is none. */
   lastOf(key: string): Promise<RemoteObject | null> {
     return this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES);
   }
 
-  /** Part of an object; null if there is none. */
   readPart(key: string, part: ObjectRange): Promise<RemoteObject | null> {
     return this.#objects.fetch(this.#addressOf(key), part, part.length);
   }
@@ -213,7 +205,6 @@ export class BucketTarget implements ObjectTarget {
     }
   }
 
-  /** An object that a bucket has accepted is kept. */
   async settle(): Promise<void> {}
 
   async remove(key: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Fetches ranges of one object; ranges that are requested together and close to each other share one request. */
+/** Fetches ranges of one object; those requested together and close to each other share one request. */
 import { DataError } from "../../../shared/errors.js";
 import { ReadMemory } from "../../../shared/read-memory.js";
 import type { ObjectRange } from "./remote-objects.js";
@@ -17,12 +17,10 @@ export class RangeQueue {
   readonly #fetch: (range: ObjectRange) => Promise<Uint8Array | null>;
   #waiting: Waiting[] = [];
 
-  /** @param fetch fetches one range, and holds its memory once; null if there is no object */
   constructor(fetch: (range: ObjectRange) => Promise<Uint8Array | null>) {
     this.#fetch = fetch;
   }
 
-  /** The bytes of a range, which the caller then holds once. */
   get(range: ObjectRange): Promise<Uint8Array | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ ...range, resolve, reject }) === 1) setImmediate(() => this.#send());

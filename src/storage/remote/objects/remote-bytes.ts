@@ -1,4 +1,4 @@
-/** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
+/** File behind HTTP or in a bucket, read by ranges of one version. */
 import { DataError } from "../../../shared/errors.js";
 import { type Fetching, FrozenObjects, requireVersion, versionDigest, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
@@ -9,7 +9,6 @@ export class RemoteBytes {
   readonly #name: string;
   readonly #objects: FrozenObjects;
 
-  /** @param shared the objects of its host, if other places share them */
   constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#address = address;
     const [folder, name] = splitAddress(address);
@@ -21,15 +20,12 @@ export class RemoteBytes {
     return [this.#objects.host];
   }
 
-  /** Time of another version that has been found since the file was opened; 0 if none has. */
+  /** Time of another version that has been found; 0 if none has. */
   get changedMs(): number {
     return this.#objects.changedMs;
   }
 
-  /**
-   * Asks for the version and the size, which all ranges will be of.
-   * @throws DataError if the host tells no version
-   */
+  /** Version and size, which all ranges will be of. @throws DataError if the host tells no version */
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);
     if (object === null) throw new DataError(`${this.#address} does not exist`);

@@ -1,6 +1,5 @@
 /**
- * Fetches objects over HTTP: bounded in number, time and size, and retried after growing random pauses, unless the
- * circuit breaker of the host is open.
+ * Fetches objects over HTTP: bounded in number, time and size, retried, unless the circuit breaker of the host is open.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
@@ -11,16 +10,14 @@ import { type FetchClock, pause, SYSTEM_CLOCK } from "./fetch-clock.js";
 import { refusalIn } from "./host-refusal.js";
 import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";
 
-/** The first pause before another attempt; each further one is twice as long, and half of each is random. */
+/** First pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
-/** The longest pause that a host may ask for by `Retry-After`. */
 const MOST_RETRY_MS = 300_000;
 const REDIRECTS = 3;
 /** Bytes of one object or part of an object, if its caller has no smaller bound. */
 const MOST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of an unwanted body that are read all the same, so that its connection can be used again. */
+/** Bytes of an unwanted body that are read, so that its connection can be used again. */
 const DRAINED_BYTES = 64 * 1024;
-/** Codings of whole objects that are undone. */
 const CODINGS = new Map([
   ["gzip", promisify(unzip)],
   ["x-gzip", promisify(unzip)],
@@ -30,7 +27,6 @@ const CODINGS = new Map([
 /** Bytes per millisecond of the slowest connection that is accepted. */
 const SLOWEST_BYTES_PER_MS = 1000;
 
-/** Part of an object: bytes from an offset, or its last ones. */
 export type ObjectPart = ObjectRange | { readonly suffixLength: number };
 
 export interface ObjectRange {
@@ -38,7 +34,6 @@ export interface ObjectRange {
   readonly length: number;
 }
 
-/** The answer of a host that tells versions of an object apart. */
 export interface Stamp {
   /** Of the whole object, if the host tells it. */
   readonly size: number | null;
@@ -47,7 +42,6 @@ export interface Stamp {
   readonly modifiedMs: number | null;
 }
 
-/** An object, or part of one. */
 export interface RemoteObject extends Stamp {
   readonly bytes: Uint8Array;
   /** The time of the answer by the host's clock, or by ours. */
@@ -55,7 +49,6 @@ export interface RemoteObject extends Stamp {
   readonly isPart: boolean;
 }
 
-/** The outcome of `fetchUnless` if the object has not changed. */
 export const UNCHANGED = Symbol("unchanged");
 
 interface ObjectRequest {
@@ -64,27 +57,24 @@ interface ObjectRequest {
   /** The `ETag` of a known version: the object is sent only if it has changed. */
   readonly unless: string | null;
   readonly mostBytes: number;
-  /** The request that is made instead of a fetch. */
+  /** Made instead of a fetch. */
   readonly change?: ObjectWrite;
 }
 
-/** A request that writes or removes an object. */
 export interface ObjectWrite {
   readonly method: "PUT" | "POST" | "DELETE";
   readonly body?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Turns a request into one that the host accepts, e.g. by a signature. */
+/** Signs a request. */
 export type Sign = (request: Request) => Promise<Request>;
 
-/** Counts of fetches from one host. */
 export interface RemoteCounts {
   requests: number;
   retries: number;
   failures: number;
   bytes: number;
-  /** Milliseconds that requests have taken in all. */
   busyMs: number;
 }
 
@@ -118,10 +108,9 @@ export class RemoteObjects {
   }
 
   /**
-   * Fetches an object or part of it; null if there is none.
+   * Fetches an object or a part; null if there is none.
    *
-   * @throws BusyError when the host does not answer, DataError when it refuses, its answer is not what was asked for or
-   *         has more bytes
+   * @throws BusyError when the host does not answer, DataError when it refuses or answers something else
    */
   async fetch(address: string, part: ObjectPart | null = null, mostBytes = MOST_BYTES): Promise<RemoteObject | null> {
     return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
@@ -141,7 +130,7 @@ export class RemoteObjects {
     return done;
   }
 
-  /** Attempts a request as often as the settings allow; during pauses, others use its connection. */
+  /** During pauses, others use the connection of a request. */
   async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
@@ -268,7 +257,7 @@ class ResponseTimeout {
   readonly #timeoutMs: number;
   #cancel: () => void;
 
-  /** @param bytes of the body that is sent, which take time too */
+  /** @param bytes of the body that is sent */
   constructor(clock: FetchClock, timeoutMs: number, bytes: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
@@ -279,7 +268,7 @@ class ResponseTimeout {
     return this.#end.signal;
   }
 
-  /** Restarts the timeout when the head of an answer is there. @param bytes of the body that follows */
+  /** Restarts at the head of an answer. @param bytes of the body that follows */
   extend(bytes: number): void {
     this.#cancel();
     this.#cancel = this.#start(bytes);
@@ -296,7 +285,7 @@ class ResponseTimeout {
   }
 }
 
-/** A host could not answer, and may have said when to ask again. */
+/** No answer, and the time to wait if the host says one. */
 class Unanswered extends Error {
   readonly retryMs: number | null;
 
@@ -306,7 +295,6 @@ class Unanswered extends Error {
   }
 }
 
-/** A host that does not support ranges from the end has sent another part; its answer tells where the end is. */
 class OtherPart extends Error {
   readonly wanted: ObjectPart;
 
@@ -332,10 +320,10 @@ function rangeOf(part: ObjectPart): string {
 }
 
 /**
- * The bytes of a body to read: up to the end of the part, if the host serves no ranges and so sends the whole object;
- * otherwise one more than allowed, which shows that a body is too long.
+ * Bytes of a body to read: up to the end of the part if the host sends the whole object, otherwise one more than
+ * allowed, which shows that it is too long.
  *
- * @throws DataError if it announces more than the most bytes
+ * @throws DataError if it announces more
  */
 function neededBytes(address: string, { status, headers }: HttpHead, part: ObjectPart | null, most: number): number {
   const announced = textOf(headers["content-length"]);
@@ -357,7 +345,7 @@ async function objectOf(
 ): Promise<RemoteObject> {
   const { status, headers, body } = answer;
   const coding = codingOf(headers);
-  // An announced length was found good by `neededBytes`, even that of a whole object sent in place of a part.
+  // An announced length has passed `neededBytes`.
   if (body.length > Math.max(mostBytes, Number(headers["content-length"] ?? 0)))
     throw new DataError(`${address} has more than ${mostBytes} bytes`);
   const whole = coding === "identity" ? body : await decode(address, coding, body, status === 206, mostBytes);
@@ -375,11 +363,9 @@ async function objectOf(
 }
 
 /**
- * Undoes the coding of a whole object, which its host applied although it was asked not to.
+ * Undoes a coding that the host applied unasked. Source: RFC 9110, section 14: ranges are those of the coded bytes.
  *
- * Source: RFC 9110, section 14: ranges are those of the coded bytes.
- *
- * @throws DataError for a part of one, whose bytes are not those of the object, and for other codings
+ * @throws DataError for parts, and for other codings
  */
 async function decode(
   address: string,
@@ -398,7 +384,7 @@ async function decode(
   }
 }
 
-/** Cuts the part that was asked for out of a body: hosts that serve no ranges send the whole object. */
+/** Cuts a part out of a body: hosts without ranges send the whole object. */
 function partOf(
   address: string,
   { status, headers }: HttpHead,

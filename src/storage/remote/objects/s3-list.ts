@@ -5,27 +5,23 @@ import { STORE_BOUNDS } from "../../../shared/store-settings.js";
 import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import { plainPath, type S3Place } from "./s3.js";
 
-/** Pages of a thousand objects that are asked for. */
 const MOST_PAGES = STORE_BOUNDS.listed / 1000;
 
-/** An object of a list. */
 export interface ListedObject {
   readonly name: string;
   /** The text that tells its version; null if the list does not tell it. */
   readonly version: Stamp | null;
 }
 
-/** The entries directly in a folder of a host or bucket. */
 export interface FolderListing {
   readonly objects: readonly ListedObject[];
   readonly folders: readonly string[];
 }
 
 interface KeyPage {
-  /** The members of each object as the host writes them, by their names. */
   readonly contents: Map<string, string>[];
   readonly prefixes: string[];
-  /** Whether keys and prefixes are written as in addresses, as they were asked for. */
+  /** Whether keys are percent-encoded. */
   isEncoded: boolean;
   next: string | null;
 }
@@ -35,8 +31,8 @@ interface KeyPage {
  *
  * Source: Amazon S3 API reference, ListObjectsV2.
  *
- * @param folder below the prefix of the place, without slashes around it; empty for the prefix itself
- * @throws DataError when there is more than a million entries or the host does not list, BusyError
+ * @param folder below the prefix of the place; empty for the prefix itself
+ * @throws DataError beyond a million entries, or when the host does not list, BusyError
  */
 export async function listFolder(
   objects: RemoteObjects,

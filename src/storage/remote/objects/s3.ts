@@ -1,4 +1,4 @@
-/** Finds addresses and signatures for S3 and compatible stores by the usual variables and files of AWS. */
+/** Addresses and signatures for S3 and compatible stores, by the variables and files of AWS. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,24 +10,23 @@ import type { Sign } from "./remote-objects.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Profile = Readonly<Record<string, string | undefined>>;
 
-/** The variables of Google's clients that replace those of AWS for addresses gs://. */
+/** Variables of Google's clients in place of those of AWS. */
 const GOOGLE_NAMES: Readonly<Record<string, string>> = {
   AWS_ENDPOINT_URL: "STORAGE_EMULATOR_HOST",
   AWS_ACCESS_KEY_ID: "GS_ACCESS_KEY_ID",
   AWS_SECRET_ACCESS_KEY: "GS_SECRET_ACCESS_KEY",
 };
-/** Variables of credentials, and the settings of a profile that stand in for them. */
+/** Variables of credentials, and settings of a profile. */
 const CREDENTIALS = {
   accessKeyId: ["AWS_ACCESS_KEY_ID", "aws_access_key_id"],
   secretAccessKey: ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key"],
   sessionToken: ["AWS_SESSION_TOKEN", "aws_session_token"],
 } as const;
-/** The characters of credentials; others would be refused as parts of a header, by a text that shows the key. */
+/** Others would be refused as parts of a header, by a text that shows the key. */
 const CREDENTIAL = /^[\x21-\x7e]+$/;
 /** Time after which the files of credentials are read again. */
 const CREDENTIALS_MS = 60_000;
 
-/** The address of the objects of a prefix, and the signature of requests. */
 export interface S3Place {
   readonly bucket: string;
   readonly prefix: string;
@@ -36,11 +35,10 @@ export interface S3Place {
 }
 
 /**
- * The place of `s3://bucket/prefix`. Credentials come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else from
- * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed. An empty variable
- * counts as none, as for the clients of AWS.
+ * The place of `s3://bucket/prefix`. Credentials come from the variables of AWS, else from the profile `AWS_PROFILE`
+ * (or `default`); without any, requests are not signed. An empty variable counts as none.
  *
- * @throws DataError that names the address, or the variable or setting, that is malformed or missing
+ * @throws DataError that names the address, variable or setting that is malformed or missing
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -49,8 +47,8 @@ export function s3Place(location: string, environment: Environment = process.env
 }
 
 /**
- * Google Cloud Storage by its interface for clients of S3, with the variables of its own clients: keys of a service
- * account for interoperability, and the address of an emulator. The files of AWS do not count.
+ * Google Cloud Storage by its interface for clients of S3, with the variables of its own clients. The files of AWS do
+ * not count.
  *
  * Source: Google Cloud documentation, "Simple migration from Amazon S3"; GDAL, "/vsigs/".
  */
@@ -64,7 +62,7 @@ function googleEnvironment(environment: Environment): Environment {
   };
 }
 
-/** @param nameOf the variable that a caller sets for one of AWS */
+/** @param nameOf name of a variable for the caller */
 function bucketPlace(location: string, environment: Environment, nameOf: (variable: string) => string): S3Place {
   const { host: bucket, pathname } = new URL(location);
   const path = plainPath(location, pathname);
@@ -97,7 +95,6 @@ export function plainPath(location: string, path: string): string {
   }
 }
 
-/** @throws DataError for an endpoint that is not an address */
 function checkEndpoint(endpoint: string | undefined, variable: string): void {
   if (endpoint !== undefined && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
     throw new DataError(
@@ -105,7 +102,7 @@ function checkEndpoint(endpoint: string | undefined, variable: string): void {
     );
 }
 
-/** @throws DataError for credentials that are not written in ASCII without blanks, and for one half of a pair */
+/** @throws DataError for other characters than printable ASCII, and for one half of a pair */
 function checkCredentials(environment: Environment, profile: Profile, nameOf: (variable: string) => string): void {
   const { accessKeyId, secretAccessKey, ...rest } = credentialsOf(environment, profile);
   const isOfProfile = !hasKeys(environment);
@@ -124,12 +121,12 @@ function checkCredentials(environment: Environment, profile: Profile, nameOf: (v
     throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
 }
 
-/** Whether the variables have credentials, which are used without those of the profile then. */
+/** Whether the variables have credentials: then those of the profile do not count. */
 function hasKeys(environment: Environment): boolean {
   return (environment.AWS_ACCESS_KEY_ID ?? environment.AWS_SECRET_ACCESS_KEY) !== undefined;
 }
 
-/** Credentials of the variables, else of the profile, never some of each; undefined if there are none or empty ones. */
+/** Credentials of the variables, else of the profile, never some of each. */
 function credentialsOf(
   environment: Environment,
   profile: Profile,
@@ -146,7 +143,7 @@ function credentialsOf(
   };
 }
 
-/** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */
+/** Reads the credentials of files again: other programs renew them. */
 function signature(environment: Environment, region: string): Sign {
   let readAt = Number.NEGATIVE_INFINITY;
   let sign: Sign;
@@ -179,7 +176,6 @@ function profileOf(environment: Environment): Profile {
   return { ...settings, ...credentials };
 }
 
-/** A section of a file; null if there is none. */
 function sectionOf(file: string, section: string): Profile | null {
   let text: string;
   try {

@@ -1,6 +1,5 @@
-/** Types the counts of fetches from stores behind HTTP, and of the cache on disk. */
+/** Counts of fetches from stores behind HTTP, and of the cache on disk. */
 
-/** Counts of the store thread's fetches from one store behind HTTP. */
 export interface StoreStatus {
   /** Address as the settings or descriptors name it. */
   readonly store: string;
@@ -18,8 +17,8 @@ export interface DiskCounts {
   /** Misses because of a wrong checksum or length. */
   readonly damaged: number;
   readonly evictions: number;
-  /** Entries that were not kept: larger than half of the bound, or fetched faster than the disk writes. */
+  /** Larger than half of the bound, or fetched faster than the disk writes. */
   readonly dropped: number;
-  /** In the folder, by the last look at all of it and what was written since. */
+  /** By the last look at the folder, and what was written since. */
   readonly bytes: number;
 }
