@@ -1,6 +1,4 @@
-/**
- * Reads bricks of a dataset from its files: values of any stored order and type become float32 nodes in [z][y][x][c].
- */
+/** Reads bricks of a dataset: values of any stored order and type become float32 nodes in [z][y][x][c]. */
 
 import ndarray from "ndarray";
 import { BusyError, DataError } from "../../shared/errors.js";
@@ -21,7 +19,6 @@ import type { StoredFile, StoredHyperslab } from "../dataset/stored-file.js";
 import { openFile } from "../open-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
-/** Files of a series kept open at a time. */
 const OPEN_FILES = 32;
 
 /** A dataset of an open file, its header checked against what the catalogue verified. */
@@ -52,21 +49,17 @@ interface WantedBox {
   readonly at: number;
 }
 
-/** An open dataset of this thread. */
 export interface StoredBricks {
-  /** Bytes of stored values taken from files so far. */
   readonly bytesRead: number;
   /**
    * Reads one brick of one frame.
    *
-   * @param out length edge[0] * edge[1] * edge[2] * components, layout [z][y][x][c]; nodes beyond the far faces of the
-   *            grid become NaN
-   * @throws DataError when the storage is unreadable, has changed, or is damaged: `out` then means nothing
+   * @param out layout [z][y][x][c]; nodes beyond the far faces of the grid become NaN
+   * @throws DataError for unreadable, changed or damaged storage: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
-   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment if none
-   * is there.
+   * Starts to fetch bricks, all at once, and waits for a moment if none is there.
    *
    * @returns those that are there, or are known to fail
    */
@@ -76,7 +69,6 @@ export interface StoredBricks {
   close(): void;
 }
 
-/** Opens a dataset of the catalogue; files are opened when they are first read. */
 export function openDataset(dataset: Dataset): StoredBricks {
   return new BrickFiles(dataset);
 }
@@ -226,10 +218,7 @@ class BrickFiles implements StoredBricks {
     return file.readWholeChunk(path, stored, slab, bytes, this.#buffer);
   }
 
-  /**
-   * Unwritten chunks read as the fill value of the file, which means "nothing here" only if it is NaN or
-   * `_FillValue`.
-   */
+  /** The fill value of unwritten chunks means "nothing here" only if it is NaN or `_FillValue`. */
   #checkGap(file: StoredFile, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
     const [value] = file.readHyperslab(path, stored, { offset: gap, count: gap.map(() => 1) }, this.#buffer);
     if (!Number.isNaN(value) && !packing.missing.includes(value))
@@ -291,7 +280,7 @@ function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} has changed since the catalogue was read.`);
 }
 
-/** Opens a stored dataset. @throws DataError if its header is not what the catalogue verified */
+/** @throws DataError if the header is not what the catalogue verified */
 function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);
@@ -311,7 +300,6 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   };
 }
 
-/** The nodes of a brick: fewer than its edge along an axis that ends inside it. */
 function brickBox(nodes: Triple, source: FieldSource, brick: number): NodeBox {
   const { edge, count } = source.bricking;
   const at = [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];

@@ -18,14 +18,11 @@ const LEAST_PLANES = 8;
 type Edges = [number, number, number];
 
 /**
- * Chooses bricks: whole chunks if the storage is chunked, so that a brick decodes each chunk it touches once; tiny
- * or thin chunks are grouped to 16 nodes per axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the
- * HDF5 library reads in part), is cut evenly into at most 32 nodes per axis, 64 on the axis stored fastest; a file at
- * an address into bricks of up to 8 MiB: whole planes, so that a brick is one range of bytes, else whole rows if
- * possible. Bricks of a field that would have too many are doubled.
+ * Chooses bricks: whole chunks, so that each is decoded once; tiny or thin ones are grouped to 16 nodes per axis.
+ * Contiguous storage, and unfiltered chunks above 8 MiB, is cut evenly into at most 32 nodes per axis, 64 on the axis
+ * stored fastest; a file at an address into up to 8 MiB: whole planes if possible, so that a brick is one range of
+ * bytes. Bricks that would be too many are doubled.
  *
- * @param nodes      nodes along x, y, z
- * @param components values a node
  * @param chunkBytes upper bound of a brick in bytes of float32
  * @throws DataError for a field that has too many bricks even so
  */

@@ -1,14 +1,12 @@
 /**
- * `BrickCache` keeps decoded bricks in one memory that all worker threads share, within a bound of bytes; the least
- * recently used ones go first.
+ * Keeps decoded bricks in one memory that all worker threads share; the least recently used ones go first.
  *
- * The directory is changed under a lock; bricks are read from disk outside of it. A worker pins the bricks that it
- * uses, a bit per worker; bricks without pins form the LRU list.
+ * The directory is changed under a lock; bricks are read outside of it. A worker pins the bricks that it uses, a bit
+ * per worker; bricks without pins form the LRU list.
  */
 import { DataError } from "../../shared/errors.js";
 import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
 
-/** Bricks of one frame of one source that are needed together. */
 export interface BrickRequest {
   /** Number of one field of one version of a dataset; never reused for other data. */
   readonly source: number;
@@ -18,21 +16,17 @@ export interface BrickRequest {
   readonly values: number;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Makes bricks of others, several at a time, in place of `load`, and counts what it reads (`BrickPins.countRead`);
-   * `offsets` as below. Others may use a brick once `made` is told its index in `bricks`, or `make`
-   * returns.
+   * Makes several bricks at a time from others, in place of `load`, and counts what it reads; a brick may be used once
+   * `made` has its index, or `make` returns.
    */
   readonly make?: (bricks: readonly number[], offsets: readonly number[], made: (at: number) => void) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
   readonly offsets: Int32Array;
 }
 
-/** Pins bricks for the thread that uses them. */
 export interface BrickPins {
-  /** Bytes of bricks the cache can hold. */
   readonly capacity: number;
   acquire(requests: readonly BrickRequest[]): void;
-  /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void;
   missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
   /** Frees those of some bricks that the cache holds and that are not pinned: they will not be needed again. */
@@ -52,21 +46,17 @@ export class BrickCache implements BrickPins {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
   /**
-   * Number of calls of `acquire` whose bricks this worker still pins. While there are any, it does not wait for the
-   * turn of another worker, which may be waiting for these very pins.
+   * Calls of `acquire` whose bricks are pinned. Meanwhile this worker waits for no other's turn: that one may wait for
+   * these very pins.
    */
   #acquired = 0;
 
-  /**
-   * @param buffer the shared memory
-   * @param seat   seat of this worker, or -1 for the thread that only sets up, observes and repairs the cache
-   */
+  /** @param seat this worker, or -1 for the thread that only sets up, observes and repairs the cache */
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
     this.#values = new Float32Array(buffer);
     this.#directory = new BrickDirectory(buffer, layout, seat);
   }
 
-  /** Bytes that a brick takes up, by its number of float32 values. */
   static readonly brickBytes = brickBytes;
 
   /** Makes never-used memory an empty cache; called once, before any other thread looks at it. */
@@ -74,7 +64,6 @@ export class BrickCache implements BrickPins {
     this.#directory.rebuild();
   }
 
-  /** Bytes of bricks the cache can hold. */
   get capacity(): number {
     return this.#directory.capacity;
   }
@@ -89,10 +78,8 @@ export class BrickCache implements BrickPins {
   }
 
   /**
-   * Pins all bricks of all requests, or none of them. Reads the bricks that the cache does not hold; waits for those
-   * that another worker is reading, and for space while others have it pinned.
-   *
-   * A worker has one pin for a brick: a brick may occur once among the requests that it has acquired and not released.
+   * Pins all bricks of all requests, or none. Reads those that the cache does not hold; waits for those that another
+   * worker is reading, and for space while others have it pinned. A worker pins a brick once.
    *
    * @throws DataError when the bricks do not fit the cache at all, or whatever `load` throws
    */
@@ -137,7 +124,6 @@ export class BrickCache implements BrickPins {
     this.#directory.locked(() => this.#directory.count(0, 0, bytes));
   }
 
-  /** Unpins what `acquire` pinned. */
   release(requests: readonly BrickRequest[]): void {
     this.#acquired--;
     this.#unpin(requests);
@@ -158,9 +144,8 @@ export class BrickCache implements BrickPins {
   }
 
   /**
-   * Pins the bricks that the cache holds and reserves space for the others, all or none, and waits until other workers
-   * drop pins if space is short. The first worker that waits is served before others get new pins, however much it
-   * needs.
+   * Pins the bricks that are held and reserves space for the others, all or none. The first worker that waits for space
+   * is served before others get new pins.
    */
   #reserve(requests: readonly BrickRequest[]): void {
     const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);
@@ -234,10 +219,7 @@ export class BrickCache implements BrickPins {
     }
   }
 
-  /**
-   * Reads the bricks of a request that this worker has reserved; on failure fails all that it has reserved and not
-   * read.
-   */
+  /** Reads the bricks that this worker has reserved; on failure fails all that are not read. */
   #read(request: BrickRequest): void {
     const { frame, bricks, count, values, load, make, offsets } = request;
     let bytes = 0;

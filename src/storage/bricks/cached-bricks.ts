@@ -1,17 +1,12 @@
-/**
- * `CachedBricks` pins bricks that the cache holds already, for a thread that must neither read files nor wait for other
- * threads: the one that serves all requests.
- */
+/** Pins bricks that the cache holds, for the thread that serves all requests: it neither reads files nor waits. */
 import { type BrickPins, type BrickRequest, NOT_CACHED } from "./cache.js";
 import { BrickDirectory, type CacheLayout, NONE } from "./directory.js";
 
-/** The view of such a thread. */
 export class CachedBricks implements BrickPins {
   readonly #directory: BrickDirectory;
   /** Runs that are no longer used, and are still pinned because another thread had the lock. */
   readonly #due: number[] = [];
 
-  /** @param seat seat of this thread, which no worker has */
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
     this.#directory = new BrickDirectory(buffer, layout, seat);
   }
@@ -20,11 +15,7 @@ export class CachedBricks implements BrickPins {
     return this.#directory.capacity;
   }
 
-  /**
-   * Pins all bricks of all requests, or none of them.
-   *
-   * @throws NotCached when a brick has not been read yet, or this thread would have to wait
-   */
+  /** Pins all bricks of all requests. @throws NotCached when one is not read yet, or this thread would have to wait */
   acquire(requests: readonly BrickRequest[]): void {
     if (!this.#directory.tryLocked(() => this.#pin(requests))) throw NOT_CACHED;
   }
@@ -40,10 +31,8 @@ export class CachedBricks implements BrickPins {
     return [];
   }
 
-  /** Nothing: this thread leaves the cache as it is. */
   drop(): void {}
 
-  /** Nothing: this thread reads none. */
   countRead(): void {}
 
   /** Under the lock: pins the requests, if the cache has all that they need and no worker waits for space. */

@@ -1,10 +1,10 @@
 /**
- * The directory of the brick cache records which run of units holds which brick, which runs are free, and which brick
- * was used last. It is in the shared memory, before the units.
+ * Directory of the brick cache in the shared memory: which run of units holds which brick, free runs, and the order of
+ * use.
  *
- * The memory is cut into units of 16 KiB; a brick takes a run of units. Everything about a run is kept in arrays
- * indexed by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change.
- * All changes are made under one lock, whose word names its holder, unless a method says otherwise.
+ * A brick takes a run of units of 16 KiB. Arrays indexed by its first unit hold everything about a run, so that lists
+ * can be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, whose word names
+ * its holder, unless a method says otherwise.
  */
 
 const UNIT_BYTES = 16 * 1024;
@@ -23,7 +23,6 @@ const CONTROL_WORDS = 8;
 /** How often a thread that must not wait tries to take the lock, which others mostly hold for a microsecond. */
 const ATTEMPTS = 50;
 
-/** Figures kept as float64, in this order. */
 const HITS = 0;
 const MISSES = 1;
 const BYTES_READ = 2;
@@ -42,15 +41,10 @@ export interface CacheLayout {
   readonly buckets: number;
   /** First byte of unit 0. */
   readonly data: number;
-  /** First byte after the cache. */
   readonly end: number;
 }
 
-/**
- * Plans a cache of at most `bytes` bytes of bricks from byte `base` of the memory on.
- *
- * @param bytes bound on brick data; the directory adds about 0.3 % to it
- */
+/** @param bytes bound on brick data; the directory adds about 0.3 % */
 export function cacheLayout(base: number, bytes: number, workers: number): CacheLayout {
   const units = Math.max(1, Math.floor(bytes / UNIT_BYTES));
   const pinWords = Math.ceil(workers / 32);
@@ -65,10 +59,7 @@ function roundUp(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
 
-/**
- * The arrays of the directory in the order of their places; those from `state` on have an element (or `pinWords`) per
- * unit.
- */
+/** Those from `state` on have an element (or `pinWords`) per unit. */
 function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets }: CacheLayout) {
   let byte = base + STATS * 8;
   const take = (length: number): Int32Array => {
@@ -103,7 +94,6 @@ const LOADING = 3;
 const READY = 4;
 const FAILED = 5;
 
-/** Figures since start. */
 export interface CacheStatus {
   readonly hits: number;
   readonly misses: number;
@@ -116,7 +106,6 @@ export function brickBytes(values: number): number {
   return roundUp(values * 4, UNIT_BYTES);
 }
 
-/** One thread's view of the directory. */
 export class BrickDirectory {
   readonly #control: Int32Array;
   readonly #stats: Float64Array;
@@ -139,7 +128,6 @@ export class BrickDirectory {
   readonly #after: Int32Array;
   readonly #pins: Int32Array;
 
-  /** @param seat worker seat whose pins this view sets */
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
     this.#layout = layout;
     this.#seat = seat;
@@ -159,7 +147,6 @@ export class BrickDirectory {
     this.#pins = views.pins;
   }
 
-  /** Bytes of all units. */
   get capacity(): number {
     return this.#layout.units * UNIT_BYTES;
   }
@@ -269,7 +256,6 @@ export class BrickDirectory {
     return Atomics.load(this.#state, unit) !== FAILED;
   }
 
-  /** Adds to the figures. */
   count(hits: number, misses: number, bytesRead: number): void {
     this.#stats[HITS] += hits;
     this.#stats[MISSES] += misses;
@@ -333,10 +319,7 @@ export class BrickDirectory {
     if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#seat);
   }
 
-  /**
-   * Lets others go on once this worker has its space. Under the lock; `announceRelease` wakes them.
-   * @returns whether it had waited
-   */
+  /** Lets others go on. Under the lock; `announceRelease` wakes them. @returns whether this worker had waited */
   endTurn(): boolean {
     if (this.#control[TURN] !== holderOf(this.#seat)) return false;
     this.#control[TURN] = 0;
@@ -359,10 +342,9 @@ export class BrickDirectory {
   }
 
   /**
-   * Frees what a dead worker held: the lock, its pins, and runs that it had reserved.
+   * Frees what a dead worker held: the lock, its pins, and runs that it was to read.
    *
-   * @returns false when another worker has the lock. It may have died as well, without notice to this one: call again
-   *   later.
+   * @returns false when another worker has the lock, which may have died as well: call again later
    */
   repair(deadSeat: number): boolean {
     const dead = holderOf(deadSeat);

@@ -1,6 +1,4 @@
-/**
- * Reads boxes of nodes of one stored dataset in stored order, as views along x, y, z and component, and copies them.
- */
+/** Reads boxes of a stored dataset as views along x, y, z and component, and copies them. */
 
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
@@ -19,20 +17,13 @@ export interface NodeBox {
 /** Node values of shape (x, y, z, component), whatever the order that they are stored in. */
 export type NodeView = NdArray<Float32Array | Float64Array>;
 
-/** A box as it was read. */
 export interface StoredBox extends Hyperslab {
   /** Every axis ascends. The values are those of the read buffer: they last until its next use. */
   readonly view: NodeView;
-  /** Bytes taken from the file. */
   readonly bytes: number;
 }
 
-/**
- * Reads a box of one frame.
- *
- * @param frame index on the dimension `t`, if there is one; 0 in a series
- * @param nodes nodes of the grid along x, y, z
- */
+/** Reads a box of one frame. @param frame index on the dimension `t`; 0 in a series */
 export function readBox(
   file: StoredFile,
   path: string,
@@ -53,7 +44,6 @@ export function readBox(
   return { view: viewOf(values, part, inStore.count), ...inStore, bytes: values.length * stored.size };
 }
 
-/** The first element and the lengths of a box in stored order. */
 export function storedBox(part: FieldPart, frame: number, nodes: Triple, box: NodeBox): Hyperslab {
   const offset: number[] = [];
   const count: number[] = [];
@@ -90,9 +80,8 @@ function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: rea
 }
 
 /**
- * Copies a box into a block of the same shape; float64 is rounded to float32. Rows that lie alike in both are moved
- * whole, together with those behind them if these follow in both: the time of views is five times that of rows, whose
- * time is five to ten times that of a whole box.
+ * Copies a box into a block of its shape, as float32. Rows that lie alike in both are moved whole, with those that
+ * follow in both: views take five times as long as rows, and rows five to ten times as long as a whole box.
  */
 export function copyBox(from: NodeView, to: NodeView): void {
   const [nx, ny, nz, components] = from.shape as [number, number, number, number];
@@ -115,8 +104,8 @@ export function copyBox(from: NodeView, to: NodeView): void {
 }
 
 /**
- * Reads a box of values whose real shape is not the declared one. The storage is contiguous: the values from the first
- * to the last of a plane of the box (its two fastest dimensions) are one stretch of the file.
+ * Reads values whose real shape is not the declared one: a plane of the box (its two fastest dimensions) is one stretch
+ * of the contiguous storage.
  */
 function readReordered(
   file: StoredFile,

@@ -1,4 +1,4 @@
-/** Undoes filters of bytes that HDF5 and Zarr share: the checksum of Fletcher, and LZF. */
+/** Filters that HDF5 and Zarr share: the checksum of Fletcher, and LZF. */
 import { DataError } from "../../shared/errors.js";
 
 export const FLETCHER_BYTES = 4;
@@ -7,9 +7,8 @@ export const FLETCHER_BYTES = 4;
 const FLETCHER_RUN = 360;
 
 /**
- * The checksum of Fletcher over big-endian 16-bit words, as HDF5 writes it, both sums folded to 16 bits. Sums of
- * swapped words are swapped sums, so that words are added as the machine has them. A last single byte is the upper one
- * of a word.
+ * The checksum of Fletcher over big-endian 16-bit words, as HDF5 writes it. Sums of swapped words are swapped sums, so
+ * words are added as the machine has them. A last single byte is the upper one of a word.
  */
 function fletcher32(bytes: Uint8Array): number {
   const isAligned = (bytes.byteOffset & 1) === 0;

@@ -1,4 +1,4 @@
-/** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
+/** Datasets as plain records, which cross threads as they are. */
 import type { Axes, Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/types.js";
 
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
@@ -11,16 +11,13 @@ export type { FieldName, KnownField } from "../../shared/operations.js";
 /** Names of the fields that have operations of their own. */
 export const KNOWN_FIELDS = Object.keys(FIELDS) as readonly KnownField[];
 
-/** Fields that a dataset may have. */
 export const MOST_FIELDS = 64;
 
-/** Nodes that an axis may have. */
 export const MAX_NODES = 65_536;
 
 /** Bricks of a frame that a field may have; it sizes the brick tables of each worker. */
 export const MAX_BRICKS = 524_288;
 
-/** Names of the axes in the order of every triple. */
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
@@ -32,7 +29,6 @@ export interface FieldSource {
   readonly bricking: Bricking;
   /** One entry for a vector stored as a whole, three for separate components. */
   readonly parts: readonly FieldPart[];
-  /** Its nodes, if they are not those of the dataset. */
   readonly axes?: Axes;
   /** Of a vector whose components have nodes of their own: each as a scalar. */
   readonly own?: readonly [FieldSource, FieldSource, FieldSource];
@@ -43,9 +39,7 @@ const SOURCES_PER_FIELD = 4;
 
 /** One HDF5 dataset, or a series with one per frame. */
 export interface FieldPart {
-  /** Absolute path; may hold `{step:0Nd}`. */
   readonly file: string;
-  /** Path inside the file; may hold `{step:0Nd}`. */
   readonly path: string;
   /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for one that is fixed at `index`. */
   readonly dimensions: readonly string[];
@@ -71,7 +65,6 @@ export interface FieldPart {
   readonly frames?: readonly number[];
 }
 
-/** A file as it was when its dataset was verified. */
 export interface FileStamp {
   /** Absolute, symbolic links resolved. */
   readonly path: string;
@@ -86,7 +79,6 @@ export interface FileStamp {
   readonly version?: string;
 }
 
-/** Force that drives the flow. */
 export type Forcing =
   | { readonly kind: "none" }
   | { readonly kind: "stored" }
@@ -126,7 +118,6 @@ export interface Question {
   red?: true | undefined;
 }
 
-/** A guess in one line, without its answer. */
 export function claimText({ about, axes, question }: Question): string {
   return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
 }
@@ -152,12 +143,10 @@ export interface Dataset {
   readonly forcing: Forcing;
   /** Time step of the simulation that made the data; null if unknown. */
   readonly dnsStep: number | null;
-  /** Kinematic viscosity; absent: it is not stated. */
   readonly viscosity?: number;
   readonly frameVelocity: Triple;
   readonly units: Readonly<Record<string, string>>;
   readonly source: string;
-  /** Folder or file it came from, for logs. */
   readonly location: string;
   /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files if there is no manifest. */
   readonly digest: string;
@@ -171,18 +160,13 @@ export interface Dataset {
 
 type WithFields = Pick<Dataset, "fields">;
 
-/** Names of the fields of a dataset: known ones first. */
 export function fieldNames({ fields }: WithFields): readonly FieldName[] {
   return Object.keys(fields);
 }
 
-/** Numbers that the fields of a dataset and their components have. */
 export const SOURCES_PER_DATASET = SOURCES_PER_FIELD * MOST_FIELDS;
 
-/**
- * The source of a field, by any text, or of a component with nodes of its own, as `velocity.x`; undefined if the
- * dataset has none.
- */
+/** The source of a field by any text, or of a component with its own nodes, as `velocity.x`; undefined without one. */
 export function fieldOf({ fields }: WithFields, name: string): FieldSource | undefined {
   if (Object.hasOwn(fields, name)) return fields[name];
   const field = name.slice(0, -2);
@@ -206,7 +190,6 @@ export function partsOfField(dataset: WithFields, name: FieldName): readonly Fie
   return isSplit ? AXIS_NAMES.map((axis) => `${name}.${axis}`) : [name];
 }
 
-/** The nodes of a field, or of a component. */
 export function axesOfField(dataset: WithFields & Pick<Dataset, "axes">, name: FieldName): Axes {
   return fieldOf(dataset, name)?.axes ?? dataset.axes;
 }

@@ -1,7 +1,4 @@
-/**
- * Defines the schema of the descriptor `dataset.json` and lists all problems of a text at once, each with its JSON
- * path.
- */
+/** The schema of the descriptor `dataset.json`; all problems of a text are listed at once, each with its JSON path. */
 import { z } from "zod";
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
@@ -33,7 +30,6 @@ const place = {
 };
 
 const face = z.enum(["wall", "open"]);
-/** The kind of faces at the ends of an axis that is not periodic. */
 const faces = z
   .union([face, z.tuple([face, face])])
   .optional()
@@ -211,9 +207,7 @@ const descriptorSchema = z
   })
   .meta({ title: "fieldprobe dataset", description: "A set of fields on one structured grid, kept in HDF5." });
 
-/** A descriptor as it may be written, defaults left out. */
 export type DescriptorInput = z.input<typeof descriptorSchema>;
-/** A valid descriptor, defaults filled in. */
 export type Descriptor = z.output<typeof descriptorSchema>;
 export type AxisDescription = Descriptor["axes"]["x"];
 export type FieldDescription = NonNullable<Descriptor["fields"]["velocity"]>;
@@ -223,10 +217,7 @@ type Issue = z.core.$ZodIssue;
 const jsonPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
 
-/**
- * Of the alternatives of a union, the one that fits best is the one that was meant: fewest issues, foreign members
- * first.
- */
+/** Of a union, the alternative with the fewest issues was meant; foreign members count most. */
 function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   const path = [...base, ...issue.path];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -315,7 +306,6 @@ export function componentsIn(fieldName: string, field: FieldDescription): 1 | 3 
   return "components" in field || field.dimensions.includes("c") ? 3 : 1;
 }
 
-/** A question in one line, with its answer. */
 export function questionText(entry: Question): string {
   return `${claimText(entry)}${entry.answer === undefined ? "" : ` Answer: ${entry.answer}.`}`;
 }
@@ -325,7 +315,6 @@ export function isRefused({ about }: Question): boolean {
   return !HARMLESS.includes(about);
 }
 
-/** Reasons to refuse a dataset: questions that are open and change its values, a line each. */
 export function openQuestions({ questions }: Descriptor): string[] {
   return questions.filter(isRefused).map(questionText);
 }

@@ -1,9 +1,8 @@
-/** `DocumentReader` reads the JSON documents of one store within bounds that are checked before anything is parsed. */
+/** Reads the JSON documents of a store within bounds that are checked before anything is parsed. */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { hasDoubledMember } from "../../text/json-body.js";
 
-/** A metadata document, or an object inside one. */
 export type Json = Readonly<Record<string, unknown>>;
 /** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
 export type Documents = ReadonlyMap<string, Json>;
@@ -49,7 +48,6 @@ export class DocumentReader {
       throw new DataError(`${place}: the metadata of the store hold more than ${this.#mostValues} values`);
   }
 
-  /** Counts and parses a document. @throws DataError */
   read(place: string, bytes: Uint8Array): Json {
     this.count(place, bytes.length);
     return this.parse(place, bytes);
@@ -57,8 +55,8 @@ export class DocumentReader {
 }
 
 /**
- * A document, or a part of one, whose values have been counted. Limits of values that are written as floats, such as
- * 1.0, become a Float64Array: integers limit stored numbers.
+ * A document whose values have been counted. Limits of values written as floats, such as 1.0, become a Float64Array:
+ * integers limit stored numbers.
  *
  * @throws DataError that names it, also if a member is stated twice
  */
@@ -124,7 +122,6 @@ export function statedObject(what: string, value: unknown): Json {
   return (value ?? {}) as Json;
 }
 
-/** An object as it is, and an empty one in place of anything else. */
 export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

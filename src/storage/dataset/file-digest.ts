@@ -1,4 +1,4 @@
-/** Computes a digest of a file from all or samples of its bytes, so that different copies can be told apart. */
+/** Digest of a file from all or samples of its bytes, by which copies can be told apart. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileStamp } from "./dataset.js";
@@ -6,12 +6,10 @@ import type { FileStamp } from "./dataset.js";
 const SAMPLE_BYTES = 4096;
 
 /**
- * The digest of a file: size, second of its last change, and samples at even distances, the first and the last bytes
- * among them. Of a store of many objects: size and the times of its newest one and of its folder; of one at an address
- * its version.
+ * The digest: size, second of the last change, and samples at even distances. Of a store: size and the time of its
+ * newest object; of an address: its version.
  *
  * @param samples infinite: every byte is read
- * @param sampled called with each sample that was read
  * @throws the error of the system
  */
 export async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {

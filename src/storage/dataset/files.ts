@@ -1,14 +1,11 @@
-/** Records the size, time and inode of files, and writes step numbers into places such as `p_{step:05d}.h5`. */
+/** Records of files, and step numbers in places such as `p_{step:05d}.h5`. */
 
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
-/**
- * The record of a file as it is now; a store at an address has no more than its address.
- * @throws the error of `stat`
- */
+/** The record of a file as it is now; an address has no more than itself. @throws the error of `stat` */
 export function fileStamp(path: string): FileStamp {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino, ctimeMs } = statSync(path);
@@ -24,9 +21,7 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/**
- * Whether the file still is the one of the record; of a store at an address each object is compared when it is read.
- */
+/** Whether a file still is the one of the record; objects of a store are compared when they are read. */
 export function isUnchanged(record: FileStamp): boolean {
   if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
@@ -48,12 +43,11 @@ export function realPath(path: string): string | undefined {
 export class RealPaths {
   readonly #folders = new Map<string, string>();
 
-  /** @throws the error of the system if nothing is there */
   of(path: string): string {
     return this.look(path).path;
   }
 
-  /** The path, and whether a file is there. @throws the error of the system if nothing is there */
+  /** @throws the error of the system if nothing is there */
   look(path: string): { readonly path: string; readonly isFile: boolean } {
     const folder = dirname(path);
     const real = this.#folders.get(folder) ?? realpathSync(folder);
@@ -73,9 +67,7 @@ const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 
 type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
 
-/**
- * Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list.
- */
+/** `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
 export function placeOf(place: string, { firstStep, stepIncrement, steps }: FrameSteps, frame: number): string {
   return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
     digits === undefined

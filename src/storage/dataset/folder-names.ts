@@ -1,4 +1,4 @@
-/** Tells the kind of a folder by the names in it, on this machine and elsewhere. */
+/** Knows the kind of a folder by the names in it. */
 
 export const DESCRIPTOR_NAME = "dataset.json";
 /** The file that is in the folder of a conversion until it is complete. */
@@ -17,10 +17,8 @@ const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: s
 /** The depth below a data folder at which datasets may lie. */
 export const FOLDER_DEPTH = 3;
 
-/** Documents by which a folder is known as a Zarr store. */
 export const STORE_NAMES: readonly string[] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 
-/** Whether the folder with these names in it is a Zarr store. */
 export function isStore(names: readonly string[]): boolean {
   return names.some((name) => STORE_NAMES.includes(name));
 }
@@ -33,7 +31,6 @@ export function folderKind(names: readonly string[]): "described" | "store" | "f
   return known === undefined ? "folder" : { refused: known.reason };
 }
 
-/** The ending of folders with levels of a dataset. */
 export const LEVELS_SUFFIX = ".levels";
 
 /** Whether an entry is left out of account: it is hidden, being written, or holds levels. */

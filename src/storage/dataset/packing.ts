@@ -1,4 +1,4 @@
-/** Unpacks stored numbers by the conventions of netCDF and CF: scale, offset, missing values and valid range. */
+/** Unpacks stored numbers by netCDF and CF: scale, offset, missing values and valid range. */
 import { DataError } from "../../shared/errors.js";
 import type { Attributes, AttributeValue, NumberType, RawValues, Stored } from "./stored.js";
 
@@ -28,9 +28,7 @@ const MEMBERS = new Map([
   ["valid_max", 1],
 ]);
 
-/** Says "true" of signed integers that mean unsigned ones. */
 const UNSIGNED = "_Unsigned";
-/** The names as they are spelled, by their letters in lower case. */
 const SPELLED: ReadonlyMap<string, string> = new Map(
   [...MEMBERS.keys(), UNSIGNED].map((name) => [name.toLowerCase(), name]),
 );
@@ -40,20 +38,18 @@ export function isPackingName(name: string): boolean {
   return SPELLED.has(name.toLowerCase());
 }
 
-/** The attributes that limit values, those that mark missing ones, and those that make values of stored numbers. */
 const LIMITS = ["valid_range", "valid_min", "valid_max"];
 const MARKERS = ["_FillValue", "missing_value"];
 const SCALES = ["scale_factor", "add_offset"];
 
 /**
- * The packing of a dataset with these attributes.
+ * The packing of a dataset with these attributes; without `types`, limits and markers are of the stored type.
  *
  * Source: NetCDF Users Guide, appendix A; CF conventions 1.11, sections 2.5 and 8.1; netCDF-Java, "Packed data values",
  * for limits in the type of the values; openPMD 1.1.0 for `unitSI`.
  *
- * @param attributes without `types`, limits and markers are of the stored type
- * @throws DataError when an attribute that changes values is not the numbers it must be, or not spelled as it must be;
- *   when limits or markers may be stored numbers and values, and mean different things
+ * @throws DataError for attributes that are not the numbers they must be, are spelled otherwise, or may mean both
+ * stored numbers and values
  */
 export function packingOf(attributes: Attributes, stored: Stored): Packing {
   const { element, size } = stored;
@@ -152,11 +148,7 @@ function storedNumber(value: number, { size }: NumberType, stored: Stored, { fac
   return stored.element === "integer" && isRounded ? Math.round(number) : number;
 }
 
-/**
- * Checks that markers of missing values in the type of the values are stored numbers, as CF has it.
- *
- * @throws DataError if they may be values too
- */
+/** @throws DataError if markers of missing values in the type of the values may be stored numbers or values */
 function checkMarkers(
   name: string,
   markers: readonly number[],
@@ -182,7 +174,7 @@ export function timesFactor(packing: Packing, factor = 1): Packing {
   return { ...packing, factor: packing.factor * factor, offset: packing.offset * factor };
 }
 
-/** @throws DataError if `_Unsigned` does not say what integers of this type mean */
+/** @throws DataError if `_Unsigned` is not clear */
 function wrapOf(said: AttributeValue | null | undefined, { element, size, signed }: Stored): number {
   if (said === undefined || element !== "integer") return 0;
   const isUnsigned = said === "true";
@@ -191,9 +183,7 @@ function wrapOf(said: AttributeValue | null | undefined, { element, size, signed
   return isUnsigned && signed ? 2 ** (8 * size) : 0;
 }
 
-/**
- * Whether the elements of a dataset can be values of a field: float32, float64, or packed integers of up to 4 bytes.
- */
+/** Whether elements can be values of a field: float32, float64, or packed integers of up to 4 bytes. */
 export function isField({ element, size }: Stored, packing: Packing): boolean {
   if (element === "float") return size === 4 || size === 8;
   return element === "integer" && size <= 4 && packing.isStated;

@@ -1,11 +1,10 @@
-/** `ReadBuffer` is memory that values are read to; each part grows to the largest read and is kept. */
+/** Memory that values are read to; it grows to the largest read and is kept. */
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { RawValues, Stored } from "./stored.js";
 
 type View = new (memory: ArrayBufferLike, start: number, count: number) => RawValues;
 
-/** Views of elements by kind and bytes. */
 const VIEWS: Readonly<Record<string, View>> = {
   float4: Float32Array,
   float8: Float64Array,

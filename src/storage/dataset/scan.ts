@@ -1,24 +1,18 @@
-/**
- * Defines the records of a scan of data folders: what it looked at, what has changed since the last one, and the
- * resulting datasets.
- */
+/** Records of a scan of data folders: what it saw, what has changed, and the datasets. */
 import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "./dataset.js";
 
-/** Something in the data folders that is not served, and the reason. */
 export interface Refusal {
   readonly location: string;
   readonly message: string;
   /** Names and aliases of the dataset that it would be, if they are known. */
   readonly names?: readonly string[];
-  /** Whether a person has to confirm what it is taken for. */
   readonly waits?: true;
 }
 
 /** Beginnings of refusals by what a file states, which callers are told: an open question, or what is not served. */
 export const BY_CONTENT = /^(open question about|recognised as) /;
 
-/** The problems of a file or folder that is refused. */
 export interface Refused {
   readonly problems: readonly string[];
   readonly names?: readonly string[];
@@ -26,27 +20,22 @@ export interface Refused {
   readonly waits?: true;
 }
 
-/** The outcome of examining a file or folder. */
 export type CandidateOutcome = { readonly dataset: Dataset } | Refused;
 
 /** Something that may be a dataset, with the state of its files and what came of it. */
 export interface Candidate {
   readonly location: string;
-  /**
-   * Digest of the names, sizes, times and inodes of everything that it may read; empty: it is examined by every scan.
-   */
+  /** Digest of everything that it may read; empty: it is examined by every scan. */
   readonly state: string;
   readonly outcome: CandidateOutcome;
 }
 
-/** Observations of a scan. A candidate whose state has not changed since has no outcome: the last one holds. */
 export interface ScanChanges {
   readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
   readonly unreadable: readonly Refusal[];
   readonly folders: readonly string[];
 }
 
-/** Result of a scan, a plain record. */
 export interface FolderScan {
   readonly datasets: readonly Dataset[];
   readonly problems: readonly Refusal[];
@@ -68,10 +57,7 @@ function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): 
   );
 }
 
-/**
- * Completes a scan with unchanged outcomes; it is the previous scan if nothing has changed.
- * @param previous the scan whose states it was given
- */
+/** Completes a scan with unchanged outcomes; it is the previous one if nothing has changed. */
 export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {
   const { candidates, unreadable } = changes;
   if (previous !== undefined && isSame(changes, previous)) return previous;

@@ -1,4 +1,4 @@
-/** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
+/** A tree of groups and arrays with attributes, in any format. */
 import { DataError } from "../../shared/errors.js";
 import type { ReadBuffer } from "./read-buffer.js";
 import type { Attributes, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
@@ -8,7 +8,6 @@ export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
 /** Most texts of a dataset, which name components or the like. */
 export const MAX_TEXTS = 64;
 
-/** A box of elements of one dataset in stored order. */
 export interface StoredHyperslab extends Hyperslab {
   readonly path: string;
 }
@@ -17,33 +16,22 @@ export interface StoredHyperslab extends Hyperslab {
 export interface VirtualSources {
   /** Absolute paths of files, missing ones included. */
   readonly files: readonly string[];
-  /** What of it is missing data, for people. */
   readonly missing: readonly string[];
 }
 
 /** An open file or store, read-only. Failures are DataErrors. */
 export interface StoredFile {
   readonly path: string;
-  /**
-   * Time of the newest object of a store, or of a file that lies elsewhere, by the clock of its host; else undefined.
-   */
+  /** Time of the newest object of a store or of a remote file, by the clock of its host. */
   readonly newestMs?: number | undefined;
   /** Digest of the version of a store, or of a file that lies elsewhere. */
   readonly version?: string | undefined;
   names(group: string): string[];
-  /**
-   * The path with its links followed; null when there is no such member.
-   * @throws DataError for links that are refused
-   */
+  /** The path with links followed; null without such a member. @throws DataError for links that are refused */
   resolve(path: string): string | null;
-  /** The object at a path that `resolve` returned. */
   kind(path: string): "group" | "dataset" | "other";
-  /** Header of the dataset at a path that `resolve` returned. */
   describe(path: string): Stored;
-  /**
-   * Attributes: numbers, text, and null for those of other types; with `_FillValue` if the format has another way to say
-   * which number marks missing values.
-   */
+  /** Numbers, text, and null for other types; with `_FillValue` if the format marks missing values otherwise. */
   attributes(path: string): Attributes;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
@@ -60,15 +48,13 @@ export interface StoredFile {
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
-   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent if ranges
-   * are not chunks.
+   * Reads a box that is one whole chunk into `out`, little-endian.
    *
    * @returns false if `readHyperslab` has to read it: `out` is then as it was
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment if none is there; local
-   * files have nothing to do.
+   * Starts to fetch boxes, and waits for a moment if none is there.
    *
    * @returns for each box, whether it is there or is known to fail
    */

@@ -1,4 +1,4 @@
-/** Types the contents of stored files: headers of datasets, attributes, elements. */
+/** Contents of stored files: headers of datasets, attributes, elements. */
 
 /** First element and lengths of a box in a dataset, in the order of its axes. */
 export interface Hyperslab {
@@ -6,7 +6,6 @@ export interface Hyperslab {
   readonly count: readonly number[];
 }
 
-/** The description of a stored dataset by its own header. */
 export interface Stored {
   readonly shape: readonly number[];
   /** Lengths that it may grow to; Infinity if there is no bound. */
@@ -36,7 +35,6 @@ export interface Attributes extends ReadonlyMap<string, AttributeValue | null> {
   readonly types?: ReadonlyMap<string, NumberType>;
 }
 
-/** Elements as they are stored. */
 export type RawValues =
   | Float32Array
   | Float64Array
@@ -47,7 +45,6 @@ export type RawValues =
   | Int32Array
   | Uint32Array;
 
-/** The place of a chunk in the file. */
 export interface StoredChunk {
   /** From the start of the HDF5 data. */
   readonly address: number;
@@ -57,18 +54,14 @@ export interface StoredChunk {
   readonly mask: number;
 }
 
-/** Finds the chunks of a dataset. */
 export interface ChunkIndex {
-  /**
-   * The place of the chunk with this first element; null when it was never written.
-   * @throws DataError when the index is damaged
-   */
+  /** Null when it was never written. @throws DataError when the index is damaged */
   chunk(first: readonly number[]): StoredChunk | null;
   /** Whether chunks that reach beyond the dataset have gone through no filter. */
   readonly plainAtEdges: boolean;
   /**
-   * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none.
-   * The first element of the box if values have no chunks.
+   * The first element of an unwritten chunk that a box touches, or of the box without chunks; null without one.
+   *
    * @throws DataError when the index is damaged
    */
   unwritten(box: Hyperslab): readonly number[] | null;

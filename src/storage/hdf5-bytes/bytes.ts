@@ -8,10 +8,8 @@ import { CHECKSUM, checkSum } from "./checksum.js";
 const UNDEFINED = 2 ** 64;
 const VERSION_AT = 4;
 const OWNER_AT = 6;
-/** The first bytes of an HDF5 file. */
 export const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
-/** A stretch of bytes of a file. */
 export interface ByteRange {
   /** Of the first byte, from the start of the file. */
   readonly position: number;
@@ -32,21 +30,18 @@ export interface RangedFile {
   /**
    * Starts to fetch ranges, and waits for a moment if none is there.
    *
-   * @param find each finds some ranges, reading the file itself for that
-   * @returns for each of them, whether its ranges are there or are known to fail
+   * @param find each finds some ranges, reading the file itself
+   * @returns for each, whether its ranges are there or known to fail
    */
   fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[];
 }
 
-/** An HDF5 file by its path, or one that lies elsewhere. */
 export type FilePlace = string | RangedFile;
 
-/** The path or address of a file, for messages. */
 export function pathOf(place: FilePlace): string {
   return typeof place === "string" ? place : place.path;
 }
 
-/** A file while it is open. */
 export interface OpenPlace {
   readonly path: string;
   readonly size: number;
@@ -95,8 +90,7 @@ function withPlace<T>(place: FilePlace, use: (file: OpenPlace) => T): T {
 }
 
 /**
- * Reads bytes at an address, which counts from the start of the HDF5 data; into the start of `room`, or memory that
- * must not be written to.
+ * Reads bytes at an address, from the start of the HDF5 data, into `room` or memory that must not be written to.
  *
  * @throws DataError beyond the end of the file
  */
@@ -177,7 +171,6 @@ export function unsigned(view: DataView, at: number, bytes = 8): number {
   return value;
 }
 
-/** The bytes of a view, which stay where they are. */
 export function bufferOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

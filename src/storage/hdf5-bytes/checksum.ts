@@ -9,12 +9,7 @@ function rotated(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
 
-/**
- * Computes a checksum.
- *
- * Source: B. Jenkins, lookup3.c (2006), hashlittle with 0 to start from, of which HDF5 file format specification 4.0
- * says in section III.A.2 that it is the checksum of all structures.
- */
+/** Source: B. Jenkins, lookup3.c (2006), hashlittle from 0; HDF5 file format specification 4.0, section III.A.2. */
 function lookup3(bytes: DataView, length: number): number {
   let a = (START + length) | 0;
   let b = a;
@@ -57,7 +52,6 @@ function restOf(bytes: DataView, at: number, length: number): number {
   return word;
 }
 
-/** The checksum of bytes. */
 export function checksumOf({ buffer, byteOffset, length }: Uint8Array): number {
   return lookup3(new DataView(buffer, byteOffset, length), length);
 }

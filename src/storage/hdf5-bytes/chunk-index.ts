@@ -8,10 +8,7 @@ import { fixedArray } from "./chunks/fixed-array.js";
 import { type ChunkGrid, chunksIn, type Lookup } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
 
-/**
- * Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one
- * chunk.
- */
+/** Kinds of index since version 4 of the message, bytes of their parameters, and a flag of one chunk. */
 const ONE_CHUNK = 1;
 const IMPLICIT = 2;
 const FIXED_ARRAY = 3;
@@ -30,10 +27,8 @@ const FILTERED_PARAMETERS = 12;
 /** Stands for the index that earlier versions all have. */
 const FIRST_TREE = -1;
 
-/** Classes of layouts. */
 const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
 
-/** The layout of a dataset: how and where its values are kept. */
 export interface StoredLayout {
   /** The mappings of a virtual dataset in the global heap; null for any other. */
   readonly virtual: { readonly address: number; readonly index: number } | null;
@@ -50,11 +45,9 @@ export interface StoredLayout {
 }
 
 /**
- * Reads a layout message.
- *
  * Source: HDF5 file format specification 4.0, section IV.A.2.i.
  *
- * @param start      address of the message
+ * @param start address of the message
  * @param dimensions of the dataset
  */
 export function readLayout(message: DataView, start: number, dimensions: number): StoredLayout {
@@ -106,7 +99,6 @@ function readIndexKind(message: DataView): Pick<StoredLayout, "index" | "address
   };
 }
 
-/** The placement of the values of a dataset in its file. */
 export interface Placement {
   /** Of the values, from the start of the file, if they are contiguous; null if there are chunks. */
   readonly contiguous: number | null;
@@ -114,13 +106,11 @@ export interface Placement {
   chunk(first: readonly number[]): PlacedChunk | null;
 }
 
-/** A range of a file that is a chunk. */
 export interface PlacedChunk {
   readonly address: number;
   readonly bytes: number;
 }
 
-/** The values of a dataset: what is known of its chunks, and their places in the file. */
 export interface ValuePlaces {
   readonly placement: Placement;
   readonly index: ChunkIndex;
@@ -129,10 +119,8 @@ export interface ValuePlaces {
 }
 
 /**
- * Finds the values of a dataset.
- *
  * @param start offset of the HDF5 data in the file
- * @param where file and path of the dataset, for messages
+ * @param where file and path, for messages
  * @throws DataError, also from the index, when that is damaged
  */
 export function valuePlaces(
@@ -181,7 +169,6 @@ export function valuePlaces(
   };
 }
 
-/** Whether the chunk with this first element reaches beyond a dataset of that shape. */
 export function reachesBeyond(shape: readonly number[], chunks: readonly number[], first: readonly number[]): boolean {
   return first.some((at, d) => at + chunks[d] > shape[d]);
 }

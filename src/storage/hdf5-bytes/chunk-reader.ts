@@ -9,7 +9,6 @@ import type { OpenBytes } from "./open-bytes.js";
 import { readRows } from "./stored-ranges.js";
 
 export interface ChunkedDataset {
-  /** File and path, for messages. */
   readonly where: string;
   readonly stored: Stored & { readonly chunks: readonly number[] };
   readonly index: ChunkIndex;
@@ -20,10 +19,7 @@ export interface ChunkedDataset {
 
 type RoomFor = (bytes: number) => Buffer;
 
-/**
- * A stored chunk may be larger than its values if a compressor has failed to make it smaller, but not by more than
- * this.
- */
+/** Bytes by which a compressor may fail to make a chunk smaller. */
 const MOST_OVERHEAD = 65_536;
 
 /** @throws DataError when the index says that a chunk takes more bytes than any compressor makes of it */
@@ -125,7 +121,6 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
   }
 }
 
-/** The filters of a chunk; one that reaches beyond the dataset has none if the dataset says so. */
 function codingOf(
   { stored, index, filters, undo }: ChunkedDataset,
   first: readonly number[],

@@ -3,10 +3,7 @@ import { inflateSync } from "node:zlib";
 import { DataError } from "../../shared/errors.js";
 import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../dataset/byte-filters.js";
 
-/**
- * Names of the filters that are read, by their registered numbers. Source: the list of registered filters of The HDF
- * Group.
- */
+/** Filters that are read, by number. Source: the list of registered filters of The HDF Group. */
 export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "gzip"],
   [2, "shuffle"],
@@ -28,7 +25,6 @@ export class LibraryNeeded extends Error {
   }
 }
 
-/** A filter as a dataset states it: its registered number, and the numbers that it works by. */
 export interface StoredFilter {
   readonly id: number;
   readonly parameters: readonly number[];
@@ -38,10 +34,7 @@ export interface StoredFilter {
 const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
 const PLUGIN = "the script in docs/datasets.md (h5py with hdf5plugin) writes a copy with gzip, which is read";
 
-/**
- * Filters that are met in files and not read here: their names and what replaces them. Source: the list of registered
- * filters of The HDF Group.
- */
+/** Filters that are met and not read, and what replaces them. Source: as above. */
 const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: string]> = new Map([
   ["#5", ["n-bit", REPACK]],
   ["#6", ["scale-offset", REPACK]],
@@ -78,7 +71,6 @@ export function whyNotUndone(filters: readonly string[]): string | null {
 
 interface FilterSetting {
   readonly elementBytes: number;
-  /** Most bytes that its input may have had. */
   readonly most: number;
 }
 
@@ -97,19 +89,20 @@ const SKIPPED_WITH_ALL = ["shuffle", "fletcher32"];
 const ALL_LEFT_OUT = 0xffff_ffff;
 
 /**
- * Undoes a filter that is not undone here. @param length bytes that then come out, as the chunk itself says
- * @returns memory that is valid until the next call @throws DataError, LibraryNeeded
+ * Undoes a filter that is not undone here.
+ *
+ * @param length bytes that come out, as the chunk says
+ * @returns memory that is valid until the next call
+ * @throws DataError, LibraryNeeded
  */
 export type UndoFilter = (filter: StoredFilter, bytes: Uint8Array, length: number) => Uint8Array;
 
-/** A chunk as it is stored, and what it must become. */
 export interface EncodedChunk {
   readonly bytes: Uint8Array;
   readonly filters: readonly StoredFilter[];
   /** Bit i is set if filter i was not applied. */
   readonly mask: number;
   readonly elementBytes: number;
-  /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
   readonly undo: UndoFilter;
 }
@@ -127,7 +120,7 @@ function checkMask(filters: readonly string[], mask: number): void {
 /**
  * The values of a chunk, in stored byte order.
  *
- * @throws ForeignFilter for a filter that nothing undoes, DataError unless exactly the bytes of a chunk come out
+ * @throws ForeignFilter, DataError unless exactly the bytes of a chunk come out
  */
 export function decode(encoded: EncodedChunk): Uint8Array {
   const { mask, elementBytes, chunkBytes } = encoded;
@@ -163,9 +156,7 @@ function inflate(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
   }
 }
 
-/**
- * Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element are last.
- */
+/** First bytes of all elements, then second ones, and so on; bytes that fill no element are last. */
 function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Array {
   if (elementBytes < 2) return bytes;
   const elements = Math.floor(bytes.length / elementBytes);
@@ -227,10 +218,7 @@ function bloscBytes(head: DataView, at: number): number {
   return head.getUint32(at + 4, true);
 }
 
-/**
- * A frame of Blosc2 says how many bytes it has, and so does the one chunk in it. Source: c-blosc2,
- * README_CFRAME_FORMAT.
- */
+/** Source: c-blosc2, README_CFRAME_FORMAT. */
 function blosc2Bytes(head: DataView): number | null {
   for (const [i, letter] of [...BLOSC2_FRAME].entries())
     if (head.getUint8(2 + i) !== letter.charCodeAt(0)) throw new DataError("it is not a Blosc2 frame");
@@ -249,7 +237,7 @@ const ZFP_DOUBLE = 3;
 const isZfpOfDoubles = ([, , meta = 0]: readonly number[]) => (meta & 3) === ZFP_DOUBLE;
 
 /**
- * The bytes of the array that the header of zfp describes: the filter has it in its parameters, after its own version.
+ * The bytes of the array that the parameters describe, after the version of the filter.
  *
  * Source: zfp 1.0, zfp_field_metadata: two bits for the type, two for the dimensions, 48 for their lengths less one.
  */

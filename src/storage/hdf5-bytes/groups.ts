@@ -1,5 +1,5 @@
 /**
- * Lists the members of groups: those of symbol tables, of link messages, and of many links in a heap.
+ * Members of groups: of symbol tables, link messages, and links in a heap.
  *
  * Source: HDF5 file format specification 4.0, sections III.A.1, III.B, III.C and IV.A.2.g.
  */
@@ -17,27 +17,23 @@ export interface OtherLink {
   readonly refused: string;
 }
 
-/** Most members of all groups of a file that are read. */
 export const MOST_MEMBERS = 65_536;
-/** Most levels of a tree of names. */
 const MAX_LEVELS = 16;
 /** Cache type of a symbol table entry that is a soft link, and the place of its path in the entry. */
 const SOFT_ENTRY = 2;
 const SOFT_PATH_AT = 24;
 const ENTRY_BYTES = 40;
-/** Kinds of links. */
 const [HARD, SOFT, EXTERNAL] = [0, 1, 64];
 /** Type of the tree of links by name, and bytes of an identifier in their heap. */
 const LINK_TYPES = [5];
 const [LINK_ID_AT, LINK_ID] = [4, 7];
-/** Flag of links that are listed in the order in which they were made. */
 const ORDERED = 0x02;
 
 /**
- * The members of a group, in the order in which they are listed.
+ * The members of a group as they are listed.
  *
  * @param most members that it may have
- * @throws DataError when it has more, two of one name, or is damaged
+ * @throws DataError for more, two of one name, or damage
  */
 export function membersOf(read: ReadBytes, { messages }: ObjectHeader, most: number): ReadonlyMap<string, GroupMember> {
   const table = messages.find(({ type }) => type === MESSAGE.symbolTable);

@@ -1,7 +1,4 @@
-/**
- * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Its caller passes a function
- * that undoes the filters that this room does not know.
- */
+/** Reads an HDF5 file: groups, attributes, tables and values. The caller passes a function for further filters. */
 import { dirname } from "node:path";
 import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../dataset/dataset.js";
@@ -48,7 +45,6 @@ import { readRows, storedRanges } from "./stored-ranges.js";
 import { type Hdf5Object, Structure } from "./structure.js";
 import { readMappings, VirtualDataset } from "./virtual.js";
 
-/** Most links that are followed for one path. */
 const MAX_LINKS = 16;
 /** The fewest bytes that a number of a table counts: once read, it takes 8. */
 const FLOAT32_BYTES = 4;
@@ -76,7 +72,6 @@ interface DatasetHeader {
   virtual: VirtualDataset | null;
 }
 
-/** An open file, read-only. */
 export class Hdf5File implements StoredFile {
   readonly path: string;
   readonly #place: FilePlace;
@@ -89,9 +84,8 @@ export class Hdf5File implements StoredFile {
   #closed = false;
 
   /**
-   * @param place path of the file, or the file if it is read by ranges
-   * @param undo  undoes filters that are not undone in this room
-   * @param room  of ROOM_BYTES, used until the file is closed
+   * @param undo undoes other filters
+   * @param room of ROOM_BYTES, used until the file is closed
    * @throws DataError when it does not open
    */
   constructor(place: FilePlace, undo: UndoFilter, room?: Buffer) {
@@ -297,7 +291,6 @@ export class Hdf5File implements StoredFile {
     return isKnown ? index : null;
   }
 
-  /** Starts to fetch the bytes of boxes if the file is read by ranges. @returns as `StoredFile.fetched` */
   fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     if (this.#ranged === null) return boxes.map(() => true);
     return this.#ranged.fetched(boxes.map((box) => () => this.#ranges(box.path, box)));
@@ -307,10 +300,7 @@ export class Hdf5File implements StoredFile {
     return storedRanges(this.#dataset(path).stored, this.placement(path), box);
   }
 
-  /**
-   * Reads a box of elements in stored order and stored type, little-endian.
-   * @throws DataError when the box is not in the dataset, or what is stored there is damaged or was never written
-   */
+  /** @throws DataError for a box outside of the dataset, damage, or values that were never written */
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
     const total = countElements(`${this.path}: ${path}`, stored.shape, box);
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
@@ -508,5 +498,4 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   };
 }
 
-/** The fill value of a dataset that states none. */
 const NO_FILL = new DataView(new ArrayBuffer(4));

@@ -1,5 +1,5 @@
 /**
- * Reads the messages of object headers that describe values: types, shapes, filters, fill values and attributes.
+ * Messages of object headers that describe values: types, shapes, filters, fill values and attributes.
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
@@ -50,7 +50,6 @@ const TYPE_HEAD = 8;
 const TRUTHS = ["FALSE", "TRUE"];
 const SINGLE_BYTES = new TextDecoder("ascii");
 
-/** Reads a datatype message. */
 export function readType(message: DataView): ElementType {
   const [kind, version] = [message.getUint8(0) & 0x0f, message.getUint8(0) >> 4];
   if (kind > LAST_CLASS || version < 1 || version > LAST_VERSION)
@@ -105,10 +104,7 @@ function isTruth(message: DataView, version: number, base: ElementType): boolean
   return names.sort().join() === TRUTHS.join();
 }
 
-/**
- * Whether the numbers of a type are what their class and size say: integers of all their bits, or IEEE 754 numbers of
- * 2, 4, 8 or 16 bytes, of either byte order.
- */
+/** Integers of all their bits, or IEEE 754 numbers of 2, 4, 8 or 16 bytes, of either byte order. */
 function isUsualNumber(message: DataView): boolean {
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
@@ -127,7 +123,6 @@ function hasParts(message: DataView, parts: readonly number[]): boolean {
 export interface Space {
   readonly shape: readonly number[];
   readonly maxShape: readonly number[];
-  /** Whether there are no values at all, not even one. */
   readonly isNull: boolean;
 }
 
@@ -136,7 +131,6 @@ const UNLIMITED = 2 ** 64;
 const NULL_SPACE = 2;
 const MOST_DIMENSIONS = 32;
 
-/** Reads a dataspace message. */
 export function readSpace(message: DataView): Space {
   const [version, rank, flags] = [message.getUint8(0), message.getUint8(1), message.getUint8(2)];
   if ((version !== 1 && version !== 2) || rank > MOST_DIMENSIONS)
@@ -168,7 +162,6 @@ export function readFilters(message: DataView): StoredFilter[] {
   return filters;
 }
 
-/** The value of elements that were never written. */
 export interface Fill {
   /** The element as it is stored; null for zeros. */
   readonly element: Uint8Array | null;
@@ -178,7 +171,6 @@ export interface Fill {
 
 const [NEVER, IF_SET] = [1, 2];
 
-/** Reads a fill value message, of the old kind too. */
 export function readFill(message: DataView, isOld: boolean): Fill {
   const element = (at: number): Uint8Array | null => {
     const size = message.getUint32(at, true);
@@ -208,7 +200,6 @@ type ReadShared = (body: DataView, type: number) => DataView;
 
 const [TYPE_MESSAGE, SPACE_MESSAGE] = [0x03, 0x01];
 
-/** Cuts an attribute message into its parts. */
 export function attributeParts(message: DataView, shared: ReadShared): AttributeParts {
   const version = message.getUint8(0);
   if (version < 1 || version > 3) throw new DataError(`an attribute of version ${version} is not read`);
@@ -304,9 +295,8 @@ export function readNumbers(values: DataView, type: ElementType, count: number):
 }
 
 /**
- * A long double, rounded to float64.
- *
- * Source: IEEE 754-2019, section 3.4 (binary128); Intel 64 and IA-32 manual, volume 1, section 4.2.2 (80 bits).
+ * Rounded to float64. Source: IEEE 754-2019, section 3.4 (binary128); Intel 64 and IA-32 manual, volume 1, section
+ * 4.2.2 (80 bits).
  */
 function longDouble(values: DataView, at: number, { size, littleEndian, isExtended }: ElementType): number {
   const bytes = Uint8Array.from({ length: size }, (_, i) => values.getUint8(at + (littleEndian ? i : size - 1 - i)));

@@ -1,6 +1,6 @@
 /**
- * Writes as text everything in the header of a dataset that affects how its values are read. A file whose headers equal
- * those of a verified file need not be verified itself.
+ * Text of everything in a header that affects how values are read: a file with the headers of a verified one need not
+ * be verified itself.
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
@@ -23,11 +23,7 @@ class OtherForm extends DataError {
   }
 }
 
-/**
- * The header of a dataset as text: two datasets with the same text are read alike.
- *
- * @returns null if that cannot be told from the header alone, or there is no such dataset
- */
+/** Two datasets with one text are read alike; null if the header does not tell, or there is no such dataset. */
 export function headerText(structure: Structure, path: string): string | null {
   try {
     const { header } = structure.object(path);

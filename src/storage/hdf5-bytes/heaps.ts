@@ -1,6 +1,6 @@
 /**
- * Reads objects in the heaps of an HDF5 file: texts and lists in the global heap, names in local heaps, and attributes,
- * links and messages in fractal heaps.
+ * Objects in heaps: texts and lists in the global heap, names in local heaps, and attributes, links and messages in
+ * fractal heaps.
  *
  * Source: HDF5 file format specification 4.0, sections III.D (local), III.E (global) and III.G (fractal).
  */
@@ -52,7 +52,6 @@ export function localNames(read: ReadBytes, address: number): (offset: number) =
   };
 }
 
-/** Reads objects of a fractal heap by their identifiers. */
 export type ReadObject = (id: DataView) => DataView;
 
 interface Heap {
@@ -78,7 +77,6 @@ function bytesFor(most: number): number {
   return Math.floor(Math.log2(most) / 8) + 1;
 }
 
-/** Opens a fractal heap. @throws DataError when it is damaged, or its blocks went through filters */
 export function fractalHeap(read: ReadBytes, address: number): ReadObject {
   const heap = readHeap(read, address);
   return (id) => {

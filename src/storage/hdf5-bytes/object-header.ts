@@ -1,5 +1,5 @@
 /**
- * Reads object headers of HDF5 files: lists of messages, in blocks.
+ * Object headers: lists of messages, in blocks.
  *
  * Source: HDF5 file format specification 4.0, sections IV.A.1 (headers) and IV.A.2 (messages).
  */
@@ -22,7 +22,6 @@ export interface ObjectHeader {
   readonly isOrdered: boolean;
 }
 
-/** Types of messages, section IV.A.2. */
 export const MESSAGE = {
   space: 0x01,
   linkInfo: 0x02,
@@ -67,7 +66,7 @@ const TIMED = 0x20;
 const [TIMES_AT, TIMES_BYTES] = [6, 16];
 
 /**
- * Reads an object header, version 1 or 2, continuation blocks included; the checksums of its blocks are compared.
+ * Version 1 or 2, with continuation blocks; their checksums are compared.
  *
  * @param start address of the header
  * @throws DataError when it is damaged
@@ -116,7 +115,6 @@ interface HeaderBlock {
   readonly bytes: number;
 }
 
-/** The bytes of the messages of a block. @throws DataError when it is damaged */
 function blockBytes(read: ReadBytes, { start, before, bytes }: HeaderBlock, second: boolean): DataView {
   if (!second) return read(start, bytes);
   const block = read(start, before + bytes + CHECKSUM);

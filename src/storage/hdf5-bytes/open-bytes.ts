@@ -1,6 +1,5 @@
 /**
- * `OpenBytes` keeps an HDF5 file open and reads its bytes by address. Metadata are read in blocks, which
- * are kept for a while.
+ * An open HDF5 file, read by address. Metadata are read in blocks, which are kept for a while.
  *
  * Source: HDF5 file format specification 4.0, section II (superblock).
  */
@@ -12,10 +11,7 @@ import { checkSum } from "./checksum.js";
 const BLOCK_BYTES = 8_192;
 /** Most blocks that are kept: 2 MiB of them. */
 const BLOCKS_KEPT = 256;
-/**
- * Bytes of the memory that the first blocks of a file are read into: it is used for one file after the other, because
- * new pages cost more than what is read into them.
- */
+/** Memory for the first blocks of a file, used for one file after the other: new pages cost more than reading. */
 export const ROOM_BYTES = 5 * BLOCK_BYTES;
 /** Bytes of the longest superblock, and of one of version 2 or 3 with its checksum. */
 const SUPERBLOCK_BYTES = 96;
@@ -27,8 +23,8 @@ const MARKED = 3;
 const WRITTEN_TO = 0x05;
 
 /**
- * The offsets of what is read of a superblock, by its version: sizes of addresses and lengths, marks, base address,
- * driver or extension, end of the file, header of the root group.
+ * Offsets in a superblock by version: sizes, marks, base address, driver or extension, end of the file, header of the
+ * root group.
  */
 const SUPERBLOCKS = [
   { sizes: 13, marks: 20, base: 24, other: 48, end: 40, root: 64 },
@@ -56,12 +52,11 @@ export class OpenBytes {
   /** The end of the file as it states it, from the start of the HDF5 data: nothing behind it is read. */
   #end: number;
   readonly #blocks = new Map<number, Buffer>();
-  /** What is left of the room. */
   #left: Buffer;
 
   /**
    * @param room of ROOM_BYTES, used until the file is closed
-   * @throws DataError if it is not an HDF5 file, is cut short, being written, or has addresses of other than 8 bytes
+   * @throws DataError for another file, one cut short or being written, or addresses of other than 8 bytes
    */
   constructor(place: FilePlace, room: Buffer = Buffer.alloc(0)) {
     this.#file = openPlace(place);
@@ -87,7 +82,6 @@ export class OpenBytes {
     }
   }
 
-  /** Reads the superblock: the length that the data must have, and the addresses in it. */
   #superblock(): { readonly end: number; readonly root: number; readonly extension: number | null } {
     const block = this.read(0, Math.min(SUPERBLOCK_BYTES, this.#end));
     const version = block.getUint8(8);

@@ -1,5 +1,5 @@
 /**
- * Reads the nodes of the B-tree of version 2, which indexes chunks and the objects of a heap.
+ * Nodes of the B-tree of version 2, which indexes chunks and the objects of a heap.
  *
  * Source: HDF5 file format specification 4.0, section III.A.2.
  */
@@ -10,7 +10,6 @@ import { CHECKSUM } from "./checksum.js";
 /** Bytes before the records of a node. */
 export const PREFIX = 6;
 
-/** The members of the header, and what follows from them. */
 export interface Tree {
   readonly recordBytes: number;
   /** Of the root; leaves have 0. */
@@ -18,17 +17,13 @@ export interface Tree {
   /** Address of the root, null if there is no record, and its number of records. */
   readonly root: number | null;
   readonly records: number;
-  /** Records of all nodes. */
   readonly total: number;
   /** Bytes of the number of records in a node. */
   readonly countBytes: number;
-  /**
-   * Bytes of what names a node, by the level of the node that names it: its address, its records, all those below it.
-   */
+  /** Bytes of what names a node, by the level of the node that names it. */
   readonly pointerBytes: readonly number[];
 }
 
-/** A node that is looked for. */
 export interface TreeNode {
   readonly level: number;
   readonly records: number;
@@ -64,18 +59,17 @@ function bytesFor(most: number): number {
   return Math.floor(Math.log2(most) / 8) + 1;
 }
 
-/** Reads a node. @throws DataError when it is damaged */
 export function readNode(read: ReadBytes, start: number, { level, records }: TreeNode, tree: Tree): DataView {
   const pointers = level === 0 ? 0 : (records + 1) * tree.pointerBytes[level];
   return checkedBytes(read, level === 0 ? "BTLF" : "BTIN", start, PREFIX + records * tree.recordBytes + pointers);
 }
 
 /**
- * The records of a tree in their order; those of inner nodes are between those of their children.
+ * The records in order; those of inner nodes are between their children.
  *
- * @param most    records that are read
+ * @param most records that are read
  * @param tooMany the error if there are more
- * @throws DataError when the tree is damaged, or has more or fewer records than it states
+ * @throws DataError when the tree is damaged, or has more or fewer than it states
  */
 export function recordsOf(
   read: ReadBytes,

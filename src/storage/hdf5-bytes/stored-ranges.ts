@@ -10,12 +10,7 @@ const GAP_BYTES = 16 * 1024;
 /** Longest range that rows are put together to. */
 const RANGE_BYTES = 1024 * 1024;
 
-/**
- * The ranges that hold a box.
- *
- * @returns none if nothing was written
- * @throws DataError when the chunk index is damaged
- */
+/** None if nothing was written. @throws DataError when the chunk index is damaged */
 export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {
   const { chunks } = stored;
   if (chunks === null) return placement.contiguous === null ? [] : rowRanges(placement.contiguous, stored, box);
@@ -27,7 +22,6 @@ export function storedRanges(stored: Stored, placement: Placement, box: Hypersla
   return ranges;
 }
 
-/** Rows of a box of values in one range; those near each other are put together. */
 function rowRanges(start: number, stored: RowShape, box: Hyperslab): ByteRange[] {
   const ranges: { position: number; length: number }[] = [];
   const { bytes, places } = rowsOf(stored, box);

@@ -1,6 +1,5 @@
 /**
- * `Structure` finds the objects of an HDF5 file by their paths, and reads the messages of their headers, including
- * shared ones.
+ * Objects of an HDF5 file by path, and the messages of their headers, including shared ones.
  *
  * Source: HDF5 file format specification 4.0, sections III.A to III.C (groups), IV.A.2 and IV.B (shared messages).
  */
@@ -14,7 +13,6 @@ import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } fr
 import { ONE_OF_SEVERAL, OpenBytes } from "./open-bytes.js";
 import { recordsOf } from "./second-tree-nodes.js";
 
-/** Most attributes of an object. */
 export const MOST_ATTRIBUTES = 1024;
 /** Types of the tree of attributes by name. */
 const ATTRIBUTE_TYPES = [8];
@@ -32,7 +30,6 @@ export interface Hdf5Object {
   readonly kind: "group" | "dataset" | "other";
 }
 
-/** The objects of an open file. */
 export class Structure {
   readonly bytes: OpenBytes;
   readonly read: ReadBytes;
@@ -43,7 +40,6 @@ export class Structure {
   /** The heaps of shared messages by type, once one was asked for. */
   #shared: Map<number, ReadObject> | null = null;
 
-  /** @throws DataError if it is not an HDF5 file, or one that is not read */
   constructor(place: FilePlace, room?: Buffer) {
     this.bytes = new OpenBytes(place, room);
     this.read = this.bytes.read;

@@ -1,5 +1,5 @@
 /**
- * Virtual datasets: reads which boxes of which datasets they are made of, and copies values from these.
+ * Virtual datasets: the boxes that they are made of, and their values.
  *
  * Source: HDF5 file format specification 4.0, sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
  */
@@ -22,9 +22,7 @@ export interface VirtualPart {
   readonly target: Hyperslab;
 }
 
-/** Mappings of a dataset that are read. */
 const MOST_PARTS = 65_536;
-/** Files of sources that are open at a time. */
 const OPEN_FILES = 16;
 const [HYPERSLAB, ALL] = [2, 3];
 const HEAD = 9;
@@ -100,13 +98,12 @@ function noBox(): DataError {
 /** A box that is read of a source, and where its elements go in the box that is wanted. */
 interface Piece {
   readonly from: Hyperslab;
-  /** Within the wanted box. */
   readonly at: readonly number[];
   readonly count: readonly number[];
 }
 
 /**
- * The piece of a part in a box; null if they have nothing in common.
+ * What a part and a box have in common, or null.
  *
  * @param shape of the source
  * @throws DataError if the two boxes have other lengths
@@ -245,7 +242,6 @@ export class VirtualDataset {
     return { files: [...files], missing: [...missing] };
   }
 
-  /** Reads a box of elements, little-endian. */
   read(box: Hyperslab, out: Uint8Array): void {
     const { size } = this.#stored;
     const nothing = size === 4 ? Float32Array.of(Number.NaN) : Float64Array.of(Number.NaN);

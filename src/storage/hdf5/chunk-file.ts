@@ -1,12 +1,11 @@
 /**
- * Writes an HDF5 file in memory with one chunk and one filter, which the library undoes by reading it.
+ * An HDF5 file in memory with one chunk and one filter, which the library undoes by reading it.
  *
  * Source: HDF5 file format specification 4.0, sections II (superblock) and IV.A (object headers and messages).
  */
 import { checksumOf } from "../hdf5-bytes/checksum.js";
 import type { StoredFilter } from "../hdf5-bytes/filters.js";
 
-/** Name of the dataset in the file. */
 export const CHUNK_NAME = "c";
 const UNDEFINED = new Array<number>(8).fill(0xff);
 const SUPERBLOCK = 48;
@@ -35,7 +34,6 @@ export function chunkFile({ id, parameters }: StoredFilter, chunk: Uint8Array, l
   const single = [1, ...number(chunk.length, 8), ...number(0, 4), ...number(SUPERBLOCK, 8)];
   const dataset = header(
     message(0x01, 2, 1, 0, 1, ...number(length, 8)),
-    // Unsigned integers of one byte.
     message(0x03, 0x10, 0, 0, 0, ...number(1, 4), ...number(0, 2), ...number(8, 2)),
     message(0x05, 3, 0x0a),
     message(0x08, ...chunked, ...single),

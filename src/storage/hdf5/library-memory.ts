@@ -1,8 +1,7 @@
-/** Keeps the memory that the HDF5 library has after loading, and restores it after a chunk has ruined it. */
+/** Restores the memory of the HDF5 library after a chunk has ruined it. */
 
 const PAGE_BYTES = 65_536;
 
-/** The pages of a memory that are not all zero, by their place. */
 export class LibraryMemory {
   readonly #pages: ReadonlyMap<number, Uint8Array>;
 

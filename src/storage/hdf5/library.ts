@@ -1,6 +1,6 @@
 /**
- * The HDF5 library of this thread, which undoes filters that `storage/hdf5-bytes` does not undo, by its plugins. It
- * never opens a foreign file: chunks are read from a file in the memory of its own file system.
+ * The HDF5 library of this thread, which undoes filters by its plugins. It opens no foreign file: chunks are read from
+ * a file in its own memory.
  */
 import { readFileSync } from "node:fs";
 import { base_url } from "h5wasm-plugins";
@@ -24,7 +24,6 @@ const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 const MOST_DIAGNOSTICS = 4096;
-/** Files that the file system of the library keeps open. */
 const MOST_DESCRIPTORS = 4096;
 
 interface FileSystem {
@@ -49,7 +48,6 @@ class Library {
   readonly #plugins = new Set<number>();
   #kept: { readonly plugins: number; readonly memory: LibraryMemory } | null = null;
   #files = 0;
-  /** Memory inside the library that chunks are read to. */
   #pointer = 0;
   #capacity = 0;
 
@@ -86,9 +84,9 @@ class Library {
   /**
    * Undoes a filter of a chunk by its plugin.
    *
-   * @param length bytes that the chunk then has
+   * @param length bytes of the chunk then
    * @returns memory of the library, valid until its next call
-   * @throws DataError when the plugin cannot undo it; whatever ended the library if it cannot begin anew
+   * @throws DataError when the plugin fails; whatever ended the library if it cannot begin anew
    */
   undo(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
     this.#install(filter.id);
@@ -147,10 +145,7 @@ class Library {
     this.#kept = { plugins: this.#plugins.size, memory: new LibraryMemory(this.#module.HEAPU8) };
   }
 
-  /**
-   * Sets the library back to what was kept: a chunk has ended it, after which no call works.
-   * @throws the cause if it has loaded a plugin in the same call, which cannot be undone
-   */
+  /** Restores the library after a chunk has ended it. @throws the cause if the same call has loaded a plugin */
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;
@@ -181,9 +176,8 @@ interface Caller {
 }
 
 /**
- * Runs a call; if it throws, the stack of the library is what it was before. An error thrown from inside the library
- * leaves its frames behind, and some hundreds of them end it (docs/decisions/hdf5.md). `ccall` saves the stack for an
- * argument that is a text, and restores it when the function returns, here a function that never throws.
+ * Runs a call; if it throws, the stack of the library is restored: frames left behind would end it after some hundreds
+ * (docs/decisions/hdf5.md). `ccall` does so for an argument that is a text, which is why one is passed.
  */
 function keepingStack<T>(module: LibraryModule, call: () => T): T {
   let outcome: { readonly value: T } | { readonly error: unknown } | null = null;
@@ -201,12 +195,11 @@ function keepingStack<T>(module: LibraryModule, call: () => T): T {
   return value;
 }
 
-/** Loads the HDF5 library of this thread, once. */
 export function loadHdf5(): Promise<void> {
   return Library.load();
 }
 
-/** Undoes a filter of a chunk as `UndoFilter` says. @throws LibraryNeeded unless `loadHdf5` has resolved */
+/** @throws LibraryNeeded unless `loadHdf5` has resolved */
 export function undoByPlugin(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
   return Library.ofThread.undo(filter, chunk, length);
 }

@@ -1,4 +1,4 @@
-/** `Hdf5Writer` writes HDF5 files box by box in bounded memory; equal content gives equal bytes. */
+/** Writes HDF5 files box by box in bounded memory; equal content gives equal bytes. */
 import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 import { DataError } from "../../shared/errors.js";
@@ -7,7 +7,6 @@ import { DataError } from "../../shared/errors.js";
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;
 export type Filter = (typeof FILTERS)[number];
 
-/** The element types that are written, as h5wasm spells them. */
 const ELEMENTS = { float32: "<f", float64: "<d", int16: "<h", int32: "<i" } as const;
 export type WritableArray = Float32Array | Float64Array | Int16Array | Int32Array;
 
@@ -34,9 +33,8 @@ export type WriteHyperslab = (start: readonly number[], count: readonly number[]
 export const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
 
 /**
- * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and then a checksum, and
- * h5wasm has no switch for it: this makes equal content equal bytes. `write` is synchronous, so no other code sees this
- * clock.
+ * Runs `write` with the clock at the epoch: HDF5 stamps object headers with the time. `write` is synchronous, so no
+ * other code sees this clock.
  */
 function untimed<T>(write: () => T): T {
   const { now } = Date;
@@ -51,10 +49,7 @@ function untimed<T>(write: () => T): T {
 /** Finds the message of the operating system in the many lines that HDF5 prints about a failure. */
 const REASON = /error message = '([^']*)'/;
 
-/**
- * Runs a call of the HDF5 library that writes a file.
- * @throws DataError in one line if the library reports a failure
- */
+/** @throws DataError in one line if the library cannot write */
 function writing<T>(path: string, write: () => T): T {
   try {
     return untimed(write);
@@ -68,15 +63,11 @@ function writing<T>(path: string, write: () => T): T {
   }
 }
 
-/**
- * An HDF5 file in the making: invisible under its final name until `close`, and byte for byte a function of its
- * content.
- */
+/** An HDF5 file in the making, invisible under its name until `close`. */
 export class Hdf5Writer {
   readonly #file: Hdf5File;
   readonly #path: string;
   #open = true;
-  /** Elements still to come, by dataset path. */
   readonly #missing = new Map<string, number>();
 
   private constructor(file: Hdf5File, path: string) {
@@ -112,9 +103,9 @@ export class Hdf5Writer {
   }
 
   /**
-   * Declares a dataset and returns what writes it, in slabs that start on chunk borders (others are correct but slow).
+   * Declares a dataset, written in slabs that start on chunk borders (others are slow).
    *
-   * @throws RangeError when a slab does not fit the shape or its values do not fill it
+   * @throws RangeError when a slab does not fit the shape
    */
   dataset(spec: DatasetShape): WriteHyperslab {
     this.#missing.set(spec.path, product(spec.shape));
@@ -171,12 +162,7 @@ export class Hdf5Writer {
     writing(this.#path, () => (this.#file.get(path) as Dataset).attach_scale(dimension, `/${scale}`));
   }
 
-  /**
-   * Finishes the file and gives it its name.
-   *
-   * @throws Error when a declared dataset is not complete, DataError when the system does not take it; the file is
-   *   dropped then
-   */
+  /** Gives the file its name. @throws Error when a dataset is not complete, DataError when it cannot be written */
   close(): void {
     const incomplete = [...this.#missing].find(([, elements]) => elements !== 0);
     if (incomplete !== undefined) {

@@ -1,4 +1,4 @@
-/** `arrayDocument` writes the metadata of an array of Zarr 3 with a regular grid of chunks. */
+/** Metadata of an array of Zarr 3 with a regular grid of chunks. */
 
 interface WrittenArray {
   readonly shape: readonly number[];
@@ -10,10 +10,8 @@ interface WrittenArray {
   readonly attributes?: object;
 }
 
-/** The codecs of plain little-endian numbers. */
 export const PLAIN_CODECS: readonly object[] = [{ name: "bytes", configuration: { endian: "little" } }];
 
-/** The document; its chunks have keys such as `c/0/1`. */
 export function arrayDocument(array: WrittenArray): object {
   return {
     zarr_format: 3,

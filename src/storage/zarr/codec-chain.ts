@@ -1,8 +1,7 @@
-/** Checks that the codecs and the fill value of an array can be applied, before it is listed. */
+/** Checks that codecs and the fill value of an array can be applied, before it is listed. */
 import { type Json, objectOf } from "../dataset/documents.js";
 import { type NamedCodec, worksOnElements } from "./filters.js";
 
-/** Codecs that turn an array into bytes. */
 const TO_BYTES = new Set(["bytes", "sharding_indexed", "vlen-utf8", "json2", "zfpy"]);
 const OF_BYTES = new Set([
   ...["blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "imagecodecs_lzf", "shuffle"],
@@ -16,13 +15,7 @@ const SEPARATORS: readonly unknown[] = [undefined, ".", "/"];
 
 const shortName = (name: string): string => name.replace("numcodecs.", "");
 
-/**
- * What is wrong with the codecs of an array of Zarr 3, in words that begin with a name.
- *
- * Source: Zarr core specification 3.1, section "Codecs".
- *
- * @param rank dimensions of the array
- */
+/** What is wrong with the codecs of an array of Zarr 3. Source: Zarr core specification 3.1, section "Codecs". */
 export function chainRefusals(codecs: readonly NamedCodec[], rank: number, type: string): string[] {
   const found: string[] = [];
   const makers = codecs.filter(({ name }) => TO_BYTES.has(shortName(name)));
@@ -42,7 +35,6 @@ export function chainRefusals(codecs: readonly NamedCodec[], rank: number, type:
   return found;
 }
 
-/** The same for the index of shards. */
 export function indexRefusals(codecs: readonly NamedCodec[]): string[] {
   const isKnown = codecs.every(({ name }) => OF_INDEX.has(shortName(name)));
   const found = isKnown ? chainRefusals(codecs, 1, "uint64") : ["codecs of another length"];
@@ -59,7 +51,6 @@ function isAxis(this: unknown, axis: unknown): boolean {
   return Number.isInteger(axis) && Number(axis) >= 0 && Number(axis) < Number(this);
 }
 
-/** What is wrong with the fill value of numbers, and with how the chunks are found. */
 export function fillRefusals(fill: unknown, type: string): string[] {
   if (fill === null || fill === undefined || isFill(fill, type)) return [];
   return [`fill_value ${JSON.stringify(fill).slice(0, 40)} of ${type}`];

@@ -1,7 +1,4 @@
-/**
- * Replaces codecs of the Zarr library that decode without a bound, do not notice damage, ignore their configuration, or
- * decode on the calling thread.
- */
+/** Replaces codecs of the Zarr library that decode without a bound, miss damage, or decode on the calling thread. */
 import { promisify } from "node:util";
 import { gunzip, inflateSync, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
@@ -30,7 +27,6 @@ type CodecClass = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>
 type Bytes = Uint8Array;
 type Decode = (bytes: Bytes) => Bytes | Promise<Bytes>;
 
-/** What a codec knows of the elements that it decodes to. */
 export interface Encoded {
   readonly dataType: string;
   readonly shape: readonly number[];
@@ -38,7 +34,6 @@ export interface Encoded {
 
 const inflate = { gzip: promisify(gunzip), zlib: promisify(unzip) };
 
-/** Registers the codecs for all arrays of this thread. */
 export function registerCodecs(): void {
   const set = (names: readonly string[], made: () => Promise<CodecClass> | CodecClass) => {
     for (const name of names) registry.set(name, async () => made());
@@ -81,12 +76,7 @@ export function registerCodecs(): void {
     set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
 }
 
-/**
- * Undoes codecs of bytes that a whole shard went through.
- *
- * @param most bytes of the shard before them
- * @throws Error if one of them cannot undo it
- */
+/** Undoes codecs around a whole shard. @param most bytes of the shard before them */
 export async function undoAround(
   codecs: readonly { readonly name: string; readonly configuration: Json }[],
   shard: Bytes,
@@ -144,8 +134,8 @@ function guarded(
 }
 
 /**
- * Undoes Blosc by the plugin of HDF5: the library's decoder does not notice that a chunk cannot be decoded, and gives what
- * lay in its memory. zlib, which the plugin lacks, is left to it once each stream has been inflated.
+ * Undoes Blosc by the plugin of HDF5: the library's decoder misses damage. zlib, which the plugin lacks, is left to it
+ * once each stream has been inflated.
  */
 async function undoerOfBlosc(): Promise<(bytes: Bytes) => Bytes | undefined> {
   const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
@@ -203,11 +193,7 @@ function checkDecoded(bytes: number, most: number): void {
   if (bytes > most) throw new Error(`it says that it decodes to ${bytes} bytes, more than the chunk has`);
 }
 
-/**
- * The most bytes that a frame of Zstandard decodes to: what its header says, else what its blocks may.
- *
- * Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
- */
+/** Most bytes of a decoded frame of Zstandard. Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2. */
 function zstdLength(bytes: Bytes): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 6 || view.getUint32(0, true) !== 0xfd2fb528) throw new Error("it is not a Zstandard frame");
@@ -233,10 +219,9 @@ function zstdLength(bytes: Bytes): number {
 }
 
 /**
- * Undoes zfp, whose array begins with its header, by the plugin of HDF5, which takes the header as parameters.
+ * Undoes zfp by the plugin of HDF5, which takes the header of the array as parameters.
  *
  * Source: zfp 1.0, zfp_write_header: 32 bits of magic, 52 of the array, 12 of the mode, or 76 if all of these are set.
- * @throws Error if it is something else or decodes to more than the most bytes
  */
 function expandZfp(bytes: Bytes, most: number, undo: UndoFilter): Bytes {
   if (bytes.length < ZFP_HEADER) throw new Error("it has no zfp header");
@@ -245,11 +230,9 @@ function expandZfp(bytes: Bytes, most: number, undo: UndoFilter): Bytes {
   if ((parameters[3] as number) >>> 20 === 0xfff) throw new Error("its mode of zfp is not read");
   const length = zfpBytes(parameters);
   checkDecoded(length, most);
-  // The memory of the library lasts until its next call.
   return undo({ id: ZFP, parameters }, bytes.subarray(ZFP_HEADER), length).slice();
 }
 
-/** The bytes before a checksum that matches them. @throws Error if it does not */
 export function withoutSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
   const end = bytes.length - 4;
   if (end < 0) throw new Error("there is no checksum");
@@ -265,11 +248,9 @@ function withoutFirstSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
 }
 
 /**
- * Bits as bytes of 0 and 1, the highest bit of a byte first; the first byte says how many of the last bits mean
- * nothing.
+ * Bits as bytes, the highest first; the first byte counts the unused bits at the end.
  *
  * Source: numcodecs 0.15, packbits.py.
- * @throws Error if that number is none, or for more than the most bytes
  */
 function unpackBits(bytes: Bytes, most: number): Bytes {
   const length = 8 * (bytes.length - 1) - (bytes[0] ?? 8);

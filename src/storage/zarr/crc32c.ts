@@ -1,12 +1,10 @@
-/** Computes CRC-32C, the checksum of chunks and shards of Zarr 3. Source: RFC 3720, section 12.1 and appendix B.4. */
+/** CRC-32C, the checksum of chunks and shards. Source: RFC 3720, section 12.1 and appendix B.4. */
 
 const POLYNOMIAL = 0x82f63b78;
 /** Bytes that are taken at a time, each through its own table, so that their look-ups do not wait for each other. */
 const SLICES = 8;
 
 /**
- * Makes the function that computes CRC-32C.
- *
  * Source: Kounavis and Berry, A Systematic Approach to Building High Performance Software-Based CRC Generators, 2005
  * (slicing by 8).
  */
@@ -18,7 +16,6 @@ export function crc32c(): (bytes: Uint8Array) => number {
     return sum;
   };
   return (bytes) => {
-    // Words begin at multiples of four.
     const start = -bytes.byteOffset & 3;
     const count = 2 * Math.floor((bytes.length - start) / SLICES);
     if (count <= 0) return ~byByte(-1, bytes, 0, bytes.length) >>> 0;

@@ -1,4 +1,4 @@
-/** Lists the element types of arrays and their sizes. */
+/** Element types and their sizes. */
 
 /** Bytes of an element of a type as the library names it; texts of any length count as 64. */
 export function sizeOf(dataType: string): number {

@@ -1,4 +1,4 @@
-/** Undoes the filters of numcodecs that state a type or an element size, and says which are not read. */
+/** Undoes the filters of numcodecs that state a type or an element size. */
 import type { Json } from "../dataset/documents.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
@@ -24,7 +24,6 @@ interface TypedChunk {
 }
 
 interface ArrayFilter {
-  /** Undoes the filter. @param type that of the elements before it was applied */
   readonly decode: (data: ArrayLike<number>, type: NumberType, configuration: Json) => Numbers;
 }
 
@@ -48,7 +47,6 @@ const FILTERS: Readonly<Record<string, ArrayFilter>> = {
   },
 };
 
-/** The class of a filter as the library takes them. @param name key of the table above */
 export function arrayFilter(name: string): object {
   const { decode } = FILTERS[name];
   return {
@@ -67,7 +65,7 @@ export function arrayFilter(name: string): object {
   };
 }
 
-/** Puts the bytes of elements together again. @throws Error if the bytes are not a whole number of elements */
+/** @throws Error if the bytes are not whole elements */
 export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
   const size = Number(elementsize);
   const count = bytes.length / size;
@@ -94,7 +92,6 @@ const NUMBERS_ONLY = new Set(["bitround", "cast_value", "scale_offset"]);
 /** The filters of Zarr 2 and the codecs of Zarr 3 that work on elements, by their names in numcodecs. */
 const ON_ELEMENTS = new Set(["delta", "quantize", "fixedscaleoffset", "fixed_scale_offset", "bitround"]);
 
-/** Says whether a codec works on elements rather than on bytes. @param name with or without `numcodecs.` */
 export function worksOnElements(name: string): boolean {
   return ON_ELEMENTS.has(shortName(name));
 }
@@ -108,11 +105,7 @@ export interface NamedCodec {
   readonly configuration: Json;
 }
 
-/**
- * What cannot be read of a chain of codecs, in words that begin with their names.
- *
- * @param type the elements of the array, as Zarr 3 or NumPy names them
- */
+/** What cannot be read of a chain of codecs. @param type the elements of the array, as Zarr 3 or NumPy names them */
 export function codecRefusals(codecs: readonly NamedCodec[], type: string): string[] {
   const found: string[] = [];
   let isBytes = false;

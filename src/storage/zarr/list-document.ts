@@ -1,11 +1,7 @@
-/**
- * `readList` reads the JSON text of a list of references a few entries at a time: parsed as a whole, a list of a
- * million would take ten times its size.
- */
+/** Reads a list of references some entries at a time: parsed as a whole, a million would take ten times its size. */
 import { DataError } from "../../shared/errors.js";
 import { type DocumentReader, type Json, objectOf, parsed } from "../dataset/documents.js";
 
-/** Entries that are parsed together. */
 const TOGETHER = 1024;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, LIST, END] = [...Buffer.from('"\\,:{}[]')];
@@ -13,7 +9,6 @@ const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, LIST, END] = [...Buffer.from
 /** A value of a list: a text, or a target with an offset and a length. */
 export type ReferenceValue = readonly [key: string, value: unknown];
 
-/** A list: its entries, and what else it says. */
 export interface ListDocument {
   readonly rest: Json;
   /** The members of `refs`, or of the document of a list without a version. @throws DataError if they are not JSON */
@@ -26,7 +21,6 @@ interface Span {
   readonly ends: readonly number[];
 }
 
-/** Reads a list within the bounds of a reader. @throws DataError that names it */
 export function readList(place: string, bytes: Uint8Array, reader: DocumentReader): ListDocument {
   reader.count(place, bytes.length);
   reader.countValues(place, bytes);
@@ -44,7 +38,6 @@ function* entriesOf(place: string, bytes: Uint8Array, { from, ends }: Span): Gen
   let at = from;
   for (const end of ends) {
     const entries = Object.entries(parsed(place, braced(bytes.subarray(at, end))));
-    // A comma that nothing follows.
     if (entries.length === 0 && ends.length > 1) throw new DataError(`${place} is not readable as JSON`);
     yield* entries;
     at = end + 1;

@@ -33,9 +33,9 @@ const INDEX_LOCATIONS: readonly unknown[] = [undefined, "end", "start"];
 const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /**
- * Copies the members of consolidated documents to the keys of the documents that they copy.
+ * Copies the members of consolidated documents to the keys of their originals.
  *
- * @throws DataError if an array also has its own documents, and they differ; for references in Parquet form
+ * @throws DataError if an array has other documents of its own; for references in Parquet form
  */
 export function expandConsolidated(location: string, documents: Documents): Documents {
   const all = new Map<string, Json>();
@@ -72,14 +72,13 @@ function isSameArray(one: Json, other: Json): boolean {
   return isDeepStrictEqual(described(one), described(other));
 }
 
-/** Documents that make a group or an array; `.zattrs` belongs to one of them. */
 const NODE_DOCUMENTS = ["zarr.json", ".zarray", ".zgroup"];
 
 /**
  * Groups and arrays by their paths.
  *
- * @param chunkBytes most bytes of a decoded chunk of an array that is read
- * @throws DataError for an array whose metadata are not complete, and for metadata of both formats that differ
+ * @param chunkBytes most bytes of a decoded chunk
+ * @throws DataError for incomplete metadata, and for documents of two formats that differ
  */
 export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["entries"] {
   checkFormats(documents);
@@ -115,7 +114,6 @@ function bounded(array: StoredArray, chunkBytes: number): StoredArray {
   return { ...array, unknownCodecs: [...array.unknownCodecs, words] };
 }
 
-/** @throws DataError if a folder has metadata of Zarr 2 and of Zarr 3 that do not say the same */
 function checkFormats(documents: Documents): void {
   for (const [key, third] of documents) {
     if (!/(^|\/)zarr\.json$/.test(key)) continue;
@@ -163,11 +161,6 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   );
 }
 
-/**
- * An array of Zarr 3.
- *
- * Source: Zarr core specification 3.1, sections "Array metadata" and "Sharding codec".
- */
 function thirdArray(path: string, document: Json): StoredArray {
   checkMembers(path, document, 3, ["shape", "data_type", "chunk_grid", "codecs"]);
   const outer = codecsOf(document.codecs);
@@ -271,9 +264,8 @@ function halfBits(fill: unknown): number | null {
 }
 
 /**
- * The attributes of an array of Zarr 2 with the `_FillValue` of CF, which xarray keeps in the fill value of the array. 0
- * is that of arrays whose writer chose none; of packed integers it may as well be xarray's, so it stays a number that
- * nothing applies, which a person is asked about.
+ * The attributes of an array of Zarr 2; its fill value is CF's `_FillValue`, as xarray has it. 0 is the default of
+ * writers; of packed integers it may be xarray's, so that a person is asked.
  */
 function withFill(attributes: Json, dataType: string, fill: unknown): Json {
   const { _FillValue: stated, scale_factor: factor, add_offset: offset } = attributes;
@@ -283,10 +275,7 @@ function withFill(attributes: Json, dataType: string, fill: unknown): Json {
   return isPacked ? { ...attributes, fill_value: 0 } : attributes;
 }
 
-/**
- * Names what the library ignores in an array of Zarr 3 although its values depend on it; each name counts as an unknown
- * codec.
- */
+/** What the library ignores in an array of Zarr 3 although values depend on it; each counts as an unknown codec. */
 function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
   const grid = objectOf(document.chunk_grid);
   const whole = objectOf(grid.configuration).chunk_shape as readonly number[] | undefined;
@@ -323,9 +312,7 @@ function isSharding({ name }: { readonly name: string }): boolean {
 /** What the library does not know of the shards of an array of Zarr 3. */
 export interface ShardFacts {
   readonly isIndexFirst: boolean;
-  /** The codecs of bytes that whole shards went through, in their order. */
   readonly around: ReturnType<typeof codecsOf>;
-  /** Most bytes of a shard before them. */
   readonly mostBytes: number;
 }
 
@@ -374,7 +361,6 @@ function chunkEdges(path: string, member: string, value: unknown, shape: readonl
   return edges;
 }
 
-/** Names of the dimensions, null for those without one. @throws DataError if they are stated in another form */
 function labelsOf(path: string, member: string, value: unknown, shape: readonly number[]): (string | null)[] {
   if (value === undefined || value === null) return shape.map(() => null);
   const isOne = (name: unknown) => name === null || typeof name === "string";
@@ -383,7 +369,7 @@ function labelsOf(path: string, member: string, value: unknown, shape: readonly 
   return value.map((name) => name || null);
 }
 
-/** @throws DataError if the document of an array is of another format, or lacks a member that its values depend on */
+/** @throws DataError for another format, or a missing member */
 function checkMembers(path: string, document: Json, format: 2 | 3, members: readonly string[]): void {
   if (document.zarr_format !== format)
     throw new DataError(`${path}: its document has zarr_format ${JSON.stringify(document.zarr_format)}, not ${format}`);

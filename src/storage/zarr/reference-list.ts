@@ -1,6 +1,6 @@
 /**
- * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `templates` can expand to any
- * number of characters. A template is a text; nothing of it is computed or run.
+ * Expands a list of references within bounds: a few bytes of `templates` can expand to any number of characters. A
+ * template is a text; nothing of it is computed or run.
  */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
@@ -16,7 +16,6 @@ export interface TargetStamp {
   readonly version?: string;
 }
 
-/** The stamps of the targets that a list states. */
 export function stampsOf(list: Json): ReadonlyMap<string, TargetStamp> {
   return new Map(
     Object.entries(objectOf(list.targets)).map(([target, stamp]) => {
@@ -33,12 +32,10 @@ export function stampsOf(list: Json): ReadonlyMap<string, TargetStamp> {
   );
 }
 
-/** The error of a target that is not the one that a list was written for. */
 export function otherTarget(list: string, target: string): DataError {
   return new DataError(`${list}: ${target} has changed since the list was written; write the list anew`);
 }
 
-/** The references of a list. @param place names it @throws DataError beyond a bound, or if it cannot be expanded */
 export function* referencesOf(place: string, list: ListDocument): Generator<ReferenceValue> {
   let [references, length] = [0, 0];
   for (const entry of "version" in list.rest ? expansions(place, list) : list.entries) {
@@ -78,7 +75,6 @@ function* expansions(place: string, { rest: list, entries }: ListDocument): Gene
   }
 }
 
-/** @throws DataError for what is not text, or longer than any that a writer needs */
 function checkedText(place: string, text: unknown): string {
   if (typeof text !== "string") throw new DataError(`${place}: a template is not text`);
   if (text.length > STORE_BOUNDS.templateLength)

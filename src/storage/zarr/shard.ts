@@ -1,11 +1,10 @@
-/** `ShardCodec` encodes chunks and shards of Zarr 3 with checksums, and checks written ones. */
+/** Encodes chunks and shards of Zarr 3 with checksums, and checks written ones. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { registry } from "zarrita";
 import { withoutSum } from "./codecs.js";
 import { crc32c } from "./crc32c.js";
 
-/** Compressions that chunks are written with. */
 export const COMPRESSIONS = ["none", "gzip", "zstd"] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
@@ -16,7 +15,6 @@ const ABSENT = 2n ** 64n - 1n;
 const ENTRY_BYTES = 16;
 const SUM_BYTES = 4;
 
-/** The cut and encoding of the values of an array. */
 export interface ShardForm {
   readonly compression: Compression;
   /** Chunks of a shard; null if each chunk is one object. */
@@ -25,7 +23,6 @@ export interface ShardForm {
 
 type Encode = (values: Float32Array) => Promise<Uint8Array>;
 
-/** Encodes and checks the objects of one array. */
 export class ShardCodec {
   readonly #form: ShardForm;
   readonly #sumOf = crc32c();
@@ -56,7 +53,6 @@ export class ShardCodec {
     return [plain, { name: compression, configuration }, { name: "crc32c" }];
   }
 
-  /** A chunk with its checksum. @param values in the order of the chunk */
   readonly chunk: Encode = async (values) => {
     const bytes = await this.#compress(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return this.#withSum(bytes);
@@ -70,9 +66,7 @@ export class ShardCodec {
   }
 
   /**
-   * Chunks one after the other, with an index at the end.
-   *
-   * Source: Zarr specification, sharding codec, version 1.0.
+   * Chunks, then their index. Source: Zarr sharding codec, version 1.0.
    *
    * @param chunks in C order of the shard; null for those beyond the array
    */

@@ -1,5 +1,3 @@
-/** Types the groups and arrays of a store. */
-
 export interface StoredGroup {
   readonly kind: "group";
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -15,13 +13,11 @@ export interface StoredArray {
   readonly dataType: string;
   /** The value of an element that was never written, as the store's writer has it. */
   readonly fill: unknown;
-  /** Names of the dimensions, null for those without one. */
   readonly dimensions: readonly (string | null)[];
   readonly codecs: readonly string[];
   readonly unknownCodecs: readonly string[];
 }
 
-/** The groups and arrays of a store by their paths, `/` for the root. */
 export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
   /** Digest of the metadata and, if the store tells them, of the sizes and times of all its objects. */

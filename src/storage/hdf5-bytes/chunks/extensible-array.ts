@@ -11,10 +11,8 @@ import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup }
  * into pages.
  */
 interface Header {
-  /** Its address. */
   readonly owner: number;
   readonly entryBytes: number;
-  /** Entries in the index block. */
   readonly direct: number;
   readonly smallest: number;
   /** Levels whose data blocks are found in the index block. */

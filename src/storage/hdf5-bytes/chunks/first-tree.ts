@@ -4,15 +4,12 @@ import type { StoredChunk } from "../../dataset/stored.js";
 import { addressAt, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";
 
-/** Node type of chunks. */
 const CHUNKS = 1;
 const HEAD = 24;
 
 /**
  * Source: HDF5 file format specification 4.0, section III.A.1.
  *
- * @param root address of the root node
- * @param rank dimensions of the dataset
  * @returns a lookup that throws a DataError when the tree is damaged
  */
 export function firstTree(read: ReadBytes, root: number, rank: number): Lookup {
@@ -57,10 +54,7 @@ function findKey(node: DataView, keyBytes: number, first: readonly number[]): nu
   return low < 0 ? null : place(low);
 }
 
-/**
- * The sign of a key against the first element of a chunk: a key has one dimension more, the bytes of an element, always
- * 0.
- */
+/** A key has one dimension more, the bytes of an element, always 0. */
 function compareKey(node: DataView, key: number, first: readonly number[]): number {
   for (let d = 0; d <= first.length; d++) {
     const difference = unsigned(node, key + 8 + 8 * d) - (first[d] ?? 0);

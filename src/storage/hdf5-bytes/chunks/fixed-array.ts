@@ -7,10 +7,8 @@ import { type ChunkGrid, chunkNumbers, entryRanges, type Lookup } from "./lookup
 const PREFIX = 14;
 
 /**
- * Source: HDF5 file format specification 4.0, section VII.C.
- *
- * @param address of its header
- * @throws DataError when it is cut short or not one for these chunks
+ * Source: HDF5 file format specification 4.0, section VII.C. @throws DataError when it is cut short or not for such
+ * chunks
  */
 export function fixedArray(read: ReadBytes, address: number, grid: ChunkGrid): Lookup {
   const { numberOf, total } = chunkNumbers(grid);

@@ -1,7 +1,4 @@
-/**
- * Defines what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries, and a memory of
- * the last reads.
- */
+/** What kinds of chunk index share: the lookup, numbers of chunks, and ranges of entries. */
 
 import type { Hyperslab, StoredChunk } from "../../dataset/stored.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
@@ -10,14 +7,12 @@ import { CHECKSUM, checkSum } from "../checksum.js";
 /** The place of the chunk with this first element, in stored order; null when it was never written. */
 export type Lookup = (first: readonly number[]) => StoredChunk | null;
 
-/** The chunks of a dataset, in stored order. */
 export interface ChunkGrid {
   readonly chunks: readonly number[];
   /** Lengths that the dataset may grow to; Infinity if there is no bound. */
   readonly maxShape: readonly number[];
 }
 
-/** Bytes of an address and of a mask of filters. */
 const ADDRESS = 8;
 const MASK = 4;
 
@@ -38,10 +33,10 @@ export function kept<A, T>(read: (address: number, about: A) => T): (address: nu
 }
 
 /**
- * The number of a chunk in an array of all that the dataset may ever have: the last dimension counts fastest, but one
- * without a bound slowest of all, wherever it is.
+ * Numbers of chunks among all that the dataset may ever have: the last dimension counts fastest, but one without a
+ * bound slowest of all.
  *
- * @returns also the number of all chunks; Infinity if a dimension has no bound
+ * @returns also the number of all chunks; Infinity without a bound
  */
 export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
   const counts = maxShape.map((length, d) => Math.ceil(length / chunks[d]));
@@ -104,10 +99,7 @@ export function entryRanges(read: ReadBytes) {
     entryAt(rangeAt(address, range), (range.block?.prefix ?? 0) + entry * range.entryBytes, range.entryBytes);
 }
 
-/**
- * An entry of an array: the address of a chunk; of a filtered one also its size, in the bytes that are left, and a
- * mask.
- */
+/** The address of a chunk; of a filtered one also its size, in the bytes that are left, and a mask. */
 export function entryAt(view: DataView, at: number, entryBytes: number): StoredChunk | null {
   const address = addressAt(view, at);
   if (address === null) return null;
