@@ -7,7 +7,6 @@ import { RemoteFile } from "./remote/ranged-file.js";
 import { ZarrFile } from "./remote/zarr-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
 
-/** Facts known about a file before it is opened. */
 export interface KnownOfFile {
   /** The newest object that a store had when it was verified. */
   readonly newestMs?: number | undefined;
@@ -22,8 +21,7 @@ export interface KnownOfFile {
 /**
  * Opens an HDF5 file or a Zarr store, in a folder or at an address.
  *
- * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError when the
- *         host of a store does not answer
+ * @throws DataError when it is not readable, of no known format, or not the store that was verified; BusyError
  */
 export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
   if (isRemoteHdf5(path)) return openHdf5(new RemoteFile(path, expected));

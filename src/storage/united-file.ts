@@ -1,4 +1,4 @@
-/** Several files of one time as one tree: the variables of a flow that are kept in a file each. */
+/** Several files of one time as one tree, such as one for each variable. */
 import { basename } from "node:path";
 import { DataError } from "../shared/errors.js";
 import type { ReadBuffer } from "./dataset/read-buffer.js";
@@ -8,7 +8,6 @@ import { type KnownOfFile, openFile } from "./open-file.js";
 
 /** Elements of a dataset that several files may hold alike. */
 const SMALL = 65_536;
-/** Groups within groups that are compared. */
 const DEPTH = 8;
 /** Attributes that number the dimensions of a file, or refer to its objects. */
 const OF_THE_LIBRARY = /^(REFERENCE_LIST|DIMENSION_LIST|_Netcdf4\w+|_NCProperties)$/;
@@ -61,7 +60,7 @@ export class UnitedFile implements StoredFile {
     }
   }
 
-  /** The file that a path is read from. @throws DataError if none has it */
+  /** @throws DataError if none has it */
   fileOf(path: string): StoredFile {
     const found = this.#files.find((file) => file.resolve(path) !== null);
     if (found === undefined) throw new DataError(`${this.path} has no ${path}.`);

@@ -1,7 +1,4 @@
-/**
- * Reads descriptors that are kept in a separate folder, apart from the files that they describe, such as those of a
- * read-only archive.
- */
+/** Descriptors apart from their files, and the files that descriptors claim. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -15,11 +12,7 @@ import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
 import type { Description } from "./verify.js";
 
-/**
- * The descriptors in a folder: its regular files NAME.json, in the order of their names.
- *
- * @throws Error of the operating system when it cannot be listed
- */
+/** Files NAME.json in the order of their names. @throws the error of the system when the folder cannot be listed */
 export function descriptorsIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json") && !name.startsWith("."))
@@ -27,10 +20,7 @@ export function descriptorsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/**
- * The text of a descriptor, or why there is none: it is not a regular file, or too long.
- * @throws BusyError of a host
- */
+/** The text of a descriptor, or why there is none. @throws BusyError of a host */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
   if (isAddress(location)) return textAt(location);
   const status = statusOf(location);
@@ -45,7 +35,6 @@ export function descriptorText(location: string): { text: string } | { problems:
   }
 }
 
-/** The text of a descriptor at an address. @throws BusyError */
 function textAt(address: string): { text: string } | { problems: string[] } {
   try {
     return { text: remoteText(address) };
@@ -56,7 +45,7 @@ function textAt(address: string): { text: string } | { problems: string[] } {
 }
 
 /**
- * Describes a dataset by a descriptor kept apart; its paths are absolute, or relative to the descriptor.
+ * Describes a dataset by a descriptor apart; its paths are absolute, or relative to it.
  *
  * @param roots folders that its files must be in
  */
@@ -68,7 +57,6 @@ export function describeApart(location: string, state: string, roots: readonly s
   return { descriptor: parsed.descriptor, folder: dirname(location), roots, location, digest: state, warnings: [] };
 }
 
-/** The places of steps in the name of a file. */
 const STEP_PLACES = /\{step(?::0\d{1,2}d)?\}/;
 
 /** Files of a descriptor that has no mistakes, as they are written: `{step}` included. */
@@ -129,7 +117,6 @@ export function claimedBy(locations: readonly string[]): Set<string> {
   return claimed;
 }
 
-/** Files that a warning names. */
 const NAMED = 3;
 
 /** The warning that stored files in or below the folder of a descriptor are not served, since it does not name them. */

@@ -1,4 +1,4 @@
-/** Reads the axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
+/** Axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
 import { DataError } from "../../shared/errors.js";
 import { type Axis, MAX_NODES } from "../dataset/dataset.js";
 import type { AxisDescription } from "../dataset/descriptor.js";
@@ -13,9 +13,8 @@ export interface ReadAxis {
 }
 
 /**
- * @param name of the axis, for messages
- * @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too
- *   many
+ * @throws DataError for coordinates that are missing, not strictly monotonic, too many, or periodic without being
+ * uniform
  */
 export function readAxis(description: AxisDescription, verification: Verification, name: string): ReadAxis {
   const read = axisOf(description, verification, name);
@@ -86,8 +85,8 @@ const MOST_DIGITS = 9;
 const COARSEST = 0.02;
 
 /**
- * The rounding of coordinates: that of float32 if all of them are such numbers, or else the unit of their last digit.
- * Nodes of a period must be uniform, so that digits decide only there: elsewhere the table itself is served.
+ * That of float32 if all are such numbers, or else the unit of the last digit; digits decide only on a period, which
+ * must be uniform: elsewhere the table itself is served.
  */
 function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolean): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -101,9 +100,7 @@ function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolea
   return 0;
 }
 
-/**
- * An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table.
- */
+/** Uniform when every interval is the mean one to 1e-6, or to the rounding of the table. */
 function tabulated(table: Table, periodic: boolean): ReadAxis & { readonly deviation: number } {
   const { values } = table;
   const nodes = values.length;

@@ -1,7 +1,4 @@
-/**
- * Keeps what the last `check` found, and which checksums it compared, in the state folder of the service that serves
- * the dataset.
- */
+/** What the last `check` found, and which checksums it compared, in the state folder of the service. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,11 +6,9 @@ import { makeFolder } from "../../shared/system.js";
 import type { Dataset } from "../dataset/dataset.js";
 
 const FOLDER = "checks";
-/** Findings that a log repeats. */
 const LISTED = 3;
 
 interface CheckRecord {
-  /** Digest of the files as they were. */
   readonly version: string;
   readonly at: string;
   readonly findings: readonly string[];
@@ -27,12 +22,7 @@ function placeOf(state: string, { files }: Dataset): string {
   return join(state, FOLDER, `${digestOf(files.map(({ path }) => path))}.json`);
 }
 
-/**
- * Keeps the outcome of a check.
- *
- * @param manifest the text of the manifest whose checksums all files have, or null
- * @throws the error of the system
- */
+/** @param manifest text of the manifest whose checksums all files have @throws the error of the system */
 export function keepCheck(state: string, dataset: Dataset, findings: readonly string[], manifest: string | null): void {
   const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
   makeFolder(join(state, FOLDER));

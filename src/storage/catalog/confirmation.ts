@@ -1,6 +1,6 @@
 /**
- * Confirmed descriptions of bare files: `NAME.dataset.json` beside the file, or `NAME.json` in the folder of
- * descriptors. Each claims its own files and holds for files of one structure.
+ * Confirmed descriptions: `NAME.dataset.json` beside the file, or `NAME.json` in the folder of descriptors. Each claims
+ * its own files and holds for files of one structure.
  */
 import { accessSync, constants, existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -17,7 +17,6 @@ import { fileSets } from "./places.js";
 import type { Description } from "./verify.js";
 
 const ENDING = ".dataset.json";
-/** Differences that a message names. */
 const NAMED = 3;
 
 /** Whether a file is a confirmed description of others beside it. */
@@ -31,11 +30,7 @@ export function needsLook(location: string, why: string | null = null): string {
   return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shown}`;
 }
 
-/**
- * Compares the files of a confirmed description with the structure that was confirmed.
- *
- * @returns a line for the first file that differs; null if none does
- */
+/** A line for the first file whose structure is not the confirmed one; null if there is none. */
 export function changedSince({ descriptor, folder }: Description): string | null {
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
@@ -58,16 +53,12 @@ export function changedSince({ descriptor, folder }: Description): string | null
   return null;
 }
 
-/** Where a confirmation is kept: beside the file, or apart from it where nothing can be written there. */
 export interface ConfirmationPlace {
   readonly path: string;
   readonly isApart: boolean;
 }
 
-/**
- * @param home   folder of the files, or their address
- * @param apart  the folder of descriptors
- */
+/** Beside the file, or apart where nothing can be written. @param home folder of the files, or their address */
 export function placeOfConfirmation(name: string, home: string, apart: string): ConfirmationPlace {
   const beside = isAddress(home) ? null : join(home, `${name}${ENDING}`);
   return beside !== null && isWritable(home)
@@ -87,7 +78,7 @@ function isWritable(folder: string): boolean {
 /**
  * The text of a confirmation.
  *
- * @param isApart whether it lies elsewhere than the files, which then have absolute paths
+ * @param isApart its files then have absolute paths
  * @throws DataError while a line is open
  */
 export function confirmationOf(found: Recognised, varies: readonly string[], home: string, isApart: boolean): string {

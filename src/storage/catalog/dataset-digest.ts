@@ -1,7 +1,6 @@
 /**
- * Digests of datasets show whether copies on different machines hold the same values. They cover what describes the
- * dataset and the bytes of its files: all of them if these are few, else the checksums that `check` has compared, or
- * else samples.
+ * Digests of datasets, by which copies on different machines are compared. They cover the description and the bytes of
+ * the files: all if these are few, else the checksums that `check` has compared, or else samples.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -11,19 +10,15 @@ import { digestFile } from "../dataset/file-digest.js";
 import { verifiedManifestOf } from "./check-record.js";
 import { MANIFEST_NAME } from "./manifest.js";
 
-/** Bytes of the files of a dataset that are read whole; of more, samples are taken. */
 const WHOLE_BYTES = 2 ** 29;
-/** Samples taken of all files of a larger dataset together. */
 const SAMPLES = 16_384;
 
-/** The digest of a dataset: 64 hexadecimal digits. */
 export interface DatasetDigest {
   readonly digest: string;
   /** Whether any other byte would have given another digest. */
   readonly verified: boolean;
 }
 
-/** The digests of datasets, each computed once, when it is first asked for. */
 export class DatasetDigests {
   /** Samples of files that have been read so far. */
   samples = 0;
@@ -32,12 +27,10 @@ export class DatasetDigests {
   /** Digests of files that have not changed since, by path. */
   readonly #files = new Map<string, { readonly state: string; readonly digest: Promise<string> }>();
 
-  /** @param state the state folder, where `check` leaves its records */
   constructor(state: string) {
     this.#state = state;
   }
 
-  /** @throws the error of the system when a file cannot be read */
   of(dataset: Dataset): Promise<DatasetDigest> {
     const known = this.#known.get(dataset) ?? this.#compute(dataset);
     // Not cached: a file that could not be read may be readable later.

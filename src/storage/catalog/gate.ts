@@ -1,7 +1,4 @@
-/**
- * Decides whether a dataset may be used. All commands ask here, through a scan or an opened source; the page, REST,
- * SOAP and peers serve what a scan has admitted.
- */
+/** Decides whether a dataset may be used: every scan and every opened source asks here. */
 import { basename } from "node:path";
 import { claimText, type Dataset } from "../dataset/dataset.js";
 import { openQuestions, questionText } from "../dataset/descriptor.js";
@@ -14,8 +11,8 @@ import { raisedQuestions, warningsOfTimes } from "./raised-questions.js";
 import { type Description, verify } from "./verify.js";
 
 /**
- * Admits a dataset, or gives the reasons against it, a line each: a question that is open and changes its values, a
- * fault of its files, or values that contradict what is said of them.
+ * Admits a dataset, or gives the reasons against it: open questions that change values, faults of its files, or values
+ * that contradict what is said of them.
  */
 export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | Refused {
   const questions = openQuestions(description.descriptor);

@@ -12,7 +12,6 @@ import { fileSets } from "./places.js";
 import { recogniseSet, timesFrom } from "./series.js";
 import type { Description } from "./verify.js";
 
-/** Files that a warning names. */
 const NAMED = 3;
 
 /** The description with new files joined, and a warning about those that wait. */

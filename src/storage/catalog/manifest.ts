@@ -1,6 +1,6 @@
 /**
- * Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare the sizes,
- * `check` the checksums.
+ * Reads and writes `manifest.json`, the sizes and checksums of a dataset folder. Scans compare the sizes, `check` the
+ * checksums.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -15,7 +15,6 @@ import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from 
 
 export const MANIFEST_NAME = "manifest.json";
 
-/** Content of `manifest.json`: what each data file of a folder must be. */
 export interface Manifest {
   readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
 }
@@ -81,7 +80,6 @@ export function digestIn(folder: string, file: string): Promise<{ bytes: number;
   return digestFile(join(folder, file));
 }
 
-/** Bytes of a file that are read while those before them are summed up. */
 const RANGE_BYTES = 1024 * 1024;
 
 /** Size and SHA-256 of a file, read in ranges into the same two buffers. */
@@ -110,10 +108,7 @@ function writeJson(path: string, content: unknown): void {
   renameSync(`${path}.partial`, path);
 }
 
-/**
- * Completes a dataset folder: manifest of its `files` (relative, with `/`), then the descriptor that makes it a
- * dataset. A folder whose writing was interrupted has no descriptor and is therefore not served.
- */
+/** Writes the manifest of `files` (relative, with `/`), then the descriptor that makes the folder a dataset. */
 export async function completeFolder(folder: string, descriptor: object, files: readonly string[]): Promise<Manifest> {
   const entries: [string, { bytes: number; sha256: string }][] = [];
   for (const file of [...files].sort()) entries.push([file, await digestFile(join(folder, file))]);

@@ -1,4 +1,4 @@
-/** Reads nodes that a field or a component has of its own, and the domain that all nodes of a dataset span. */
+/** Nodes that a field or a component has of its own, and the domain that all nodes span. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../dataset/dataset.js";
 import type { Descriptor, FieldDescription } from "../dataset/descriptor.js";
@@ -13,9 +13,9 @@ export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 |
 }
 
 /**
- * The axes of a field or a component; those of the dataset unless nodes are described apart.
+ * The axes of a field or a component.
  *
- * @throws DataError if an offset is given along unequal spacings, or another number of nodes in a period
+ * @throws DataError for an offset along unequal spacings, or another number of nodes in a period
  */
 export function axesAt(
   { axes: described }: Descriptor,
@@ -53,11 +53,7 @@ function endSpacing({ coordinates, spacing, nodes }: Axis): number {
   return Math.max(coordinates[1] - coordinates[0], coordinates[nodes - 1] - coordinates[nodes - 2]);
 }
 
-/**
- * Gives all axes of a dataset the domain that the nodes of its fields span together.
- *
- * @throws DataError if some nodes end much before others
- */
+/** Gives all axes the domain that the nodes of all fields span. @throws DataError if some end much before others */
 export function inOneDomain(
   axes: Axes,
   fields: Readonly<Record<FieldName, FieldSource>>,

@@ -1,4 +1,4 @@
-/** Lists the files that the fields of a descriptor name. */
+/** The files that the fields of a descriptor name. */
 
 import { type Descriptor, frameCount } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";

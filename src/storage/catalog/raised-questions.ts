@@ -1,4 +1,4 @@
-/** Raises what only the values and times of a verified dataset show: repeated ends, and times that float32 rounds. */
+/** Questions that only values and times raise: repeated ends, and times that float32 rounds. */
 import { DataError } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
@@ -32,7 +32,6 @@ function questionOfEnds(dataset: Dataset): Question[] {
     const axes = repeatedEnds(dataset);
     return axes.length === 0 ? [] : [repeatedQuestion(axes)];
   } catch (error) {
-    // Only queries that touch damaged values fail.
     if (error instanceof DataError) return [];
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Reads the forcing of a descriptor: a table of modes is loaded and compared with the stored frames. */
+/** The forcing of a descriptor; a table of modes is compared with the stored frames. */
 import { DataError } from "../../shared/errors.js";
 import type { Forcing } from "../dataset/dataset.js";
 import { type Descriptor, frameCount } from "../dataset/descriptor.js";

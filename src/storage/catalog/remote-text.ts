@@ -1,4 +1,4 @@
-/** Reads files of a dataset folder at an address: texts, sizes and sums. */
+/** Texts, sizes and sums of files at an address. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
 import { RemoteFile } from "../remote/ranged-file.js";
@@ -27,7 +27,7 @@ export function remoteSize(address: string): number | null {
   }
 }
 
-/** Size and SHA-256 of an object. @throws DataError, BusyError */
+/** @throws DataError, BusyError */
 export function remoteDigest(address: string): { bytes: number; sha256: string } {
   const file = new RemoteFile(address);
   const hash = createHash("sha256");

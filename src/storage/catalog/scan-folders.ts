@@ -1,4 +1,4 @@
-/** Scans data folders and addresses: verifies every dataset, and gives a reason for everything that it refuses. */
+/** Scans data folders and addresses: verifies every dataset, and gives a reason for every refusal. */
 
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, type Stats } from "node:fs";
@@ -58,7 +58,6 @@ export function scanFolders(folders: readonly string[], { previous, ...options }
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
 
-/** Options of `scanChanges`. */
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   /** States that the last scan saw, by location. */
   readonly known: ReadonlyMap<string, string>;
@@ -68,11 +67,10 @@ export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
 }
 
 /**
- * Scans data folders for the first time in a process, with an index of what earlier processes have found: candidates
- * that it knows in their state are not opened.
+ * The first scan of a process, which opens no candidates that the index of earlier ones knows.
  *
- * @param path file of the index, which is written again if many files had to be opened
- * @param key  everything that outcomes depend on except the files
+ * @param path of the index, which is written if many files had to be opened
+ * @param key everything that outcomes depend on except the files
  */
 export function scanWithIndex(
   folders: readonly string[],
@@ -156,10 +154,8 @@ interface Look {
 }
 
 /**
- * Examines a candidate unless it is in the state that the last scan saw. Any error is a problem of this candidate
- * alone; it gets an empty state, so that the next scan examines it again.
- *
- * @param look receives the state that the last scan saw
+ * Examines a candidate unless its state is the last one. An error is a problem of this candidate alone; its state is
+ * then empty, so that the next scan examines it again.
  */
 function candidateAt(
   location: string,
@@ -178,13 +174,11 @@ function candidateAt(
     return { location, state, outcome };
   } catch (error) {
     if (error instanceof LibraryNeeded) throw error;
-    // What cannot be looked at for a while stays as the last scan saw it.
     if (isPassing(error) && before !== undefined) return { location, state: before, outcome: null };
     return { location, state: "", outcome: { problems: [problemOf(error, location)] } };
   }
 }
 
-/** Whether a host did not answer, too many files are open, or a folder that is there cannot be listed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof BusyError || isOutOfFiles(error)) return true;
   const { syscall, code } = error as NodeJS.ErrnoException;
@@ -200,11 +194,11 @@ function problemOf(error: unknown, location: string): string {
 
 /**
  * Finds candidates in data folders: descriptors, Zarr stores, HDF5 files and lists of references. Several paths to one
- * file or folder count once.
+ * file count once.
  *
- * @param problems receives folders that are not readable, or hold something that is not read
- * @param walked   receives the folders that were looked at
- * @param known    candidates of the last scan, which stay in a folder that is there and cannot be read now
+ * @param problems receives folders that are not read
+ * @param walked receives the others
+ * @param known candidates of the last scan, which stay in a folder that cannot be read now
  */
 function findLocations(
   folders: readonly string[],
@@ -315,10 +309,7 @@ function stateOfStore(location: string, states: StoreStates, isKnown: boolean): 
   return states.of(location, isKnown);
 }
 
-/**
- * Computes the state of a descriptor at an address from its version, the versions of the files listed next to it, and
- * the changes that queries have found in them.
- */
+/** The version of a descriptor at an address, those of the files beside it, and changes that reads have found. */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);
@@ -328,7 +319,6 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
 
 interface FileStatus {
   readonly path: string;
-  /** Size, time of writing and inode: they change with the content. */
   readonly written: string;
   /** Time of the last change, of its permissions or name as well. */
   readonly changedMs: number;
@@ -353,8 +343,8 @@ function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()
 }
 
 /**
- * Adds to the observed state of a descriptor the changes that queries have found in the stores that it names. If it
- * names none, its state is that of its files, and it is not read again while that state is the known one.
+ * Adds the changes that reads have found in stores that a descriptor names. It is not read again while its state is the
+ * known one.
  */
 function withChanges(
   observed: ObservedState,
@@ -392,8 +382,7 @@ function namesOf({ name, aliases }: Descriptor): string[] {
 }
 
 /**
- * Finds the descriptors that are kept apart from their files; a folder that cannot be listed is a problem. Confirmed
- * ones of files elsewhere are left out: the folder may serve several services.
+ * Descriptors apart from their files, without confirmations of files elsewhere: the folder may serve several services.
  */
 function findApart(folder: string | null, roots: readonly string[], problems: Refusal[]): string[] {
   if (folder === null) return [];
@@ -412,10 +401,9 @@ function findApart(folder: string | null, roots: readonly string[], problems: Re
 }
 
 /**
- * Reads the descriptor and the manifest of a folder, on this machine or at an address.
+ * Reads the descriptor and the manifest of a folder or address.
  *
- * @param location the descriptor
- * @param version  names the content of the folder, if it has no manifest
+ * @param version names the content without a manifest
  * @throws DataError, BusyError of a host
  */
 export function describeFolder(location: string, version: string): Description | Refused {
@@ -450,14 +438,10 @@ function pathOf(address: string): string {
 
 interface SharedByFiles {
   readonly paths: RealPaths;
-  /** Memory for the structure of the file that is examined. */
   readonly room: Buffer;
 }
 
-/**
- * Examines a file without a descriptor, which its layout describes. A symbolic link names the dataset, not the file it
- * leads to.
- */
+/** Examines a file without a descriptor. A symbolic link names the dataset, not the file it leads to. */
 function examineFile(
   location: string,
   digest: string,
@@ -495,10 +479,9 @@ function recogniseFile(file: StoredFile, location: string, name: string): Recogn
   }
 }
 
-/** The refusal of a bare file. @throws the error if it is not about data */
+/** @throws the error if it is not about data */
 function refusalBy(error: unknown, location: string): { problems: string[] } {
   if (!(error instanceof DataError)) throw error;
   const { message } = error;
-  // The problem is listed with its location; most texts begin with it.
   return { problems: [message.startsWith(location) ? message.slice(location.length).replace(/^:? /, "") : message] };
 }

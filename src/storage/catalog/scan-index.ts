@@ -1,7 +1,4 @@
-/**
- * A scan index keeps what scans have found of files on this machine, so that the next start opens only what has changed
- * since.
- */
+/** Outcomes of scans, so that the next start opens only what has changed. */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,10 +9,7 @@ import type { CandidateOutcome } from "../dataset/scan.js";
 /** A larger index is neither read nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const DIGEST_BYTES = 32;
-/**
- * Age that the last change of a file must have: some file systems have times of two seconds, within which it may change
- * again.
- */
+/** Age of the last change: some file systems have times of two seconds. */
 const SETTLED_MS = 3_000;
 
 interface Entry {
@@ -23,7 +17,6 @@ interface Entry {
   readonly outcome: CandidateOutcome;
 }
 
-/** Outcomes by location, as the last scan that examined many files left them. */
 export class ScanIndex {
   readonly #path: string;
   readonly #key: string;
@@ -31,7 +24,7 @@ export class ScanIndex {
   readonly #next = new Map<string, Entry>();
 
   /**
-   * Reads an index; one that is missing, damaged or was made by other code or settings is empty.
+   * An index that is missing, damaged or of other code or settings is empty.
    *
    * @param key everything that outcomes depend on except the files
    */
@@ -41,7 +34,6 @@ export class ScanIndex {
     this.#entries = readEntries(path, key);
   }
 
-  /** The outcome of a location in a state, or null. */
   find(location: string, state: string): CandidateOutcome | null {
     const entry = this.#entries.get(location);
     return entry?.state === state ? entry.outcome : null;

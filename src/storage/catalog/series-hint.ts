@@ -1,4 +1,4 @@
-/** Finds single-time files that look like one series, so that a service can log a hint. */
+/** Finds files that look like one series, for a hint in the log. */
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "../dataset/dataset.js";
@@ -6,7 +6,6 @@ import { hasHdf5Name } from "../zarr/kinds.js";
 
 /** Files from which on they are taken for a series. */
 const FEWEST = 3;
-/** The last number of a name. */
 const LAST_NUMBER = /\d+(?!.*\d)/;
 
 /** The path of a file with `*` for the last number of its name; null if there is none. */
@@ -18,10 +17,7 @@ export function seriesPattern(location: string): string | null {
   return pattern === location ? null : pattern;
 }
 
-/**
- * One line for each set of bare HDF5 files in a folder that hold one time each on one grid and whose names differ in
- * their last number.
- */
+/** One line for each set of HDF5 files of one time and one grid whose names differ in their last number. */
 export function seriesHints(datasets: readonly Dataset[]): string[] {
   const groups = new Map<string, { readonly pattern: string; readonly names: string[] }>();
   for (const { location, time, axes, fields } of datasets) {

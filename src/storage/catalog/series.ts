@@ -1,4 +1,4 @@
-/** Describes a series of files as one dataset: the pattern of their names, and a common descriptor. */
+/** Describes a series of files as one dataset. */
 
 import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -29,7 +29,6 @@ interface Pattern {
   readonly steps: string[];
 }
 
-/** Names that differ in one number: the pattern and the numbers as they are written. */
 export function findPattern(names: readonly string[]): Pattern {
   const [first] = names as [string];
   for (const { index, 0: digits } of [...first.matchAll(NUMBERS)].reverse()) {
@@ -56,8 +55,8 @@ interface SeriesFrame {
 }
 
 /**
- * Describes files as one dataset: of a time each or of several, each with all fields or with some of them. They are in
- * the order of their times, or else of the numbers in their names.
+ * Describes files as one dataset: of a time each or of several, each with all fields or with some. They are in the
+ * order of their times, or else of the numbers in their names.
  *
  * @throws DataError when a file is not recognised, or differs from the first in layout or coordinates
  */
@@ -126,7 +125,6 @@ function described(written: DescriptorInput): Pick<Recognised, "written" | "desc
   return { written, descriptor: parsed.descriptor };
 }
 
-/** Files by the number in their names; several of one number are those of its variables. */
 function setsOf(paths: readonly string[]): {
   readonly sets: readonly { readonly step: string; readonly paths: readonly string[] }[];
   readonly patterns: readonly string[];
@@ -154,7 +152,6 @@ const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname
 const patternOf = (name: string): string =>
   basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
 
-/** Recognises the files of one number as one. */
 export function recogniseSet(paths: readonly string[], answers: Answers): Recognised {
   const [path] = paths as [string];
   const file = openTogether(paths, { named: true });
@@ -194,9 +191,7 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
   return sorted;
 }
 
-/**
- * The frames in order. Where the times of files overlap, as after a restart, one of two keeps them.
- */
+/** Where the times of files overlap, as after a restart, one of two keeps them. */
 function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings: Findings): SeriesFrame[] {
   const times = timesFromOneDate(members);
   const all = members.map((member) => Array.from({ length: countOf(member) }, (_, local) => ({ member, local })));
@@ -231,10 +226,7 @@ function countOf({ found: { descriptor } }: SeriesFile): number {
   return frameCount(descriptor);
 }
 
-/**
- * The times of files, counted from the date from which the earliest one counts, or as all of them state them; null if
- * some state none, or count in another way than others.
- */
+/** Times from the earliest date, or as all files state them; null if some state none or count otherwise. */
 function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[] | null {
   const dated = members.flatMap(({ found }) => found.dated ?? []);
   const own = members.flatMap(({ found }) => {
@@ -327,9 +319,7 @@ function timeOf(
   return timesOf(frames.length, { value, where: "the names of the files" }, null, answers, findings);
 }
 
-/**
- * The fields of the first file with the pattern for its name; datasets that are numbered too follow their own numbers.
- */
+/** Fields of the first file with the pattern for its name; numbered datasets follow their own numbers. */
 function fieldsOf(
   frames: readonly SeriesFrame[],
   members: readonly SeriesFile[],

@@ -1,4 +1,4 @@
-/** Opens a dataset named on the command line: a dataset folder, its descriptor, or a bare file. */
+/** Opens a dataset named on the command line: a folder, a descriptor, or a bare file. */
 
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -22,8 +22,7 @@ import type { Description } from "./verify.js";
 /**
  * Verifies the dataset at a path.
  *
- * @param answers     what the user says of a bare file
- * @param descriptors the folder of descriptors, in which confirmations may be
+ * @param descriptors folder of descriptors, in which confirmations may be
  * @throws DataError with everything that is wrong, a line each
  */
 export function openSource(

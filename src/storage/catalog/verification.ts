@@ -1,7 +1,4 @@
-/**
- * `Verification` holds the files of a descriptor while it is verified: it resolves them inside their folder, opens each
- * once, and collects problems.
- */
+/** The files of a descriptor while it is verified: resolved inside their folder, opened once, with what is wrong. */
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
@@ -21,7 +18,6 @@ import { addressIn } from "./remote-text.js";
 /** Longest wait for the host of a store, which delays the datasets that are looked at after this one. */
 const TIMEOUT_MS = 10_000;
 
-/** Sources that a warning names. */
 const MOST_NAMED = 4;
 
 /** A file that is open already, with its stamp when it was opened. */
@@ -30,12 +26,10 @@ export interface GivenFile {
   readonly stamp: FileStamp;
 }
 
-/** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
   /** What is done with the files that their numbers alone do not say. */
   readonly warnings: string[] = [];
-  /** Folder that paths start from. */
   readonly root: string;
   readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileStamp>();
@@ -49,8 +43,7 @@ export class Verification {
 
   /**
    * @param folder that paths start from, or its address
-   * @param roots  folders that files must be in, if it is not that one; files may then have absolute paths
-   * @param given  one of the files, if it is open
+   * @param roots folders that files must be in; files may then have absolute paths
    */
   constructor(folder: string, roots?: readonly string[], given: GivenFile | null = null) {
     this.#given = given;
@@ -62,7 +55,7 @@ export class Verification {
     return [...this.#records.values()];
   }
 
-  /** The absolute path of a file of the description. @throws DataError when it is missing or outside the folder */
+  /** @throws DataError when it is missing or outside the folder */
   locate(file: string): string {
     if (isAddress(this.root)) return this.#locateBelow(file);
     if (isAddress(file)) return file;
@@ -101,8 +94,7 @@ export class Verification {
   }
 
   /**
-   * Whether a dataset is read like another one of the description, by headers that differ only in what has no
-   * effect; its file then counts as seen.
+   * Whether a dataset is read like another one, by headers that differ only in what has no effect.
    *
    * @param header of `header`
    */
@@ -176,7 +168,6 @@ export class Verification {
     );
   }
 
-  /** Runs one step of the verification; its DataError becomes a problem that names the member. */
   step<T>(member: string, run: () => T): T | null {
     try {
       return run();

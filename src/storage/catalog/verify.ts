@@ -1,4 +1,4 @@
-/** Verifies descriptions: opens every file, compares every header with the axes, and collects all problems. */
+/** Verifies descriptions: compares every header with the axes, and collects all problems. */
 
 import { DataError } from "../../shared/errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
@@ -48,11 +48,7 @@ export interface Description {
   readonly file?: GivenFile;
 }
 
-/**
- * Verifies a description against its files. All that docs/datasets.md says is refused is found here.
- *
- * @param chunkBytes largest chunk and largest brick
- */
+/** All that docs/datasets.md says is refused is found here. @param chunkBytes largest chunk and largest brick */
 export function verify(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
   const { descriptor, folder, roots, location, digest, warnings, file } = description;
   const verification = new Verification(folder, roots, file);
@@ -156,18 +152,15 @@ interface FieldCheck {
   readonly descriptor: Descriptor;
   readonly verification: Verification;
   readonly chunkBytes: number;
-  /** Receives what has one dataset per frame. */
   readonly series: FieldSeries[];
 }
 
 interface FieldSeries {
-  /** Of the descriptor, for messages. */
   readonly member: string;
   readonly file: string;
   readonly path: string;
   readonly steps: Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
   readonly stored: Stored;
-  /** Whether the dataset of the first frame has no values. */
   readonly isEmpty: boolean;
   readonly dimensions: readonly string[];
   /** Where each frame is along `t`, if files hold several. */
@@ -266,8 +259,8 @@ function checkPart(
 }
 
 /**
- * Checks all frames of series after the first, file by file. What has the header of the first frame, byte for byte, is
- * what that one is; only others are opened by the library, which takes a hundred times as long.
+ * Checks all frames after the first. What has the header of the first, byte for byte, is what that one is; opening the
+ * others takes a hundred times as long.
  */
 function checkFrames(
   series: readonly FieldSeries[],
@@ -316,7 +309,6 @@ function checkFrame(
   return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
 }
 
-/** @throws DataError if a file of several times has no such time */
 function checkListed(
   frames: readonly number[],
   frame: number,
@@ -360,7 +352,6 @@ function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, 
   return axes[2 - axis].axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
 }
 
-/** The packing of a dataset. @throws DataError that names the dataset */
 function readPacking(file: StoredFile, path: string, where: string, stored: Stored): Packing {
   try {
     return packingOf(file.attributes(path), stored);
@@ -379,7 +370,7 @@ function remedyFor({ element, size }: Stored): string {
     : "; complex and compound values are not fields: store real and imaginary parts apart";
 }
 
-/** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */
+/** @throws DataError for everything that is refused whatever the axes say */
 function checkStorage(file: StoredFile, path: string, chunkBytes: number, verification: Verification): Stored {
   const where = `${file.path}: ${path}`;
   const resolved = file.resolve(path);

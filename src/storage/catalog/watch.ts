@@ -1,4 +1,4 @@
-/** `FolderWatch` reports changes in folders if the system does; otherwise scans at intervals must find them. */
+/** Reports changes in folders if the system does; otherwise scans at intervals find them. */
 import { type FSWatcher, watch } from "node:fs";
 
 /** Time without another change after which a change is told: files arrive in many writes. */
@@ -6,7 +6,6 @@ const QUIET_MS = 1_000;
 /** Folders that are watched at most: the system has a bound for all programs together. */
 const MOST_FOLDERS = 1_024;
 
-/** Watches the entries of folders and the files in them. */
 export class FolderWatch {
   readonly #changed: () => void;
   readonly #quietMs: number;
@@ -14,7 +13,6 @@ export class FolderWatch {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param changed called some time after the last of several changes */
   constructor(changed: () => void, quietMs = QUIET_MS) {
     this.#changed = changed;
     this.#quietMs = quietMs;

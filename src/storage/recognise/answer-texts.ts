@@ -1,7 +1,4 @@
-/**
- * Table of the answers that a person gives about a file, as texts: flags of the command line, and members of drafts
- * over HTTP.
- */
+/** Answers that a person gives about a file, as texts: flags of the command line, and members of drafts over HTTP. */
 import { RequestError } from "../../shared/errors.js";
 import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../dataset/dataset.js";
@@ -11,7 +8,6 @@ import { OTHERS } from "./usual-names.js";
 /** Answers by flag, without dashes; a flag that may be repeated has several texts. */
 export type AnswerTexts = ReadonlyMap<string, readonly string[]>;
 
-/** A flag, and what a text of it answers. */
 export interface AnswerFlag {
   readonly flag: string;
   /** What stands for its value in a help text. */
@@ -26,7 +22,6 @@ export interface AnswerFlag {
 const LETTERS = ["t", "z", "y", "x", "c"];
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Fields other than velocity and pressure in words. */
 const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
   magnetic: "magnetic field",
   potential: "vector potential",
@@ -173,7 +168,7 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
   },
 ];
 
-/** The answers that texts give. @throws RequestError with the flag as its member, for an unknown one too */
+/** @throws RequestError with the flag as its member, for an unknown one too */
 export function answersFrom(texts: AnswerTexts): Answers {
   let answers: Answers = {};
   for (const [name, all] of texts) {

@@ -1,4 +1,4 @@
-/** Types the facts about a file that the user states by flags. */
+/** What the user says about a file. */
 import type { AxisName, Subject } from "../dataset/dataset.js";
 import type { OtherField } from "./usual-names.js";
 
@@ -16,7 +16,6 @@ export interface Answers {
   readonly spacing?: readonly number[];
   readonly origin?: readonly number[];
   readonly times?: readonly number[] | { readonly origin: number; readonly step: number };
-  /** Paths of one vector or three components. */
   readonly velocity?: readonly string[];
   readonly pressure?: string;
   readonly fields?: readonly OtherField[];

@@ -1,4 +1,4 @@
-/** Assigns roles to the dimensions of a dataset: every assignment that the evidence allows. */
+/** Assigns roles to dimensions: every assignment that the evidence allows. */
 import type { Role } from "./usual-names.js";
 
 /** A dimension as descriptors name it; `n` is one that is fixed at an index. */
@@ -13,12 +13,11 @@ export interface Evidence {
   readonly orders: readonly (readonly string[])[];
 }
 
-/** Order in which assignments are preferred if several are left: times first, components last, z y x. */
 const HABIT: readonly Role[] = ["t", "z", "y", "x", "c"];
 
 /**
- * Every assignment of x, y, z, the components of a vector, and perhaps t to the dimensions of `shape`, the habitual one
- * first. A dimension of one element that no role needs is `n`; there are none if the shape has too few or too many.
+ * Every assignment of x, y, z, the components of a vector, and perhaps t, the habitual one first. A spare dimension of
+ * one element is `n`; there are none if the shape does not fit.
  */
 export function assignments(shape: readonly number[], isVector: boolean, evidence: Evidence): Dimension[][] {
   const needed = HABIT.filter((role) => role !== "t" && (isVector || role !== "c"));

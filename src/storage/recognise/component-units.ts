@@ -1,4 +1,4 @@
-/** Brings the components of a vector into one unit: known ones are converted, others are asked about. */
+/** Brings the components of a vector into one unit, or asks about it. */
 import { placeOf } from "../dataset/files.js";
 import { groupsAbove, parentOf } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
@@ -11,7 +11,6 @@ const SYSTEMS: readonly (readonly [name: RegExp, speed: number])[] = [
   [/^(si|mks)$/i, 1],
   [/^cgs$/i, 0.01],
 ];
-/** Texts that name no unit. */
 const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
 
 /** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */

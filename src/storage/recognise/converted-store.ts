@@ -1,4 +1,4 @@
-/** Recognises stores written by `fieldprobe convert` by the attribute that holds their descriptor. */
+/** Stores of `fieldprobe convert`, by the attribute that holds their descriptor. */
 import { DataError } from "../../shared/errors.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";

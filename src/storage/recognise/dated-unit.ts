@@ -1,7 +1,6 @@
-/** Reads times that are counted in a unit since a date, in the calendars of CF. */
+/** Times in a unit since a date, in the calendars of CF. */
 import { unitOf } from "./units.js";
 
-/** Times as numbers of a unit since a date. */
 export interface DatedUnit {
   readonly unit: string;
   readonly seconds: number;

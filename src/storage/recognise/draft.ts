@@ -1,6 +1,6 @@
 /**
- * The lines of a draft that keep it from being confirmed: open ones, which a person answers, and red ones, which a
- * person answers or overrides.
+ * Lines that keep a draft from being confirmed: open ones, which a person answers, and red ones, which may be
+ * overridden.
  */
 import type { Question, Subject } from "../dataset/dataset.js";
 import type { Answers } from "./answers.js";
@@ -8,7 +8,6 @@ import type { Answers } from "./answers.js";
 /** Subjects that change no number: a single frame has the time 0 unless one is given. */
 const NOTES: readonly Subject[] = ["snapshot"];
 
-/** The open and red lines among questions. */
 export function openLines(questions: readonly Question[]): Question[] {
   return questions.filter(({ about }) => !NOTES.includes(about));
 }

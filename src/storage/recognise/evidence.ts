@@ -1,6 +1,5 @@
 /**
- * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
- * datasets.
+ * Collects what a file states of grid and times: tables of coordinates, and numbers in attributes and small datasets.
  */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
@@ -9,7 +8,6 @@ import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
-/** A table of coordinates or times. */
 export interface CoordinateTable {
   readonly role: "t" | AxisName;
   readonly path: string;
@@ -28,10 +26,7 @@ const FEW = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */
 const NO_VARIABLE = /not a netCDF variable/i;
 
-/**
- * Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups next to
- * these.
- */
+/** Groups in which the grid of a field may be, the nearest first: its own, those above, and grid groups beside them. */
 export function groupsAround(contents: Contents, group: string): string[] {
   return groupsAbove(group).flatMap((path) => [
     path,
@@ -41,7 +36,6 @@ export function groupsAround(contents: Contents, group: string): string[] {
   ]);
 }
 
-/** A group and those above it, the nearest first. */
 export function groupsAbove(group: string): string[] {
   const above = [group];
   while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
@@ -104,10 +98,7 @@ export function curvedIn(
   return null;
 }
 
-/**
- * The table at a path, or null if it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the
- * field.
- */
+/** Lists n, 1 x n, n x 1, and meshes of the shape of the field; null for others. */
 function tableAt(
   contents: Contents,
   path: string,
@@ -153,7 +144,6 @@ export function tableNodes(contents: Contents, table: CoordinateTable): Float64A
   return Float64Array.from({ length: values.length - 1 }, (_, i) => (values[i] + values[i + 1]) / 2);
 }
 
-/** Names of the dimensions of a dataset, and the tables that are attached to them. */
 export interface DimensionLabels {
   readonly roles: readonly (Role | null)[];
   readonly names: readonly (string | null)[];
@@ -234,7 +224,6 @@ const COMPONENTS =
 /** Those of them that name other things as well, as all do in a group. */
 const LOOSE = /^(labels?|columns|channels|(field|variable|column|channel)_?names?|vector)$/i;
 
-/** Names of the components of a vector, and their place in the file. */
 export interface ComponentNames {
   readonly names: readonly string[];
   readonly where: string;
@@ -318,10 +307,7 @@ const BOX_LISTS = [
   ...["limits", "domain_limits", "box_limits"],
 ];
 
-/**
- * Numbers that a file states by name, in attributes and small datasets, the nearest place first. A value is
- * read when its name is asked for.
- */
+/** Numbers that a file states by name, the nearest place first. A value is read when its name is needed. */
 export class StatedNumbers {
   readonly #contents: Contents;
   /** By name in lower case. */
@@ -358,9 +344,9 @@ export class StatedNumbers {
   }
 
   /**
-   * Two places that state different numbers under some names, for people; null if all agree.
+   * Two places that state different numbers, or null.
    *
-   * @param lists names of lists of three numbers, each of which may be that of the axis
+   * @param lists names of lists of three, each number of which may be that of the axis
    */
   contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
     if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
@@ -427,9 +413,8 @@ export class StatedNumbers {
   }
 
   /**
-   * The statements about an axis. A list of three numbers is in the order x, y, z; if the axes are stored in another
-   * order and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one
-   * axis.
+   * A list of three is in the order x, y, z; if the axes are stored otherwise and the numbers differ, it states nothing
+   * of one axis.
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
     const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
@@ -531,12 +516,11 @@ function conditionOf(value: AttributeValue): boolean | null | undefined {
   const word = value.trim();
   if (PERIODIC.test(word)) return true;
   if (NOT_PERIODIC.test(word)) return false;
-  // Other words state nothing.
   return /period|cyclic/i.test(word) ? undefined : null;
 }
 
 /**
- * What a list says of an axis: letters of the periodic ones, or a number or word for each axis.
+ * Letters of the periodic axes, or a number or word for each.
  *
  * @param places of the axis in the orders that the list may have: if they differ, it states nothing
  */

@@ -1,4 +1,4 @@
-/** Finds the datasets of fields by their names, even if each time has its own group or dataset. */
+/** Finds the datasets of fields by their names, also if each time has its own group or dataset. */
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, whyNoField } from "../../shared/operations.js";
 import type { FieldName } from "../dataset/dataset.js";
@@ -22,7 +22,6 @@ export interface FoundFields {
 /** Groups below the root that are looked into. */
 const DEPTH = 4;
 const MOST_GROUPS = 4000;
-/** Datasets that a question lists. */
 const LISTED = 4;
 const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 /** A group that holds one time: a number after a name or none. */
@@ -37,10 +36,8 @@ interface Holder {
 }
 
 /**
- * The fields of a file.
- *
- * @returns null if no dataset has the name of one
- * @throws DataError if the fields have only two dimensions, or the user names one that is not there
+ * @returns null if no dataset has the name of a field
+ * @throws DataError if fields have only two dimensions, or the user names one that is not there
  */
 export function findFields(contents: Contents, findings: Findings): FoundFields | null {
   const { answers } = contents;
@@ -198,7 +195,7 @@ function first(paths: readonly (string | undefined)[]): string | null {
   return paths.find((path) => path !== undefined) ?? null;
 }
 
-/** @throws DataError if a path that the user names is not that of a dataset */
+/** @throws DataError for a path without a dataset */
 function requireDatasets(contents: Contents, paths: readonly string[]): void {
   for (const path of paths)
     if (contents.dataset(path) === null)
@@ -281,7 +278,6 @@ function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
   });
 }
 
-/** Usual names of fields, in lower case. */
 const USUAL = new Set([
   ...[...VECTORS, ...PRESSURES, ...TRIPLES.flat()],
   ...OTHERS.flatMap(({ whole, triples }) => [...whole, ...triples.flat()]),
@@ -353,7 +349,7 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   };
 }
 
-/** @throws DataError if two texts in order of their numbers are one number */
+/** @throws DataError if two texts are one number */
 export function requireDistinct(steps: readonly string[], what: string): void {
   const at = steps.findIndex((step, index) => index > 0 && Number(step) === Number(steps[index - 1]));
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
@@ -392,7 +388,7 @@ function flatVector(contents: Contents, { paths }: Holder): string | null {
   return null;
 }
 
-/** @throws DataError if there are fields, but of fewer than three dimensions */
+/** @throws DataError for fields of fewer than three dimensions */
 function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
   for (const holder of holders) {
     const vector = flatVector(contents, holder);

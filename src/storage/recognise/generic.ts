@@ -1,6 +1,6 @@
 /**
- * Recognises any file whose fields have usual names, by evidence from labels, coordinates and attributes. What these
- * leave open becomes a question.
+ * Recognises files whose fields have usual names, by labels, coordinates and attributes. What these leave open becomes
+ * a question.
  */
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, type KnownField } from "../../shared/operations.js";
@@ -75,7 +75,6 @@ const DEGREES = /degree/i;
 const TIME_UNITS = ["time_units", "time_unit", "units_time", "unit_time"];
 /** Units of time that velocities are not stated in, so that times in them need a question. */
 const FOREIGN_TIMES = /^\s*([mun]s\b|msec|(milli|micro|nano)sec|min|hour|hr|day|week|month|year|yr|h\b|d\b)/i;
-/** Most orders that a question lists. */
 const LISTED = 4;
 
 export const generic: Layout = {
@@ -391,9 +390,8 @@ function wordsOf(contents: Contents, path: string): { unit?: string; long_name?:
 }
 
 /**
- * The datasets of a field other than velocity and pressure, in the order of a similar dataset or in their own. The
- * field is left out (null) if its order is not known, because the others can be served without it; the first field of
- * all cannot be left out.
+ * In the order of a similar dataset or in their own. A field without a known order is left out, unless it is the first
+ * of all.
  */
 function otherOf(
   shared: SharedEvidence,
@@ -427,7 +425,7 @@ function otherOf(
   return datasets;
 }
 
-/** @throws DataError if a step of a series has other coordinates than the first */
+/** @throws DataError if a step has other coordinates than the first */
 function requireSameTables(
   contents: Contents,
   { steps, place }: FoundFields,
@@ -486,9 +484,7 @@ function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumb
   return found.length === 0 ? null : found.join(" and ");
 }
 
-/**
- * Lengths that the dimension of an axis, of time or of the components may have, by tables and stated numbers of nodes.
- */
+/** Possible lengths by tables and stated numbers of nodes. */
 function lengthsOf(
   tables: readonly CoordinateTable[],
   facts: StatedNumbers,
@@ -620,8 +616,8 @@ type NodesOfField = Readonly<
 const MOST_APART = 1.5;
 
 /**
- * The nodes of a field along the axes where they are not those of another one, by the tables that its own dimensions
- * name; null if these are not there, or have nodes elsewhere.
+ * Nodes of a field along the axes where they differ from another's, by the tables of its dimensions; null if these are
+ * not there, or far away.
  */
 function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField | null {
   const { contents } = shared;
@@ -648,7 +644,7 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
   return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;
 }
 
-/** The nodes of a component of the velocity. @throws DataError if it is on other nodes, and nothing says on which */
+/** @throws DataError for a component on other nodes that nothing states */
 function requireNodes(
   shared: SharedEvidence,
   first: OrientedDataset,
@@ -775,9 +771,9 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
 const STATED_SLACK = 1e-3;
 
 /**
- * Asks about a spacing, an origin, a length and limits that are not those of the coordinates: one of the two is wrong,
- * or in another unit. Ends of a box may be half a cell off, and a period is a step longer than its nodes. A list whose
- * order is not known contradicts if none of its numbers fits.
+ * Asks about a spacing, origin, length or limits that are not those of the coordinates. Ends of a box may be half a
+ * cell off, and a period is a step longer than its nodes. A list in an unknown order contradicts if none of its numbers
+ * fits.
  */
 function askEnds(
   nodes: Float64Array,
@@ -831,8 +827,8 @@ function askEnds(
 }
 
 /**
- * Asks about coordinates in several units, or in another than the length in the unit of the velocity: derivatives
- * along them could not be combined, and particles would move too far.
+ * Asks about coordinates in several units, or not in the length of the velocity: derivatives could not be combined, and
+ * particles would move too far.
  */
 function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: TablesOf, findings: Findings): void {
   const { answers } = contents;
@@ -868,10 +864,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
 
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
 
-/**
- * Times of the frames: from a table attached to their dimension or near the fields, else an attribute, else one place
- * per frame.
- */
+/** From a table, else an attribute, else the place of each frame. */
 function timeOf(
   shared: SharedEvidence,
   field: OrientedDataset,
@@ -938,10 +931,7 @@ function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<read
   return table === undefined ? null : timesIn(shared, table);
 }
 
-/**
- * The numbers of a table of times: in the unit of length over velocity if all three are known, or else with a question
- * if they are not in seconds.
- */
+/** In the unit of length over velocity if all three are known, or else with a question if they are not in seconds. */
 function timesIn(
   { contents, facts, findings, second }: SharedEvidence,
   { path }: CoordinateTable,

@@ -1,6 +1,4 @@
-/**
- * Describes axes and times by what a file states and what the user says; what neither says becomes an open question.
- */
+/** Axes and times by what a file states and what the user says; what neither says becomes an open question. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
@@ -9,7 +7,6 @@ import type { AxisInput, Findings } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
-/** A number, and the place in the file that states it. */
 export interface StatedNumber<T = number> {
   readonly value: T;
   readonly where: string;
@@ -29,7 +26,6 @@ export interface AxisClues {
   readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
   /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
   readonly boxes: readonly StatedNumber<readonly number[]>[];
-  /** Statements that differ, for people. */
   readonly contradictions: readonly string[];
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
   readonly unordered: {
@@ -96,8 +92,8 @@ const BOX_PAIRS = [
 const STEP_SLACK = 0.25;
 
 /**
- * The ends of a box as origin, length and spacing. The nodes are on both ends if the spacing says so; else they
- * may as well be the centres of cells, or one period.
+ * Ends of a box as origin, length and spacing. Nodes are on both ends if the spacing says so; else they may be centres
+ * of cells, or one period.
  */
 function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
   const { coordinates, origin, limits } = clues;
@@ -151,10 +147,9 @@ function askNodesOnEnds(
 }
 
 /**
- * Asks about the extents of a box that are those of no axis: neither from the first node to the last, nor half a cell
- * or one step more. Extents by names such as `extent` may count nodes.
+ * Asks about a box that is that of no axis, give or take half a cell or one step; `extent` may count nodes.
  *
- * @param ends the coordinates of the end nodes, and the largest distance of two nodes
+ * @param ends end nodes, and the largest distance of two nodes
  */
 export function askBoxes(
   axis: AxisName,
@@ -286,10 +281,7 @@ export function edgesWithin(
   return { value, where: `${lower.where} and ${upper.where}` };
 }
 
-/**
- * The axis of one node. If it is said to be periodic, the field is constant along it; else it is one plane of a
- * field that is not known next to it, so that only values at its nodes are answered.
- */
+/** If it is said to be periodic, the field is constant along it; else only values at its nodes are answered. */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
   const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
   const { origin, periodic } = clues;
@@ -301,15 +293,12 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
       axis,
     );
   else findings.addReason(`${axis}: one node${periodicText(periodic)}.`);
-  // A constant has no origin.
   if (origin === null && periodic?.value !== true) askOrigin(axis, clues, findings);
   else if (origin !== null) findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes: 1, origin: origin?.value ?? 0, spacing: 1, periodic: periodic?.value ?? false };
 }
 
-/**
- * Faces at the ends of an axis that is known not to be periodic: walls and open ones hold particles or let them leave.
- */
+/** Walls hold particles, and open ends let them leave. */
 export function facesOf(
   axis: AxisName,
   stated: StatedNumber<Ends> | null,
@@ -465,7 +454,6 @@ export function timesOf(
   return describeTimes(Array.from({ length: frames }, (_, index) => index * (step?.value ?? 1)));
 }
 
-/** Times of stored frames as a descriptor says them: a snapshot, uniform to 1e-6 of the step, or a list. */
 function describeTimes(values: readonly number[]): TimeInput {
   const [origin, second] = values as [number, number | undefined];
   if (second === undefined) return { count: 1, origin };

@@ -1,6 +1,6 @@
 /**
- * Recognises cutouts of the Johns Hopkins Turbulence Databases: datasets named by a field and a label, z y x c. What is
- * known of each database is read from `data/jhtdb.json`.
+ * Cutouts of the Johns Hopkins Turbulence Databases: datasets named by a field and a label, z y x c. Databases are in
+ * `data/jhtdb.json`.
  */
 import { readFileSync } from "node:fs";
 import { DataError } from "../../shared/errors.js";
@@ -36,7 +36,6 @@ interface CutoutExtent {
 
 interface CutoutForm {
   readonly producer: string;
-  /** Matches the names of datasets: a field, and a label. */
   readonly names: RegExp;
   /** Fields by their names in lower case and without blanks. */
   readonly fields: ReadonlyMap<string, FieldName>;
@@ -128,7 +127,6 @@ const LEGACY: CutoutForm = {
   reasons: [SERVICE_ORDER, "labels: the five digits are the stored step times 10."],
 };
 
-/** The layouts of cutouts, the most particular first. */
 export const JHTDB: readonly Layout[] = [
   recent(
     "JHTDB cutout (written by xarray)",
@@ -215,8 +213,8 @@ function factsOf({ name, dnsStep, frameVelocity }: Database) {
 }
 
 /**
- * An axis of a cutout. Origin and spacing are those of the database in float64, compared with the stored coordinates to
- * 1e-3 of a spacing; the axis is periodic only if the cutout covers the whole period.
+ * Origin and spacing are those of the database, compared with the stored coordinates to 1e-3 of a spacing; the axis is
+ * periodic only if the cutout covers the period.
  */
 function axisOfCutout(
   contents: Contents,

@@ -1,6 +1,4 @@
-/**
- * A layout recognises the files of one producer and describes them as a descriptor, with a reason for each decision.
- */
+/** A layout recognises the files of one producer and describes them, with a reason for each decision. */
 
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../dataset/dataset.js";
@@ -14,13 +12,11 @@ import type { DatedUnit } from "./dated-unit.js";
 export interface Statement {
   /** Of the dataset, or of the object that has the attribute. */
   readonly path: string;
-  /** Of the attribute; null for a dataset. */
   readonly attribute: string | null;
 }
 
 /** Reasons, warnings and open questions of a description, collected while it is made. */
 export class Findings {
-  /** One line per decision: what, and why. */
   readonly reasons: string[] = [];
   readonly warnings: string[] = [];
   readonly questions: Question[] = [];
@@ -67,15 +63,11 @@ export class Findings {
 export type LayoutPlan = Omit<DescriptorInput, "schemaVersion" | "name">;
 export type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
 
-/** Description of a file that was recognised. */
 export interface Recognition {
   readonly plan: LayoutPlan;
   readonly findings: Findings;
   readonly name?: string;
-  /**
-   * Attributes that the format defines for fields, coordinates and times, and groups that have some of them; absent if
-   * no specification lists them.
-   */
+  /** Attributes that the format defines, and groups that have some; absent without a specification. */
   readonly defined?: { readonly attributes: readonly string[]; readonly groups: readonly string[] };
 }
 
@@ -83,10 +75,7 @@ export interface Layout {
   readonly producer: string;
   /** Whether it proposes what its format does not state, so that a person confirms every file. */
   readonly proposes?: true;
-  /**
-   * @returns null when the fingerprint is not there
-   * @throws DataError when it is, but the file cannot be served
-   */
+  /** @returns null without its fingerprint @throws DataError when the file cannot be served */
   recognise(contents: Contents): Recognition | null;
 }
 
@@ -159,7 +148,7 @@ export class Contents {
     return found !== null && this.file.isUnwritten(found);
   }
 
-  /** Numbers of a small dataset. @throws DataError when there is no such dataset */
+  /** @throws DataError when there is no such dataset */
   numbers(path: string): Float64Array {
     const found = this.#find(path, "dataset");
     if (found === null) throw new DataError(`${this.file.path} has no dataset ${path}.`);
@@ -178,10 +167,7 @@ export class Contents {
     return found === null ? null : `${this.file.address(found) ?? found}`;
   }
 
-  /**
-   * An attribute of a group or dataset; null if there is none.
-   * @throws DataError if it is there and cannot be read: no default may stand in for it
-   */
+  /** Null if there is none. @throws DataError if it cannot be read: no default may stand in for it */
   attribute(path: string, name: string): AttributeValue | null {
     const value = this.attributes(path).get(name);
     if (value !== undefined) this.use(path, name);
@@ -205,12 +191,12 @@ export class Contents {
     return this.#used.has(name === null ? path : `${path}@${name}`);
   }
 
-  /** An attribute as a number; null if there is none. @throws DataError if it is anything else */
+  /** @throws DataError if it is anything else */
   number(path: string, name: string): number | null {
     return this.numberList(path, name, 1)?.[0] ?? null;
   }
 
-  /** An attribute as a list of numbers; null if there is none. @throws DataError if it is anything else */
+  /** @throws DataError if it is anything else */
   numberList(path: string, name: string, length: number): readonly number[] | null {
     const value = this.attribute(path, name);
     if (value === null) return null;
@@ -225,7 +211,7 @@ export class Contents {
     return found === null ? new Map() : this.file.attributes(found);
   }
 
-  /** An attribute as texts; null if there is none. @throws DataError if it is anything else */
+  /** @throws DataError if it is anything else */
   texts(path: string, name: string): readonly string[] | null {
     const value = this.attribute(path, name);
     if (value === null) return null;
@@ -298,7 +284,7 @@ export function tableAxis(contents: Contents, path: string, periodic = false): A
   return { coordinates: { file: contents.name, path }, periodic };
 }
 
-/** Even labels as a descriptor says them. @throws DataError when the steps between them differ */
+/** @throws DataError when the steps between labels differ */
 export function evenLabels(labels: readonly number[], what: string): { firstStep: number; stepIncrement: number } {
   const [firstStep, second] = labels as [number, number | undefined];
   const stepIncrement = second === undefined ? 1 : second - firstStep;

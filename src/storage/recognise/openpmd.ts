@@ -1,4 +1,4 @@
-/** Describes openPMD meshes: one group per iteration, with axis labels, spacing, offset and units in attributes. */
+/** openPMD meshes: one group per iteration, with labels, spacing, offset and units in attributes. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { join } from "./evidence.js";
@@ -7,7 +7,6 @@ import type { FieldRow, ProducerRow } from "./producer.js";
 import { PRESSURES, VECTORS } from "./usual-names.js";
 
 const BASE = "/data";
-/** Names of a velocity mesh besides the usual ones. */
 const VELOCITIES = [...VECTORS, "v"];
 const GRID_ATTRIBUTES = ["axisLabels", "dataOrder", "geometry", "gridSpacing", "gridGlobalOffset", "gridUnitSI"];
 /** All attributes of mesh records and their components, those of the extension ED-PIC included. */

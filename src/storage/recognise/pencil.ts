@@ -1,4 +1,4 @@
-/** Describes files of the Pencil Code, whose arrays have ghost layers that follow from lengths or settings. */
+/** Files of the Pencil Code; ghost layers follow from lengths or settings. */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
 import { facesOf } from "./grid.js";
@@ -26,8 +26,8 @@ export const PENCIL: ProducerRow = {
 };
 
 /**
- * Finds ghost layers by the length: n nodes span n spacings if the axis is periodic and n - 1 if it is not, so what
- * the table has beyond the length is even in the first case and odd in the second.
+ * n nodes span n spacings on a periodic axis and n - 1 on another, so what the table has beyond the length is even or
+ * odd.
  */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
   const table = contents.numbers(`/grid/${name}`);

@@ -1,4 +1,4 @@
-/** Describes the files of a producer by a row of facts, with functions for details that differ between files. */
+/** Describes the files of a producer by a row of facts. */
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
@@ -10,12 +10,11 @@ import { type AxisInput, askOrderOfComponents, type Contents, Findings, type Lay
 /** A field and its paths: one dataset, or three components separated by blanks. */
 export type FieldRow = readonly [field: FieldName, paths: string];
 
-/** The facts about the files of a producer. */
 export interface ProducerRow {
   readonly producer: string;
   /** Marks by which its files are known: paths of objects, `@name` of root attributes, patterns of root members. */
   readonly marks: readonly (string | RegExp)[] | ((contents: Contents) => boolean);
-  /** Refuses files that have the marks and cannot be served. @throws DataError */
+  /** @throws DataError for files that cannot be served */
   readonly check?: (contents: Contents) => void;
   readonly reasons: (contents: Contents) => readonly string[];
   /** Stored dimensions in order, as in `t z y x c`; components and scalars have no `c`. */
@@ -60,7 +59,6 @@ export interface FrameFacts {
   readonly run: number;
 }
 
-/** Datasets of the frames of a field. */
 export interface FrameSeries {
   readonly frames: number;
   readonly steps: { readonly steps: string[] } | { readonly firstStep: number; readonly stepIncrement: number };
@@ -158,7 +156,7 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
   return [...found.values()];
 }
 
-/** The run that the user has chosen, 0 by default. @throws DataError if there is no such run */
+/** @throws DataError if there is no such run */
 function runOf({ runs }: ProducerRow, { answers }: Contents, count: number, findings: Findings): number {
   if (runs === undefined) return 0;
   const { trajectory = 0 } = answers;

@@ -1,15 +1,14 @@
-/** Lists producers that a row of facts describes, and codes whose files are refused with advice. */
+/** Producers by rows of facts, and codes whose files are refused with advice. */
 import { DataError } from "../../shared/errors.js";
 import type { AxisName } from "../dataset/dataset.js";
 import { type Contents, type Layout, periodicAxis, tableAxis } from "./layout.js";
 import { isMarked, type ProducerAxis, type ProducerRow } from "./producer.js";
 
-/** Components of a velocity that Channelflow writes to NetCDF. */
 const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
 
 const OPERATORS = "/info_simul/params/oper";
 
-/** The order of the axes that a file of fluidsim states. @throws DataError unless it names each once */
+/** @throws DataError unless each axis is named once */
 function fluidsimOrder(contents: Contents): string {
   const said = contents.texts("/", "axes")?.join(" ") ?? "";
   const axes = [...said.toLowerCase()].filter((letter) => "xyz".includes(letter));
@@ -50,8 +49,9 @@ export const CHANNELFLOW: ProducerRow = {
 };
 
 /**
- * NetCDF files of Channelflow: their dimensions have scales, and `Nx` and `Nz` are the nodes of the grid with padding,
- * of which fewer are stored. Source: FlowField::writeNetCDF of Channelflow 2.0.
+ * Dimensions have scales; `Nx` and `Nz` are the nodes with padding, of which fewer are stored.
+ *
+ * Source: FlowField::writeNetCDF of Channelflow 2.0.
  */
 export const CHANNELFLOW_NETCDF: ProducerRow = {
   producer: "Channelflow 2 (NetCDF)",

@@ -1,4 +1,4 @@
-/** Finds the producer of a file: tries every known layout in turn, the most particular fingerprints first. */
+/** Finds the producer of a file. */
 
 import { basename, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -38,7 +38,6 @@ export const LAYOUTS: readonly Layout[] = [
   generic,
 ];
 
-/** The description of a bare file. */
 export interface Recognised {
   readonly producer: string;
   readonly descriptor: Descriptor;
@@ -49,7 +48,6 @@ export interface Recognised {
   readonly units: string;
   /** The date and unit from which its times count; null if they name no date. */
   readonly dated: DatedUnit | null;
-  /** The table of the times; null if there is none. */
   readonly timeTable: string | null;
   /** Whether its format defines everything that it does not ask about. */
   readonly isKnown: boolean;
@@ -79,12 +77,12 @@ function withQuestions(plan: Recognition["plan"], findings: Findings, answers: A
 }
 
 /**
- * Recognises a file by its groups, datasets and attributes; no field is read.
+ * Recognises a file; no field is read.
  *
- * @param answers what the user says, which goes before what the file states
- * @param name    of the dataset if the file states none, that of the file unless given
+ * @param answers go before what the file states
+ * @param name of the dataset if the file states none
  * @returns null when no fingerprint matches
- * @throws DataError when the file is not readable, or is recognised but cannot be served
+ * @throws DataError when the file is not readable, or cannot be served
  */
 export function recognise(
   path: string,
@@ -100,10 +98,8 @@ export function recognise(
 }
 
 /**
- * Recognises an open file.
- *
- * @param isLook whether a person looks at it: what is not used is listed, and its structure is read
- * @throws DataError when it is recognised but cannot be served
+ * @param isLook a person looks: what is not used is listed, and the structure is read
+ * @throws DataError when it cannot be served
  */
 export function recogniseOpen(file: StoredFile, answers: Answers, name: string, isLook = false): Recognised | null {
   const { path } = file;

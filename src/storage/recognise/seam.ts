@@ -1,7 +1,4 @@
-/**
- * Measures how a field continues across the ends of an axis: evidence that it is periodic, or that an end is stored
- * twice.
- */
+/** How a field continues across the ends of an axis: it may be periodic, or an end may be stored twice. */
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import {
   AXIS_NAMES,
@@ -13,12 +10,10 @@ import {
   type Triple,
 } from "../dataset/dataset.js";
 
-/** How many lines along the axis are read. */
 const LINES = 48;
 /** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
 const EQUAL = 1e-6;
 
-/** Reads lines along an axis of the first frame, at places spread over the other two axes. */
 class Lines {
   readonly components: number;
   readonly nodes: number;
@@ -50,8 +45,7 @@ class Lines {
 }
 
 /**
- * Divides the step from the last node of an axis back to the first by the usual step between neighbours (root mean
- * squares over a few lines).
+ * The step from the last node to the first over the usual step (root mean squares over a few lines).
  *
  * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
  */
@@ -70,8 +64,7 @@ export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): n
 }
 
 /**
- * Whether the last node of an axis has the values of the first on all lines, though the field changes between them. The
- * first line that differs ends the search, so that most datasets cost three nodes per axis.
+ * Whether the last node repeats the first on all lines of a varying field. The first line that differs ends the search.
  */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
   const lines = new Lines(dataset, axis, open);
@@ -90,10 +83,7 @@ function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean
   return false;
 }
 
-/**
- * The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too
- * long.
- */
+/** Periodic axes whose last node repeats the first: the period seems to be one spacing too long. */
 export function repeatedEnds(dataset: Dataset): AxisName[] {
   const periodic = AXIS_NAMES.filter((_, at) => {
     const axis = dataset.axes[at as 0 | 1 | 2];
@@ -108,7 +98,6 @@ export function repeatedEnds(dataset: Dataset): AxisName[] {
   }
 }
 
-/** The question about ends that are stored twice. */
 export function repeatedQuestion(axes: AxisName[]): Question {
   const question =
     "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";

@@ -1,4 +1,4 @@
-/** Lists what a file states and its description does not use: attributes and small datasets, verbatim. */
+/** What a file states and its description does not use, verbatim. */
 import { DataError } from "../../shared/errors.js";
 import type { Descriptor } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
@@ -13,10 +13,7 @@ const MOST_LINES = 10_000;
 const SMALL = 65_536;
 const SHOWN = 8;
 
-/**
- * @returns a line for each unused attribute, `path@name = value`, and each unused dataset, in the order of the file; at
- *   most 10 000
- */
+/** @returns a line for each unused attribute, `path@name = value`, and each unused dataset */
 export function unusedIn(contents: Contents, descriptor: Descriptor, timeTable: string | null): string[] {
   const used = usedPaths(descriptor);
   if (timeTable !== null) used.add(timeTable);

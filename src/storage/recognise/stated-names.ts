@@ -1,11 +1,10 @@
-/** Raises a question if an attribute contradicts the component, field or axis that a dataset is taken for. */
+/** Attributes that contradict the component, field or axis that a dataset is taken for. */
 
 import { DataError } from "../../shared/errors.js";
 import { FIELDS } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import type { Contents, Findings } from "./layout.js";
 
-/** Attributes that name a quantity. */
 const NAMES = ["standard_name", "long_name"];
 
 /** Words of a component along x, y, z. Source: CF standard name table, version 86. */
@@ -124,7 +123,7 @@ const DEPTH = /(^|_|\b)depths?(_|\b|$)/i;
 /** Standard names of the vertical coordinates of CF conventions 1.11, appendix D. */
 const PARAMETRIC = /^(atmosphere|ocean)_\w+_coordinate(_g[12])?$/;
 
-/** @throws DataError if coordinates are numbers of a formula that gives the heights, not heights */
+/** @throws DataError for coordinates that a formula turns into heights */
 function refuseParametric(contents: Contents, path: string): void {
   const name = contents.words(path, "standard_name");
   const isFormula = contents.attributes(path).has("formula_terms");

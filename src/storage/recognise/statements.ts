@@ -1,6 +1,6 @@
 /**
- * Compares what a file says of its fields, coordinates and times with what they are taken for, and finds the numbers at
- * them that nothing applies.
+ * Compares what a file says of fields, coordinates and times with what they are taken for, and finds numbers that
+ * nothing applies.
  */
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
@@ -12,14 +12,12 @@ import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
 import { unitText } from "./units.js";
 import { roleNamed } from "./usual-names.js";
 
-/** Statements that one line names. */
 const LISTED = 6;
 
 /**
- * Adds a red line for each statement at fields, coordinates and times that contradicts what they are taken for, and
- * one for numbers there that nothing applies.
+ * Adds a red line for each contradiction, and one for numbers that nothing applies.
  *
- * @returns units and labels of the fields and coordinates as text
+ * @returns units and labels as text
  */
 export function compareStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
@@ -88,7 +86,6 @@ interface Foreign {
 const OF_THE_LIBRARY =
   /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|PALETTE|IMAGE_\w+|_Netcdf4Dimid|_Netcdf4Coordinates|_NCProperties|_nc3_strict|_ChunkSizes|_DeflateLevel|_Shuffle|_Endianness|_Storage|_NoFill|_ARRAY_DIMENSIONS)$/;
 
-/** Whether an attribute is one by which the libraries keep dimensions and storage. */
 export function isOfLibrary(name: string): boolean {
   return OF_THE_LIBRARY.test(name);
 }

@@ -1,6 +1,6 @@
 /**
- * Structure of a file: what a confirmation holds for. Paths, types, shapes without time, attributes, and the values of
- * small datasets that are neither field nor time; not chunks, filters, byte order or references.
+ * What a confirmation holds for: paths, types, shapes without time, attributes, and small datasets that are neither
+ * field nor time; not chunks, filters, byte order or references.
  */
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
@@ -32,7 +32,7 @@ interface Roles {
   readonly coordinates: ReadonlySet<string>;
 }
 
-/** @throws DataError if the file has more members than a confirmation can list */
+/** @throws DataError for too many members */
 export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable: string | null): Structure {
   const roles = rolesIn(descriptor, timeTable);
   const found = new Map<string, string>();

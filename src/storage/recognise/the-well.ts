@@ -1,5 +1,5 @@
 /**
- * Describes files of The Well: `t0_fields` and `t1_fields`, trajectories first, with boundary conditions in groups.
+ * The Well: `t0_fields` and `t1_fields`, trajectories first, with boundary conditions in groups.
  *
  * Source: PolymathicAI/the_well, docs/data_format.md.
  */

@@ -1,4 +1,4 @@
-/** Compares and converts units of measurement as files write them, by their factors and powers. */
+/** Units of measurement as files write them, by factors and powers. */
 
 /** Powers of the base units, and the factor to them. */
 interface Unit {

@@ -1,7 +1,6 @@
-/** Recognises the usual names of axes, times, components and fields. */
+/** Usual names of axes, times, components and fields. */
 import { AXIS_NAMES, type AxisName, type FieldName, type KnownField } from "../dataset/dataset.js";
 
-/** Meaning of a stored dimension: time, an axis, or the components. */
 export type Role = "t" | AxisName | "c";
 
 /** Kinds of coordinate tables: one number per node, or the edges of cells, one more than there are nodes. */
@@ -34,13 +33,11 @@ const COMPONENTS = exactly(
 );
 const COUNTS = AXIS_NAMES.map((role) => ({ role, pattern: exactly(`n_?${role}|${role}[_-]?dim`) }));
 
-/** The table that a name means, or null. */
 export function tableNamed(name: string): TableName | null {
   if (TIMES.test(name)) return { role: "t", isEdges: false };
   return TABLES.find(({ pattern }) => pattern.test(name)) ?? null;
 }
 
-/** The role of a dimension with this name, or null. */
 export function roleNamed(name: string): Role | null {
   if (FRAMES.test(name)) return "t";
   if (COMPONENTS.test(name)) return "c";
@@ -95,10 +92,7 @@ const vector = (field: OtherNames["field"], whole: readonly string[], stems: rea
   ...{ field, whole, triples: triplesOf(stems) },
 });
 
-/**
- * The fields other than velocity and pressure. Single letters that mean many things (a, f, t) name none of them as a
- * whole.
- */
+/** Single letters that mean many things (a, f, t) name none of them. */
 export const OTHERS: readonly OtherNames[] = [
   vector("magnetic", ["magnetic_field", "magneticfield", "magnetic", "mag", "b"], ["b", "mag", "magnetic_field"]),
   vector("potential", ["vector_potential", "vectorpotential", "magnetic_potential"], ["a", "vector_potential"]),

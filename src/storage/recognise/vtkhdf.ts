@@ -1,5 +1,5 @@
 /**
- * Describes VTKHDF files of image data: arrays at the points or at the cells of one uniform grid.
+ * VTKHDF image data: arrays at the points or cells of a uniform grid.
  *
  * Source: VTKHDF format specification 2.0, sections "Image data" and "Temporal data".
  */
@@ -73,7 +73,7 @@ function orderOf(contents: Contents): string {
   return `${isTemporal(contents) ? "t " : ""}z y x c`;
 }
 
-/** A list of numbers in an attribute of the root group. @throws DataError if it is not there */
+/** @throws DataError if it is not there */
 function listOf(contents: Contents, name: string, unstated?: readonly number[]): readonly number[] {
   const value = contents.attribute(ROOT, name);
   if (value === null && unstated !== undefined && !contents.attributes(ROOT).has(name)) return unstated;
@@ -133,14 +133,14 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   return [...known, ...others];
 }
 
-/** @throws DataError if an array marks points or cells as hidden or as copies of others */
+/** @throws DataError for points or cells that are hidden or copies */
 function requireNoGhosts(contents: Contents): void {
   const path = `${ROOT}/${groupOf(contents).name}/vtkGhostType`;
   if (contents.dataset(path) !== null && contents.numbers(path).some((mark) => mark !== 0))
     throw new DataError(`${path} marks ghosts, which are not served; write the file without them`);
 }
 
-/** @throws DataError if a step reads values of another step, or steps and times differ in number */
+/** @throws DataError if a step reads values of another, or steps and times differ in number */
 function requireOffsets(contents: Contents): void {
   const steps = isTemporal(contents) ? contents.number(STEPS, "NSteps") : null;
   const [times] = steps === null ? [steps] : (contents.dataset(`${STEPS}/Values`)?.shape ?? []);

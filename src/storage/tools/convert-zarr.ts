@@ -1,6 +1,4 @@
-/**
- * Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards.
- */
+/** Rewrites a dataset as float32 into a store of Zarr 3 in a folder or a bucket. */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../shared/errors.js";
@@ -15,7 +13,6 @@ import { arrayDocument, documentBytes as json, PLAIN_CODECS, rootDocument } from
 import { type Compression, ShardCodec } from "../zarr/shard.js";
 import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
-/** The store that a conversion makes. */
 export interface ZarrOptions {
   readonly name: string;
   /** Nodes of a chunk along every axis, at most those of the axis. */
@@ -64,14 +61,12 @@ interface Cut {
 }
 
 /**
- * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments:
- * shards that are there are read, and kept when all their checksums match. A manifest of all objects and the root
- * document, which makes it a store, come last, once the disk has everything else: what has a root document is whole,
- * also after a loss of power.
+ * Interrupted at any point, it resumes with the same arguments: shards whose checksums match are kept. The manifest and
+ * the root document, which makes it a store, come last, once the disk has everything else.
  *
- * @param progress called with the fraction done after each shard
- * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before
- * @throws DataError when the target holds anything else, or a shard would be too large to be made
+ * @param progress receives the fraction done after each shard
+ * @returns values read from the source, in bytes, and the objects of fields: written, and kept
+ * @throws DataError when the target holds anything else, or a shard would be too large
  */
 export async function convertToZarr(
   dataset: Dataset,

@@ -1,4 +1,4 @@
-/** Rewrites a dataset into the fast form: one float32 file per field and frame, in chunks that are read whole. */
+/** Rewrites a dataset into the fast form: one float32 file per field and frame, in chunks. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -29,10 +29,9 @@ const FORCING = { file: "forcing.h5", path: "/forcing" };
 const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;
 
 /**
- * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments: a
- * file has its final name only when it is complete, and those that are there are kept.
+ * Interrupted at any point, it resumes with the same arguments: complete files are kept.
  *
- * @param progress called with the fraction done after each box
+ * @param progress receives the fraction done after each box
  * @returns values read from the source, in bytes
  * @throws DataError when the folder holds a dataset, or the start of another conversion
  */

@@ -1,4 +1,4 @@
-/** Writes a box of a dataset as a JHTDB cutout of 2019: one HDF5 file, and an `.xmf` for ParaView. */
+/** Writes a box of a dataset as a JHTDB cutout of 2019: an HDF5 file, and an `.xmf` for ParaView. */
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -33,17 +33,11 @@ const NAMES: Readonly<Record<KnownField, string>> = {
 const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
 const label = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
 
-/** The name of the description that belongs to a cutout. */
 export function xdmfBeside(path: string): string {
   return path.replace(/\.[^./]*$/, "").concat(".xmf");
 }
 
-/**
- * Writes the cutout and, next to it, a file of the same name with `.xmf`.
- *
- * @param path     of the HDF5 file
- * @param progress called with the fraction done
- */
+/** Writes the cutout, and beside it its `.xmf`. @param progress receives the fraction done */
 export async function writeCutout(
   dataset: Dataset,
   selection: Selection,

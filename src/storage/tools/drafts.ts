@@ -1,4 +1,4 @@
-/** Drafts of datasets: reads what files are taken for with the answers of a person, and keeps what is confirmed. */
+/** Drafts of datasets: what files are taken for with the answers of a person, and confirmations. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -22,15 +22,12 @@ import { openLines } from "../recognise/draft.js";
 import { type Recognised, recognise } from "../recognise/recognise.js";
 import { type DraftView, describeDraft } from "./report.js";
 
-/** Names that a person gives a dataset. */
 export interface GivenNames {
   readonly name?: string;
   readonly alias?: readonly string[];
 }
 
 /**
- * Reads what a file or store is taken for, or several files that are the frames of one dataset.
- *
  * @returns null if nothing in it can be a field
  * @throws RequestError for a name that is none, DataError when it cannot be read
  */
@@ -59,8 +56,7 @@ function renamed(found: Recognised, { name, alias }: GivenNames): Recognised {
 }
 
 /**
- * Keeps a draft that a person has confirmed: beside its files, or in the folder of descriptors where nothing can be
- * written there.
+ * Keeps a confirmed draft beside its files, or in the folder of descriptors.
  *
  * @returns the path of what was written
  * @throws DataError while a line is open or red
@@ -78,7 +74,6 @@ export function keepDraft(
   return place.path;
 }
 
-/** What is done with a draft over HTTP. */
 export interface DraftRequest {
   /** A file that waits, or several that are read as one series. */
   readonly paths: readonly string[];

@@ -9,7 +9,6 @@ const LEAST_EDGE = 8;
 const MOST_CELLS = 2 ** 18;
 /** Part of all cells or planes from which on repetition belongs to the field: symmetry, or no change along an axis. */
 const OWN = 0.25;
-/** Kinds of places that are listed of a frame. */
 const LISTED = 6;
 
 interface NodeRange {
@@ -18,11 +17,9 @@ interface NodeRange {
 }
 
 interface ConstantCell extends NodeRange {
-  /** As text, by component. */
   readonly value: string;
 }
 
-/** What is remarkable about the values of a frame. */
 export interface FramePlaces {
   /** Boxes of one value, if the field varies. */
   readonly constant: readonly string[];
@@ -32,11 +29,9 @@ export interface FramePlaces {
   readonly hash: number | null;
 }
 
-/** Collects the places of one field and frame, brick by brick. */
 export class PlacesOfFrame {
   readonly #components: number;
   readonly #nodes: readonly number[];
-  /** Nodes of a cell along each axis. */
   readonly #edge: number;
   readonly #constant: ConstantCell[] = [];
   readonly #cells = new Map<number, NodeRange>();
@@ -60,11 +55,9 @@ export class PlacesOfFrame {
   }
 
   /**
-   * Adds a brick.
-   *
-   * @param edge  nodes of the brick as it is stored
-   * @param size  nodes of it that are in the grid
-   * @param first its first node in the grid
+   * @param edge nodes of the brick as it is stored
+   * @param size nodes of it in the grid
+   * @param first its first node
    */
   add(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
     const cell = this.#edge;

@@ -1,6 +1,4 @@
-/**
- * Computes statistics of one stored frame: range, rms, non-finite values, and the relative divergence of the velocity.
- */
+/** Statistics of a stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
 
 import type { StoredBricks } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../dataset/dataset.js";
@@ -14,8 +12,8 @@ export interface FrameStatistics {
   /** Values that are NaN or infinite; the others above leave them out. */
   readonly nonFinite: number;
   /**
-   * Root mean square of the divergence over that of its three terms, by second-order differences inside bricks: about 0
-   * if the flow is incompressible and resolved, about 1 if it is noise. Null for a scalar.
+   * Root mean square of the divergence over that of its terms, by second-order differences inside bricks: about 0 for a
+   * resolved incompressible flow, about 1 for noise. Null for a scalar.
    */
   readonly divergence: number | null;
   readonly mean: number;
@@ -46,7 +44,7 @@ class Sums {
 }
 
 /**
- * Reads every brick of a frame once.
+ * Reads every brick once.
  *
  * @param turn awaited after each brick, with the fraction done
  * @throws DataError when a brick is unreadable

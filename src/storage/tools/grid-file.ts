@@ -4,7 +4,6 @@ import { Hdf5Writer } from "../hdf5/writer.js";
 import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-numbers.js";
 
 const TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as const;
-/** Numbers of a slab, at most, of numbers that are read. */
 const SLAB_NUMBERS = 256 * 1024;
 
 /** An axis of a grid, or a place or time of the whole of it, which has one coordinate and no dimension. */
@@ -22,12 +21,10 @@ export interface GridVariable {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** What a file has: variables, and their axes. */
 export interface SampledGrid {
   readonly variables: readonly GridVariable[];
   readonly axes: readonly GridCoordinate[];
   readonly scalars: readonly GridCoordinate[];
-  /** Attributes of the file. */
   readonly about: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +42,6 @@ export interface NumberTable {
   readonly about: SampledGrid["about"];
 }
 
-/** @throws DataError if the file cannot be written */
 export async function writeTableFile(path: string, { along, columns, about }: NumberTable): Promise<void> {
   const axis = { ...along, coordinates: along.values };
   const variables = columns.map((column) => ({ ...column, axes: [along.name] }));

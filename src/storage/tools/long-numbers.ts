@@ -1,6 +1,5 @@
-/** Numbers of an answer: an array, or numbers that are read or computed in blocks while the answer is written. */
+/** Numbers of an answer: an array, or blocks that are made while it is written. */
 
-/** An array of numbers. */
 export type Numbers = Float32Array | Float64Array | Int32Array;
 
 /** Types of numbers, as NumPy spells them. */
@@ -28,7 +27,6 @@ export class LongNumbers {
 
 export type Values = Numbers | LongNumbers;
 
-/** Numbers `from` to `to - 1`. */
 export function blockOf(values: Values, from: number, to: number): Numbers | Promise<Numbers> {
   return values instanceof LongNumbers ? values.read(from, to) : values.subarray(from, to);
 }
@@ -38,7 +36,6 @@ export function typeOf(values: Values): NumberType {
   return values instanceof Float32Array ? "<f4" : values instanceof Float64Array ? "<f8" : "<i4";
 }
 
-/** An array of a type. */
 export function numbersOf(type: NumberType, length: number): Numbers {
   return type === "<f4" ? new Float32Array(length) : type === "<f8" ? new Float64Array(length) : new Int32Array(length);
 }

@@ -1,6 +1,6 @@
 /**
- * What a person looks at before confirming: extremes, three values, divergence beside that of shuffled axes, the ends of
- * each axis, and a small picture.
+ * What a person looks at before confirming: extremes, three values, divergence, the ends of each axis, and a small
+ * picture.
  */
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
@@ -9,9 +9,7 @@ import { seamRatio } from "../recognise/seam.js";
 
 /** Nodes of a field that are read for its extremes: whole planes, evenly apart if there are more. */
 const MOST_NODES = 2 ** 22;
-/** Edge of the block in which the divergence is taken. */
 const BLOCK = 64;
-/** Most values of a slice along an axis. */
 const SLICE = 512;
 const PICTURE = { columns: 48, rows: 16, shades: " .:-=+*#%@" };
 
@@ -102,7 +100,6 @@ function placeAlong({ axes }: Dataset, axis: number, node: number): number {
   return coordinates?.[node] ?? origin + node * spacing;
 }
 
-/** Orders of the axes other than x y z. */
 const SHUFFLED: readonly Triple[] = [
   [0, 2, 1],
   [1, 0, 2],

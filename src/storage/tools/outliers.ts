@@ -1,9 +1,7 @@
-/** Finds frames whose statistics differ from those of the frames around them, and frames that repeat others. */
+/** Finds frames whose statistics leave those around, and frames that repeat others. */
 import type { FrameStatistics } from "./frame-statistics.js";
 
-/** Frames on either side that a frame is compared with. */
 const AROUND = 3;
-/** Factor by which the divergence may differ from the median around. */
 const DIVERGENCE_FACTOR = 4;
 /** Divergence below which it says nothing: a resolved flow in float32 has some. */
 const LEAST_DIVERGENCE = 0.1;
@@ -12,8 +10,8 @@ const BETWEEN = { rms: 3, mean: 2 };
 const AT_END = { rms: 10, mean: 10 };
 
 /**
- * What is odd about a frame, a line each. Rms and mean must leave the range of the frames around by a factor, more so
- * at the ends, for flows start from rest and decay; the divergence of a resolved flow does neither.
+ * What is odd about a frame. Rms and mean must leave the range around by a factor, more so at the ends: flows start
+ * from rest and decay. The divergence of a resolved flow does neither.
  */
 export function outliersIn(frames: readonly FrameStatistics[], at: number): string[] {
   const own = frames[at] as FrameStatistics;

@@ -1,4 +1,4 @@
-/** Writes a self-contained descriptor of a dataset, with coordinates and times in it. */
+/** A self-contained descriptor of a dataset, with coordinates and times in it. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
 import { type Dataset, isStaggered } from "../dataset/dataset.js";
@@ -7,10 +7,10 @@ import type { DescriptorInput } from "../dataset/descriptor.js";
 type Fields = DescriptorInput["fields"];
 
 /**
- * Descriptor of a dataset whose files have moved. It keeps the aliases if it keeps the name.
+ * Descriptor of a dataset whose files have moved.
  *
- * @param fields  where the fields are kept now
- * @param forcing where its mode table is kept now, if it has one
+ * @param fields where they are now
+ * @param forcing where its mode table is now, if it has one
  */
 export function portableDescriptor(
   dataset: Dataset,

@@ -1,4 +1,4 @@
-/** Describes the draft of a dataset: as a record, and on one screen for `fieldprobe inspect`. */
+/** The draft of a dataset as a record, and on one screen. */
 
 import { verify } from "../catalog/verify.js";
 import {
@@ -17,7 +17,6 @@ import type { Recognised } from "../recognise/recognise.js";
 import { inShades, lookAt, type Slice } from "./look.js";
 import { describeStorage } from "./survey.js";
 
-/** Lines of what a description does not use, unless all are wanted. */
 const SEEN = 40;
 const WIDTH = 10;
 const short = (value: number) => String(Number(value.toPrecision(9)));
@@ -28,12 +27,10 @@ export interface Fact {
   readonly text: string;
 }
 
-/** A line that a person answers. */
 export interface DraftLine {
   readonly about: string;
   readonly question: string;
   readonly answer: string | null;
-  /** The flag that answers it, without dashes. */
   readonly flag: string;
   /** Whether a statement of the file contradicts what was chosen. */
   readonly red: boolean;
@@ -52,14 +49,11 @@ export interface DraftView {
   readonly assumed: readonly string[];
   readonly look: readonly string[];
   readonly slice: Slice | null;
-  /** Differs among the files, and is not used. */
   readonly varies: readonly string[];
-  /** Attributes and small datasets that it does not use. */
   readonly unused: readonly string[];
   readonly open: readonly DraftLine[];
   /** Lines that need no answer. */
   readonly notes: readonly DraftLine[];
-  /** What keeps it from being served; null if nothing does. */
   readonly refusal: string | null;
 }
 
@@ -92,10 +86,7 @@ export function describeDraft(found: Recognised, folder: string, file: string, c
 }
 
 /**
- * A draft on one screen: what it is taken for, why, what can be looked at, what it does not use, and the lines that are
- * open (?) or red (!).
- *
- * @param isAll whether everything that is not used is listed
+ * A draft on one screen, with the lines that are open (?) or red (!). @param isAll lists everything that is not used
  */
 export function screenOf(view: DraftView, isAll = false): string[] {
   const bullets = (title: string, texts: readonly string[]) =>

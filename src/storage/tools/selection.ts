@@ -1,4 +1,4 @@
-/** Declares what a cutout selects, and holds it against its dataset without loading the HDF5 library. */
+/** What a cutout selects, and whether its dataset has it, without the HDF5 library. */
 import type { NodeBox } from "../bricks/stored-box.js";
 import { AXIS_NAMES, axesOfField, type Dataset, type FieldName, fieldOf } from "../dataset/dataset.js";
 

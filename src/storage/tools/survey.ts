@@ -6,10 +6,8 @@ import type { StoredFile } from "../dataset/stored-file.js";
 /** Members listed before the rest is only counted, and members of one group. */
 const MAX_LINES = 400;
 const MAX_DEPTH = 12;
-/** Characters of an attribute's value that are shown. */
 const MAX_VALUE = 60;
 
-/** One line for a stored dataset: element type, shape, chunks and filters. */
 export function describeStorage(stored: Stored): string {
   const { element, size, littleEndian, shape, chunks, filters, virtual } = stored;
   const named = element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;

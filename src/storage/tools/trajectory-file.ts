@@ -27,10 +27,8 @@ function variableName(column: string, taken: Set<string>): string {
 }
 
 /**
- * Writes NetCDF-4 in the layout of trajectories of the CF conventions: variables of the dimensions `trajectory` and
- * `obs`.
- *
  * Source: CF conventions 1.11, section H.4.1 (multidimensional array representation of trajectories).
+ *
  * @throws DataError if the file cannot be written
  */
 export async function writeTrajectoryFile(
