@@ -4,7 +4,7 @@ import { DataError } from "../shared/errors.js";
 import type { ReadBuffer } from "./dataset/read-buffer.js";
 import type { Attributes, AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./dataset/stored.js";
 import type { StoredFile, VirtualSources } from "./dataset/stored-file.js";
-import { type KnownOfFile, openFile } from "./open-file.js";
+import { openFile } from "./open-file.js";
 
 /** Elements of a dataset that several files may hold alike. */
 const SMALL = 65_536;
@@ -14,17 +14,18 @@ const OF_THE_LIBRARY = /^(REFERENCE_LIST|DIMENSION_LIST|_Netcdf4\w+|_NCPropertie
 /** Addresses in one file are below this. */
 const ADDRESSES = 2 ** 45;
 
-/** Opens a file, or several as one tree. @throws DataError if they contradict each other */
-export function openTogether(paths: readonly string[], known: KnownOfFile = {}): StoredFile {
-  const [first, ...others] = paths as [string, ...string[]];
-  if (others.length === 0) return openFile(first, known);
+/**
+ * Opens files that the settings or the command line name, several as one tree, while `use` runs.
+ *
+ * @throws DataError if they contradict each other
+ */
+export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) => T): T {
   const files: StoredFile[] = [];
   try {
-    for (const path of paths) files.push(openFile(path, known));
-    return new UnitedFile(files);
-  } catch (error) {
+    for (const path of paths) files.push(openFile(path, { named: true }));
+    return use(files.length === 1 ? (files[0] as StoredFile) : new UnitedFile(files));
+  } finally {
     for (const file of files) file.close();
-    throw error;
   }
 }
 

@@ -16,12 +16,12 @@ import { placesAt } from "../../storage/catalog/source.js";
 import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
-import { openFile } from "../../storage/open-file.js";
 import { flagOf, openLines } from "../../storage/recognise/draft.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
 import { type GivenNames, homeOf, keepDraft, readDraft } from "../../storage/tools/drafts.js";
 import { describeDraft, screenOf } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
+import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { answerAtTerminal } from "../input/ask-person.js";
@@ -252,17 +252,14 @@ function reportRefusal(text: string): void {
 
 /** Lists what is in a file in which nothing can be a field. */
 function explainUnknown(path: string): void {
-  const file = openFile(path, { named: true });
-  try {
+  withFiles([path], (file) => {
     const tree = describeTree(file);
     print([
       `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds${tree.length === 0 ? " nothing." : ""}`,
       ...tree.map((text) => `  ${text}`),
     ]);
     reportRefusal(`${basename(path)} cannot be served`);
-  } finally {
-    file.close();
-  }
+  });
 }
 
 const EXIT_CODES = `

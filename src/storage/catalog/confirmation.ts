@@ -11,7 +11,7 @@ import { realPath } from "../dataset/files.js";
 import { openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf, variesIn } from "../recognise/structure.js";
-import { openTogether } from "../united-file.js";
+import { withFiles } from "../united-file.js";
 import { claimedBy, descriptorsIn } from "./apart.js";
 import { fileSets } from "./places.js";
 import type { Description } from "./verify.js";
@@ -39,16 +39,11 @@ export function changedSince({ descriptor, folder }: Description): string | null
       isAddress(name) || isAddress(folder) ? name : join(name.startsWith("/") ? "/" : folder, name),
     );
     const [path] = placed as [string];
-    const file = openTogether(placed, { named: true });
-    try {
-      const found = structureOf(file, descriptor, confirmed.timeTable ?? null);
-      const all = differences(confirmed.structure, confirmed.varies, found);
-      if (all.length === 0) continue;
-      const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
-      return `${needsLook(path, `not as it was confirmed: ${all.slice(0, NAMED).join("; ")}${more}`)} --same`;
-    } finally {
-      file.close();
-    }
+    const found = withFiles(placed, (file) => structureOf(file, descriptor, confirmed.timeTable ?? null));
+    const all = differences(confirmed.structure, confirmed.varies, found);
+    if (all.length === 0) continue;
+    const more = all.length > NAMED ? `; and ${all.length - NAMED} more` : "";
+    return `${needsLook(path, `not as it was confirmed: ${all.slice(0, NAMED).join("; ")}${more}`)} --same`;
   }
   return null;
 }
@@ -123,15 +118,8 @@ export function renewed(location: string): string {
   const { descriptor } = parsed;
   const timeTable = descriptor.confirmed?.timeTable;
   const all = fileSets(descriptor).map((names) => {
-    const file = openTogether(
-      names.map((name) => resolve(dirname(location), name)),
-      { named: true },
-    );
-    try {
-      return structureOf(file, descriptor, timeTable ?? null);
-    } finally {
-      file.close();
-    }
+    const paths = names.map((name) => resolve(dirname(location), name));
+    return withFiles(paths, (file) => structureOf(file, descriptor, timeTable ?? null));
   });
   const varies = variesIn(all);
   const structure = Object.fromEntries([...(all[0] ?? [])].filter(([key]) => !varies.includes(key)));

@@ -3,11 +3,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { type Descriptor, frameCount } from "../dataset/descriptor.js";
+import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
-import { openTogether } from "../united-file.js";
+import { withFiles } from "../united-file.js";
 import { fileSets } from "./places.js";
 import { recogniseSet, timesFrom } from "./series.js";
 import type { Description } from "./verify.js";
@@ -72,19 +72,15 @@ export function grown(description: Description): Description {
 }
 
 function patternsOf(field: Descriptor["fields"][string] | undefined): string[] {
-  if (field === undefined) return [];
-  return ("components" in field ? field.components : [field])
+  return partsIn(field)
     .map(({ file }) => file)
     .filter((file) => STEP_PLACE.test(file));
 }
 
 function frameSteps(descriptor: Descriptor, pattern: string): string[] {
   const field = Object.values(descriptor.fields).find((one) => patternsOf(one).includes(pattern));
-  const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
   const [place] = STEP_PLACE.exec(pattern) ?? [""];
-  return Array.from({ length: frameCount(descriptor) }, (_, frame) =>
-    placeOf(place, { firstStep, stepIncrement, steps }, frame),
-  );
+  return Array.from({ length: frameCount(descriptor) }, (_, frame) => placeOf(place, field ?? {}, frame));
 }
 
 function timesOf({ time }: Descriptor): number[] {
@@ -96,13 +92,9 @@ function timesOf({ time }: Descriptor): number[] {
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {
   const { structure = {}, varies = [], timeTable = null } = descriptor.confirmed ?? {};
   try {
-    const file = openTogether(paths, { named: true });
-    try {
-      const [other] = differences(structure, varies, structureOf(file, descriptor, timeTable));
-      if (other !== undefined) return other;
-    } finally {
-      file.close();
-    }
+    const found = withFiles(paths, (file) => structureOf(file, descriptor, timeTable));
+    const [other] = differences(structure, varies, found);
+    if (other !== undefined) return other;
     return timesFrom(base(), recogniseSet(paths, {})) ?? "it does not state its time";
   } catch (error) {
     if (error instanceof DataError) return error.message;

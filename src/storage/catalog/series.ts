@@ -11,7 +11,7 @@ import { timesOf } from "../recognise/grid.js";
 import { Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { variesIn } from "../recognise/structure.js";
-import { openTogether, UnitedFile } from "../united-file.js";
+import { UnitedFile, withFiles } from "../united-file.js";
 
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
@@ -154,8 +154,7 @@ const patternOf = (name: string): string =>
 
 export function recogniseSet(paths: readonly string[], answers: Answers): Recognised {
   const [path] = paths as [string];
-  const file = openTogether(paths, { named: true });
-  try {
+  return withFiles(paths, (file) => {
     const stems = paths.map((one) => basename(one, extname(one)));
     const name = paths.length === 1 ? (stems[0] as string) : stems.join("-").slice(0, 64);
     const found = recogniseOpen(file, answers, name, true);
@@ -173,9 +172,7 @@ export function recogniseSet(paths: readonly string[], answers: Answers): Recogn
     const varies = [...found.varies, ...file.varies];
     const reasons = [`variables: of ${paths.map((one) => basename(one)).join(", ")}.`, ...found.reasons];
     return { ...found, ...described(written), varies, reasons };
-  } finally {
-    file.close();
-  }
+  });
 }
 
 function inOrder(members: SeriesFile[]): SeriesFile[] {
@@ -395,16 +392,13 @@ function shapeOf({ producer, written }: Recognised): string {
 }
 
 function gridOf(paths: readonly string[], { descriptor }: Recognised): string {
-  const file = openTogether(paths);
-  try {
-    return AXIS_NAMES.map((name) => {
+  return withFiles(paths, (file) =>
+    AXIS_NAMES.map((name) => {
       const axis = descriptor.axes[name];
       if (!("coordinates" in axis)) return JSON.stringify(axis);
       const { coordinates } = axis;
       if (Array.isArray(coordinates)) return coordinates.join();
       return file.numbers(file.resolve(coordinates.path) ?? coordinates.path).join();
-    }).join("; ");
-  } finally {
-    file.close();
-  }
+    }).join("; "),
+  );
 }

@@ -20,6 +20,7 @@ import {
   type FieldDescription,
   frameCount,
   guessesOf,
+  partsIn,
 } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import { isField, type Packing, packingOf } from "../dataset/packing.js";
@@ -177,7 +178,7 @@ interface FieldPlace {
 
 function checkField(check: FieldCheck): FieldSource | null {
   const { name, field, verification } = check;
-  const places = "components" in field ? field.components : [field];
+  const places = partsIn(field);
   const checked = places.map((place, index) => {
     const member = places.length === 1 ? `fields.${name}` : `fields.${name}.components[${index}]`;
     return verification.step(member, () => {

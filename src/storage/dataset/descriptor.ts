@@ -300,6 +300,14 @@ function consistency(descriptor: Descriptor): string[] {
   return problems;
 }
 
+/** The datasets of a field: one, or those of its components. */
+export function partsIn<Field extends object>(
+  field: Field | undefined,
+): readonly (Field extends { readonly components: readonly (infer Part)[] } ? Part : Field)[] {
+  if (field === undefined) return [];
+  return ("components" in field ? field.components : [field]) as never;
+}
+
 /** Numbers at a node of a field: those of a known one, and of any other by its storage. */
 export function componentsIn(fieldName: string, field: FieldDescription): 1 | 3 {
   if (Object.hasOwn(FIELDS, fieldName)) return FIELDS[fieldName as KnownField];

@@ -65,10 +65,16 @@ export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");
 
-type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
+/** The numbering of the frames of a field; frame k has the step k unless it says otherwise. */
+interface FrameSteps {
+  readonly firstStep?: number | undefined;
+  readonly stepIncrement?: number | undefined;
+  readonly steps?: readonly string[] | null | undefined;
+}
 
 /** `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list. */
-export function placeOf(place: string, { firstStep, stepIncrement, steps }: FrameSteps, frame: number): string {
+export function placeOf(place: string, numbering: FrameSteps, frame: number): string {
+  const { firstStep = 0, stepIncrement = 1, steps } = numbering;
   return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
     digits === undefined
       ? (steps?.[frame] ?? "")

@@ -59,13 +59,13 @@ export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findin
 
 function converted(contents: Contents, name: string, field: FieldOfPlan, findings: Findings): FieldOfPlan {
   if (!("components" in field)) {
-    const path = firstPath(field, field.path);
+    const path = placeOf(field.path, field, 0);
     askList(contents, name, path, findings);
     if (name === "velocity") askAbove(contents, path, findings);
     return field;
   }
   const said = field.components.map(({ path }) => {
-    const first = firstPath(field, path);
+    const first = placeOf(path, field, 0);
     return { path: first, units: unitAt(contents, first) };
   });
   if (name === "velocity" && said[0] !== undefined) askAbove(contents, said[0].path, findings);
@@ -110,9 +110,4 @@ function askUnit(claim: string, name: string, findings: Findings): void {
     `${claim}; that the numbers of the ${name} are in one unit is a guess.`,
     "the same unit in the file, scale_factor included, or a descriptor without this question if they are in one",
   );
-}
-
-function firstPath(field: FieldOfPlan, path: string): string {
-  const { firstStep = 0, stepIncrement = 1, steps = null } = field;
-  return placeOf(path, { firstStep, stepIncrement, steps }, 0);
 }

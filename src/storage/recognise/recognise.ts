@@ -4,10 +4,16 @@ import { basename, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
-import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
+import {
+  type Descriptor,
+  type DescriptorInput,
+  NAME_PATTERN,
+  parseDescriptor,
+  partsIn,
+} from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
-import { openFile } from "../open-file.js";
+import { withFiles } from "../united-file.js";
 import type { Answers } from "./answers.js";
 import { inOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
@@ -15,7 +21,7 @@ import type { DatedUnit } from "./dated-unit.js";
 import { openLines, splitLines } from "./draft.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
-import { arranged, Contents, type Findings, type Layout, type Recognition } from "./layout.js";
+import { arranged, Contents, type Findings, type Layout, type LayoutPlan, type Recognition } from "./layout.js";
 import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
 import { PENCIL } from "./pencil.js";
@@ -89,12 +95,7 @@ export function recognise(
   answers: Answers = {},
   name = basename(path, extname(path)),
 ): Recognised | null {
-  const file = openFile(path, { named: true });
-  try {
-    return recogniseOpen(file, answers, name, true);
-  } finally {
-    file.close();
-  }
+  return withFiles([path], (file) => recogniseOpen(file, answers, name, true));
 }
 
 /**
@@ -139,25 +140,21 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string, 
 }
 
 function sourcesOf(file: StoredFile, { fields }: Descriptor): string[] {
-  const found = Object.values(fields).flatMap((field) => {
-    const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
-    const places = field === undefined ? [] : "components" in field ? field.components : [field];
-    return places.flatMap(({ path }) => {
-      const resolved = file.resolve(placeOf(path, { firstStep, stepIncrement, steps }, 0));
-      return resolved === null ? [] : sourcesAt(file, resolved);
-    });
+  const found = firstPaths(fields).flatMap((path) => {
+    const resolved = file.resolve(path);
+    return resolved === null ? [] : sourcesAt(file, resolved);
   });
   return [...new Set(found)];
 }
 
+/** Paths of the datasets of all fields at the first time. */
+function firstPaths(fields: LayoutPlan["fields"]): string[] {
+  return Object.values(fields).flatMap((field) => partsIn(field).map(({ path }) => placeOf(path, field ?? {}, 0)));
+}
+
 /** Warns of coordinates that are named and cannot be found. @throws DataError for a field without values */
 function checkFields(contents: Contents, { plan, findings }: Recognition): void {
-  const first = Object.values(plan.fields).flatMap((field) => {
-    const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
-    const places = field === undefined ? [] : "components" in field ? field.components : [field];
-    return places.map(({ path }) => placeOf(path, { firstStep, stepIncrement, steps }, 0));
-  });
-  for (const path of new Set(first)) {
+  for (const path of new Set(firstPaths(plan.fields))) {
     const shape = contents.dataset(path)?.shape ?? [];
     if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
     for (const dimension of contents.lostScales(path))

@@ -1,6 +1,6 @@
 /** What a file states and its description does not use, verbatim. */
 import { DataError } from "../../shared/errors.js";
-import type { Descriptor } from "../dataset/descriptor.js";
+import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
 import { join } from "./evidence.js";
@@ -41,15 +41,10 @@ export function unusedIn(contents: Contents, descriptor: Descriptor, timeTable: 
 /** Paths that a descriptor names, at its first frame and at all others of this file. */
 function usedPaths(descriptor: Descriptor): Set<string> {
   const used = new Set<string>();
-  const { time } = descriptor;
-  const frames = "values" in time ? time.values.length : time.count;
-  for (const field of Object.values(descriptor.fields)) {
-    if (field === undefined) continue;
-    const { firstStep, stepIncrement, steps = null } = field;
-    for (const { path } of "components" in field ? field.components : [field])
-      for (let frame = 0; frame < (path.includes("{step") ? frames : 1); frame++)
-        used.add(placeOf(path, { firstStep, stepIncrement, steps }, frame));
-  }
+  for (const field of Object.values(descriptor.fields))
+    for (const { path } of partsIn(field))
+      for (let frame = 0; frame < (path.includes("{step") ? frameCount(descriptor) : 1); frame++)
+        used.add(placeOf(path, field ?? {}, frame));
   JSON.stringify([descriptor.axes, descriptor.fields, descriptor.forcing], (key, value) => {
     if (key === "path" && typeof value === "string") used.add(value);
     return value;

@@ -3,6 +3,7 @@
  * nothing applies.
  */
 import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
+import { partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
 import type { AttributeValue } from "../dataset/stored.js";
@@ -58,7 +59,7 @@ function refuseScaledUnit(contents: Contents, path: string, findings: Findings):
 }
 
 function hasOwnNodes(field: FieldOfPlan | undefined): boolean {
-  return field !== undefined && "components" in field && field.components.some(({ at }) => at !== undefined);
+  return partsIn(field).length > 1 && partsIn(field).some(({ at }) => at !== undefined);
 }
 
 function askOfFrames(
@@ -133,11 +134,9 @@ function fieldPaths(contents: Contents, { fields, time }: LayoutPlan): Map<strin
 }
 
 function partsOf(contents: Contents, field: FieldOfPlan, count: number): string[][] {
-  const { firstStep = 0, stepIncrement = 1, steps = null } = field;
-  const places = "components" in field ? field.components : [field];
-  return places.map(({ path }) => {
+  return partsIn(field).map(({ path }) => {
     const frames = path.includes("{step") ? count : 1;
-    const all = Array.from({ length: frames }, (_, frame) => placeOf(path, { firstStep, stepIncrement, steps }, frame));
+    const all = Array.from({ length: frames }, (_, frame) => placeOf(path, field, frame));
     return all.filter((one) => contents.dataset(one) !== null);
   });
 }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 import { DataError } from "../../shared/errors.js";
-import type { Descriptor } from "../dataset/descriptor.js";
+import { type Descriptor, partsIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { join } from "./evidence.js";
@@ -74,8 +74,7 @@ function rolesIn({ fields, axes, time }: Descriptor, timeTable: string | null): 
   const coordinates = new Set<string>();
   for (const field of Object.values(fields)) {
     if (field === undefined) continue;
-    const places = "components" in field ? field.components : [field];
-    for (const place of places) {
+    for (const place of partsIn(field)) {
       const dimensions = place.dimensions ?? field.dimensions;
       const [head = "", tail = ""] = place.path.replace(STEP_PLACE, "{step}").split("{step}");
       if (STEP_PLACE.test(place.path)) steps.push({ head, tail: tail.split("/")[0] ?? "" });
