@@ -32,7 +32,7 @@ export interface StoredFilter {
 
 /** A command of the HDF5 tools that replaces a filter which they can undo themselves. */
 const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
-const PLUGIN = "the script in docs/datasets.md (h5py with hdf5plugin) writes a copy with gzip, which is read";
+const PLUGIN = "h5repack -f GZIP=4 with its plugin (docs/datasets.md) writes a copy that is read";
 
 /** Filters that are met and not read, and what replaces them. Source: as above. */
 const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: string]> = new Map([

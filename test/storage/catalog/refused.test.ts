@@ -235,7 +235,7 @@ describe("R116: refused", () => {
     writeDescriptor(folder, descriptor("filter", { fields: { pressure: PRESSURE } }));
     expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /through filter #307 \(bzip2\), which cannot be read; the script in docs\/datasets\.md \(h5py with hdf5plugin\)/,
+        /through filter #307 \(bzip2\), which cannot be read; h5repack -f GZIP=4 with its plugin \(docs\/datasets\.md\)/,
       ),
     ]);
   });
