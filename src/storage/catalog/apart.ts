@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { reasonOf } from "../../shared/system.js";
-import { type Descriptor, parseDescriptor } from "../dataset/descriptor.js";
+import { type Descriptor, parseDescriptor, placesIn } from "../dataset/descriptor.js";
 import { realPath, statusOf } from "../dataset/files.js";
 import type { Refused } from "../dataset/scan.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
@@ -68,12 +68,8 @@ function filesOf(location: string): string[] {
 }
 
 function placesOf(descriptor: Descriptor): string[] {
-  const files = new Set<string>(descriptor.confirmed?.sources);
-  JSON.stringify(descriptor, (key, value) => {
-    if (key === "file" && typeof value === "string") files.add(value);
-    return value;
-  });
-  return [...files];
+  const named = placesIn(descriptor).map(({ file }) => file);
+  return [...new Set([...(descriptor.confirmed?.sources ?? []), ...named])];
 }
 
 /** The addresses that descriptors of this machine name: addresses that match are not datasets themselves. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
-import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
+import { type Descriptor, frameCount, partsIn, timesIn } from "../dataset/descriptor.js";
 import { placeOf, STEP_PLACE } from "../dataset/files.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { differences, structureOf } from "../recognise/structure.js";
@@ -38,7 +38,7 @@ export function grown(description: Description): Description {
     .sort((a, b) => Number(a.step) - Number(b.step));
   const [first] = sets;
   if (fresh.length === 0 || first === undefined) return description;
-  const times = timesOf(descriptor);
+  const times = timesIn(descriptor);
   const steps = frameSteps(descriptor, pattern);
   const { frames: listed } = Object.values(descriptor.fields).find((field) => patternsOf(field).length > 0) ?? {};
   const frames = listed === undefined ? null : [...listed];
@@ -81,12 +81,6 @@ function frameSteps(descriptor: Descriptor, pattern: string): string[] {
   const field = Object.values(descriptor.fields).find((one) => patternsOf(one).includes(pattern));
   const [place] = STEP_PLACE.exec(pattern) ?? [""];
   return Array.from({ length: frameCount(descriptor) }, (_, frame) => placeOf(place, field ?? {}, frame));
-}
-
-function timesOf({ time }: Descriptor): number[] {
-  if ("values" in time) return [...time.values];
-  const step = "step" in time ? time.step : 0;
-  return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
 }
 
 function joins(paths: readonly string[], descriptor: Descriptor, base: () => Recognised): readonly number[] | string {

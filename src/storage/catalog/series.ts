@@ -4,7 +4,7 @@ import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Question } from "../dataset/dataset.js";
-import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor } from "../dataset/descriptor.js";
+import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, timesIn } from "../dataset/descriptor.js";
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
@@ -251,12 +251,8 @@ export function timesFrom(base: Recognised, found: Recognised): readonly number[
 }
 
 function statedTimes(found: Recognised): readonly number[] | null {
-  const { time } = found.descriptor;
   const isAsked = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
-  if (found.dated === null && isAsked) return null;
-  if ("values" in time) return time.values;
-  const step = "step" in time ? time.step : 0;
-  return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
+  return found.dated === null && isAsked ? null : timesIn(found.descriptor);
 }
 
 /** The questions of all files except about their times; those of some files are asked with the names of these. */

@@ -308,6 +308,20 @@ export function partsIn<Field extends object>(
   return ("components" in field ? field.components : [field]) as never;
 }
 
+/** The places in files that a part of a descriptor names. */
+export function placesIn(part: unknown): { readonly file: string; readonly path: string }[] {
+  if (typeof part !== "object" || part === null) return [];
+  const { file, path } = part as Record<string, unknown>;
+  const inside = Object.values(part).flatMap(placesIn);
+  return typeof file === "string" && typeof path === "string" ? [{ file, path }, ...inside] : inside;
+}
+
+export function timesIn({ time }: Descriptor): number[] {
+  if ("values" in time) return [...time.values];
+  const step = "step" in time ? time.step : 0;
+  return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
+}
+
 /** Numbers at a node of a field: those of a known one, and of any other by its storage. */
 export function componentsIn(fieldName: string, field: FieldDescription): 1 | 3 {
   if (Object.hasOwn(FIELDS, fieldName)) return FIELDS[fieldName as KnownField];

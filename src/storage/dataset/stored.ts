@@ -22,6 +22,15 @@ export interface Stored {
   readonly virtual: boolean;
 }
 
+export function isNumeric(stored: Pick<Stored, "element"> | null): boolean {
+  return stored?.element === "float" || stored?.element === "integer";
+}
+
+/** The type as people know it, such as `float32`. */
+export function typeText({ element, size }: Stored): string {
+  return element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;
+}
+
 export type AttributeValue = string | readonly string[] | number | Float64Array;
 
 export interface NumberType {

@@ -3,7 +3,7 @@
  */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
-import type { AttributeValue } from "../dataset/stored.js";
+import { type AttributeValue, isNumeric } from "../dataset/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
@@ -235,7 +235,7 @@ export interface ComponentNames {
 export function componentNames(contents: Contents, path: string, dimension: number): ComponentNames | null {
   for (const scale of contents.scales(path)[dimension] ?? []) {
     const stored = contents.dataset(scale);
-    const isNumber = stored?.element === "float" || stored?.element === "integer";
+    const isNumber = isNumeric(stored);
     const isEmpty = [...contents.attributes(scale).values()].some(
       (value) => typeof value === "string" && NO_VARIABLE.test(value),
     );
@@ -321,7 +321,7 @@ export class StatedNumbers {
         const path = join(place, name);
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
-        const isNumber = stored?.element === "float" || stored?.element === "integer";
+        const isNumber = isNumeric(stored);
         const most = BOX_LISTS.includes(name.toLowerCase()) ? 6 : FEW;
         if (isNumber && count > 0 && count <= most && !contents.isUnwritten(path))
           this.#add(name, { path, attribute: null });

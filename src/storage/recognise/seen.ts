@@ -1,8 +1,9 @@
 /** What a file states and its description does not use, verbatim. */
 import { DataError } from "../../shared/errors.js";
-import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
+import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 import { isPackingName } from "../dataset/packing.js";
+import { isNumeric, typeText } from "../dataset/stored.js";
 import { join } from "./evidence.js";
 import type { Contents } from "./layout.js";
 import { isOfLibrary, valueText } from "./statements.js";
@@ -45,24 +46,19 @@ function usedPaths(descriptor: Descriptor): Set<string> {
     for (const { path } of partsIn(field))
       for (let frame = 0; frame < (path.includes("{step") ? frameCount(descriptor) : 1); frame++)
         used.add(placeOf(path, field ?? {}, frame));
-  JSON.stringify([descriptor.axes, descriptor.fields, descriptor.forcing], (key, value) => {
-    if (key === "path" && typeof value === "string") used.add(value);
-    return value;
-  });
+  for (const { path } of placesIn([descriptor.axes, descriptor.fields, descriptor.forcing])) used.add(path);
   return used;
 }
 
 function datasetText(contents: Contents, path: string): string {
   const stored = contents.dataset(path);
   if (stored === null) return `${path} (neither a group nor a dataset)`;
-  const { element, size, shape } = stored;
+  const { shape } = stored;
   const count = shape.reduce((product, length) => product * length, 1);
-  const type =
-    element === "float" || element === "integer" ? `${element === "float" ? "float" : "int"}${8 * size}` : element;
-  const head = `${path} (${type}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;
+  const head = `${path} (${typeText(stored)}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;
   if (count > SMALL) return head;
   try {
-    if (element === "float" || element === "integer") {
+    if (isNumeric(stored)) {
       const values = contents.numbers(path);
       const more = values.length > SHOWN ? `, ... ${values[values.length - 1]}` : "";
       return `${head} = ${values.slice(0, SHOWN).join(", ")}${more}`;

@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 import { DataError } from "../../shared/errors.js";
-import { type Descriptor, partsIn } from "../dataset/descriptor.js";
+import { type Descriptor, frameCount, partsIn, placesIn } from "../dataset/descriptor.js";
 import { STEP_PLACE } from "../dataset/files.js";
+import { isNumeric, typeText } from "../dataset/stored.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { join } from "./evidence.js";
 import { isOfLibrary, valueText } from "./statements.js";
@@ -68,10 +69,10 @@ export function structureOf(file: StoredFile, descriptor: Descriptor, timeTable:
   return found;
 }
 
-function rolesIn({ fields, axes, time }: Descriptor, timeTable: string | null): Roles {
+function rolesIn(descriptor: Descriptor, timeTable: string | null): Roles {
+  const { fields, axes } = descriptor;
   const all = new Map<string, number>();
   const steps: { head: string; tail: string }[] = [];
-  const coordinates = new Set<string>();
   for (const field of Object.values(fields)) {
     if (field === undefined) continue;
     for (const place of partsIn(field)) {
@@ -81,14 +82,10 @@ function rolesIn({ fields, axes, time }: Descriptor, timeTable: string | null): 
       all.set(place.path.replace(STEP_PLACE, "{step}"), dimensions.indexOf("t"));
     }
   }
-  JSON.stringify(axes, (key, value) => {
-    if (key === "path" && typeof value === "string") coordinates.add(value);
-    return value;
-  });
+  const coordinates = new Set(placesIn(axes).map(({ path }) => path));
   // A file of a series has one time.
-  const isSeries = Object.values(fields).some((field) => /"file":"[^"]*\{step/.test(JSON.stringify(field)));
-  const frames = isSeries ? 1 : "values" in time ? time.values.length : time.count;
-  return { fields: all, steps, timeTable, frames, coordinates };
+  const isSeries = placesIn(fields).some(({ file }) => file.includes("{step"));
+  return { fields: all, steps, timeTable, frames: isSeries ? 1 : frameCount(descriptor), coordinates };
 }
 
 function withStep(path: string, { steps }: Roles): string {
@@ -102,9 +99,8 @@ function withStep(path: string, { steps }: Roles): string {
 }
 
 function datasetText(file: StoredFile, path: string, key: string, roles: Roles): string {
-  const { element, size, shape } = file.describe(path);
-  const isNumber = element === "float" || element === "integer";
-  const type = isNumber ? `${element === "float" ? "float" : "int"}${8 * size}` : element;
+  const stored = file.describe(path);
+  const { shape } = stored;
   const time = roles.fields.get(key);
   const isOverTime =
     roles.timeTable === path ||
@@ -116,10 +112,10 @@ function datasetText(file: StoredFile, path: string, key: string, roles: Roles):
   const lengths = shape.filter((_, at) => at !== time && !(isOverTime && at === 0));
   const made = sourcesAt(file, path).map((source) => relative(dirname(file.path), source));
   const of = made.length === 0 ? "" : ` of ${plain(made.sort().join(", "))}`;
-  const head = `${`${type} ${lengths.join(" x ")}`.trim()}${of}`;
+  const head = `${`${typeText(stored)} ${lengths.join(" x ")}`.trim()}${of}`;
   const count = shape.reduce((product, length) => product * length, 1);
   if (time !== undefined || isOverTime || count > SMALL || file.isUnwritten(path)) return head;
-  if (isNumber) {
+  if (isNumeric(stored)) {
     const values = file.numbers(path);
     const text =
       values.length <= 4

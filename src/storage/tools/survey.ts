@@ -1,6 +1,6 @@
 /** Lists the content of an HDF5 file as lines of text. */
 import { DataError } from "../../shared/errors.js";
-import type { AttributeValue, Stored } from "../dataset/stored.js";
+import { type AttributeValue, type Stored, typeText } from "../dataset/stored.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 
 /** Members listed before the rest is only counted, and members of one group. */
@@ -10,7 +10,7 @@ const MAX_VALUE = 60;
 
 export function describeStorage(stored: Stored): string {
   const { element, size, littleEndian, shape, chunks, filters, virtual } = stored;
-  const named = element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;
+  const named = typeText(stored);
   const type = size === 1 || element === "string" || littleEndian ? named : `${named} big-endian`;
   const filtered = filters.length === 0 ? "no filter" : filters.join(" + ");
   const layout = virtual ? "virtual" : chunks === null ? "contiguous" : `chunks ${chunks.join(" x ")}, ${filtered}`;

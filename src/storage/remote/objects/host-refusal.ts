@@ -1,5 +1,5 @@
 /** Reads why a host refuses a request, in the form of S3. */
-import sax from "sax";
+import { membersOf } from "./xml.js";
 
 /** Known codes, and what would help. Source: Amazon S3 API reference, Error responses. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
@@ -41,31 +41,6 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
     isPassing: code !== null && PASSING.has(code),
     words: words.length === 0 ? "" : `, ${words.join(" ")}`,
   };
-}
-
-/** The members of an XML document with this root; none if it is something else. */
-export function membersOf(text: string, document: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  if (!text.trimStart().startsWith("<")) return found;
-  const open: string[] = [];
-  const parser = sax.parser(true);
-  parser.onopentag = ({ name }) => open.push(name);
-  parser.onclosetag = () => open.pop();
-  parser.ontext = (value) => {
-    const [root, member, ...deeper] = open;
-    if (root === document && member !== undefined && deeper.length === 0 && !found.has(member))
-      found.set(member, value);
-  };
-  parser.onerror = () => {
-    found.clear();
-    parser.error = null;
-  };
-  try {
-    parser.write(text).close();
-  } catch {
-    found.clear();
-  }
-  return found;
 }
 
 function plain(text: string): string {

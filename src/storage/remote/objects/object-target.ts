@@ -6,10 +6,11 @@ import { isBucket } from "../../../shared/addresses.js";
 import { BusyError, DataError } from "../../../shared/errors.js";
 import type { StoreSettings } from "../../../shared/store-settings.js";
 import { reasonOf } from "../../../shared/system.js";
-import { membersOf, refusalIn } from "./host-refusal.js";
+import { refusalIn } from "./host-refusal.js";
 import { type ObjectRange, type RemoteObject, RemoteObjects } from "./remote-objects.js";
 import { s3Place } from "./s3.js";
 import { listFolder } from "./s3-list.js";
+import { membersOf } from "./xml.js";
 
 export interface ObjectTarget {
   readonly location: string;

@@ -1,9 +1,9 @@
 /** Lists the objects below a prefix of a bucket. */
-import sax from "sax";
 import { DataError } from "../../../shared/errors.js";
 import { STORE_BOUNDS } from "../../../shared/store-settings.js";
 import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import { plainPath, type S3Place } from "./s3.js";
+import { readXml, textsIn, type XmlElement } from "./xml.js";
 
 const MOST_PAGES = STORE_BOUNDS.listed / 1000;
 
@@ -16,14 +16,6 @@ export interface ListedObject {
 export interface FolderListing {
   readonly objects: readonly ListedObject[];
   readonly folders: readonly string[];
-}
-
-interface KeyPage {
-  readonly contents: Map<string, string>[];
-  readonly prefixes: string[];
-  /** Whether keys are percent-encoded. */
-  isEncoded: boolean;
-  next: string | null;
 }
 
 /**
@@ -48,16 +40,20 @@ export async function listFolder(
     if (token !== null) query.set("continuation-token", token);
     const answer = await objects.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
     if (answer === null) throw new DataError(`${bucket} does not exist`);
-    const { contents, prefixes, isEncoded, next } = pageOf(bucket, answer.bytes);
-    const decode = (text: string) => (isEncoded ? plainPath(bucket, text.replaceAll("+", " ")) : text);
-    for (const entry of contents) {
-      const name = alone(decode(entry.get("Key") ?? "").slice(start.length));
-      if (name !== "") found.objects.push({ name, version: stampOf(entry) });
+    const list = pageOf(bucket, answer.bytes);
+    const about = textsIn(list);
+    const isEncoded = about.get("EncodingType") === "url";
+    const decode = (text = "") => (isEncoded ? plainPath(bucket, text.replaceAll("+", " ")) : text).slice(start.length);
+    for (const element of list.children) {
+      const members = textsIn(element);
+      if (element.name === "CommonPrefixes") found.folders.push(decode(members.get("Prefix")).slice(0, -1));
+      if (element.name !== "Contents") continue;
+      const name = alone(decode(members.get("Key")));
+      if (name !== "") found.objects.push({ name, version: stampOf(members) });
     }
-    found.folders.push(...prefixes.map((prefix) => decode(prefix).slice(start.length, -1)));
     if (found.objects.length + found.folders.length > STORE_BOUNDS.listed) break;
-    if (next === null) return found;
-    token = next;
+    token = about.get("NextContinuationToken") ?? null;
+    if (token === null) return found;
   }
   throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
 }
@@ -67,32 +63,14 @@ function alone(text: string): string {
 }
 
 /** @throws DataError if it is not a list */
-function pageOf(bucket: string, bytes: Uint8Array): KeyPage {
-  const page: KeyPage = { contents: [], prefixes: [], isEncoded: false, next: null };
-  const open: string[] = [];
-  let isList = false;
-  const parser = sax.parser(true);
-  parser.onopentag = ({ name }) => {
-    isList ||= name === "ListBucketResult";
-    if (name === "Contents") page.contents.push(new Map());
-    open.push(name);
-  };
-  parser.onclosetag = () => open.pop();
-  parser.ontext = (text) => {
-    const [parent, name] = open.slice(-2);
-    if (parent === "Contents" && name !== undefined) {
-      const entry = page.contents.at(-1);
-      entry?.set(name, (entry.get(name) ?? "") + text);
-    }
-    if (parent === "CommonPrefixes" && name === "Prefix") page.prefixes.push(text);
-    if (name === "EncodingType") page.isEncoded = text === "url";
-    if (name === "NextContinuationToken") page.next = text;
-  };
-  parser.onerror = (error) => {
-    throw new DataError(`${bucket} does not answer with a list: ${error.message.split("\n")[0]}`);
-  };
-  parser.write(new TextDecoder().decode(bytes)).close();
-  if (!isList) throw new DataError(`${bucket} does not answer with a list of its objects`);
+function pageOf(bucket: string, bytes: Uint8Array): XmlElement {
+  let page: XmlElement | null;
+  try {
+    page = readXml(new TextDecoder().decode(bytes));
+  } catch (error) {
+    throw new DataError(`${bucket} does not answer with a list: ${(error as Error).message.split("\n")[0]}`);
+  }
+  if (page?.name !== "ListBucketResult") throw new DataError(`${bucket} does not answer with a list of its objects`);
   return page;
 }
 

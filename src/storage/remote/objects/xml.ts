@@ -1,0 +1,44 @@
+/** Reads the XML documents that hosts answer with. */
+import sax from "sax";
+
+export interface XmlElement {
+  readonly name: string;
+  readonly children: readonly XmlElement[];
+  readonly text: string;
+}
+
+/** The root of a document. @throws Error of the parser */
+export function readXml(text: string): XmlElement | null {
+  const top = { name: "", children: [] as XmlElement[], text: "" };
+  const open = [top];
+  const parser = sax.parser(true);
+  parser.onopentag = ({ name }) => {
+    const element = { name, children: [], text: "" };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  };
+  parser.onclosetag = () => open.pop();
+  parser.ontext = (part) => {
+    (open.at(-1) ?? top).text += part;
+  };
+  parser.onerror = (error) => {
+    throw error;
+  };
+  parser.write(text).close();
+  return top.children[0] ?? null;
+}
+
+/** Texts by name of the elements in another one; the first of several. */
+export function textsIn(element: XmlElement | null): ReadonlyMap<string, string> {
+  return new Map(element?.children.toReversed().map(({ name, text }) => [name, text]));
+}
+
+/** The same of a document with this root; none if it is something else. */
+export function membersOf(text: string, root: string): ReadonlyMap<string, string> {
+  try {
+    const found = text.trimStart().startsWith("<") ? readXml(text) : null;
+    return textsIn(found?.name === root ? found : null);
+  } catch {
+    return new Map();
+  }
+}
