@@ -8,7 +8,7 @@ import { type Descriptor, type DescriptorInput, frameCount, parseDescriptor, tim
 import type { Answers } from "../recognise/answers.js";
 import { requireDistinct } from "../recognise/fields.js";
 import { timesOf } from "../recognise/grid.js";
-import { Findings } from "../recognise/layout.js";
+import { BY_TIMES, Findings } from "../recognise/layout.js";
 import { type Recognised, recogniseOpen } from "../recognise/recognise.js";
 import { variesIn } from "../recognise/structure.js";
 import { UnitedFile, withFiles } from "../united-file.js";
@@ -306,7 +306,7 @@ function timeOf(
   findings.ask(
     "times",
     `The files give no ascending times; ${isSingle ? "the numbers in their names are" : "the numbers of their frames are"} a guess.`,
-    "--times FIRST:STEP or a list, or time in a descriptor",
+    BY_TIMES,
   );
   const value = isSingle ? members.map(({ step }) => Number(step)) : frames.map((_, index) => index);
   return timesOf(frames.length, { value, where: "the names of the files" }, null, answers, findings);

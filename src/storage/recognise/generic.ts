@@ -33,7 +33,7 @@ import {
   type StatedNumber,
   timesOf,
 } from "./grid.js";
-import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
+import { askOrderOfComponents, BY_LENGTHS, BY_TIMES, type Contents, Findings, type Layout } from "./layout.js";
 import { hasForeign } from "./statements.js";
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
@@ -763,7 +763,7 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
     findings.contradict(
       "spacing",
       `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
-      "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
+      BY_LENGTHS,
     );
 }
 
@@ -844,7 +844,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
     findings.contradict(
       "spacing",
       `${tables.get(other.axis)?.path} is in ${other.units}, which is no length; derivatives along ${other.axis} would be in another unit.`,
-      "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
+      BY_LENGTHS,
       other.axis,
     );
   if (other !== undefined) return;
@@ -855,11 +855,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
     : ` and ${field} in ${unitOfField}; they are served as they are, so that particles move in another unit of length`;
-  findings.contradict(
-    "spacing",
-    `The coordinates are in ${places}${effect}.`,
-    "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
-  );
+  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS);
 }
 
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
@@ -880,7 +876,7 @@ function timeOf(
     findings.ask(
       "times",
       `The times of the ${frames} steps are not stated; the numbers in their names (${fields.steps.slice(0, 3).join(", ")}, ...) are a guess.`,
-      "--times FIRST:STEP or a list, or time in a descriptor",
+      BY_TIMES,
     );
     return timesOf(
       frames,
@@ -919,11 +915,7 @@ function askTimes(
     (other?.length === frames
       ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
       : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
-  findings.contradict(
-    "times",
-    `${text}; that ${stated.where} holds is a guess.`,
-    "--times FIRST:STEP or a list, or time in a descriptor",
-  );
+  findings.contradict("times", `${text}; that ${stated.where} holds is a guess.`, BY_TIMES);
 }
 
 function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<readonly number[]> | null {
@@ -959,7 +951,7 @@ function timesIn(
     findings.contradict(
       "times",
       `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
-      "--times FIRST:STEP or a list, or time in a descriptor",
+      BY_TIMES,
     );
   return { value, where: path };
 }
@@ -980,23 +972,21 @@ function timesOfSteps(
   { steps, place }: FoundFields,
   path: string,
 ): StatedNumber<readonly number[]> | null {
-  const values = (steps ?? []).map((step) => {
-    const dataset = place(path).replace("{step}", step);
-    return new StatedNumbers(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value;
-  });
-  const known = values.filter((value) => value !== undefined);
+  const values = (steps ?? []).map((step) => timeAt(contents, place(path).replace("{step}", step)));
+  const known = values.filter((value) => value !== null);
   if (known.length < values.length || known.some((value, index) => index > 0 && value <= known[index - 1])) return null;
   return { value: known, where: "each step" };
+}
+
+function timeAt(contents: Contents, path: string): number | null {
+  return new StatedNumbers(contents, [path, parentOf(path)]).number(TIME_NAMES)?.value ?? null;
 }
 
 function byTime(contents: Contents, fields: FoundFields): FoundFields {
   const { steps, place } = fields;
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   if (steps === null || lead === undefined) return fields;
-  const timed = steps.map((step) => {
-    const dataset = place(lead).replace("{step}", step);
-    return { step, time: new StatedNumbers(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value ?? null };
-  });
+  const timed = steps.map((step) => ({ step, time: timeAt(contents, place(lead).replace("{step}", step)) }));
   if (timed.some(({ time }) => time === null)) return fields;
   return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
 }

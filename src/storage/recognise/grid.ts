@@ -3,7 +3,7 @@ import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import type { Answers } from "./answers.js";
-import type { AxisInput, Findings } from "./layout.js";
+import { type AxisInput, BY_TIMES, type Findings } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
@@ -434,23 +434,22 @@ export function timesOf(
     findings.addReason(`time: from ${stated.where}.`);
     return describeTimes(stated.value);
   }
-  const answer = "--times FIRST:STEP or a list, or time in a descriptor";
   const wrong = stated === null ? "" : ` (${stated.where} has ${stated.value.length} for ${frames} frames)`;
   if (frames === 1 && stated !== null) {
     findings.contradict(
       "times",
       `${stated.where} has ${stated.value.length} times, but no dimension of the field is that of time; a snapshot at time 0 is a guess.`,
-      answer,
+      BY_TIMES,
     );
     return { count: 1, origin: 0 };
   }
   if (frames === 1) {
-    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", answer);
+    findings.ask("snapshot", "The file does not state its time; it is a snapshot at time 0.", BY_TIMES);
     return { count: 1, origin: 0 };
   }
   const from =
     step === null ? "and the index is a guess" : `and a step of ${step.value} from 0 (${step.where}) is a guess`;
-  findings.ask("times", `The file does not state the times of its ${frames} frames${wrong}, ${from}.`, answer);
+  findings.ask("times", `The file does not state the times of its ${frames} frames${wrong}, ${from}.`, BY_TIMES);
   return describeTimes(Array.from({ length: frames }, (_, index) => index * (step?.value ?? 1)));
 }
 

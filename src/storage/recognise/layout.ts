@@ -15,6 +15,10 @@ export interface Statement {
   readonly attribute: string | null;
 }
 
+/** How lines are answered. */
+export const BY_TIMES = "--times FIRST:STEP or a list, or time in a descriptor";
+export const BY_LENGTHS = "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor";
+
 /** Reasons, warnings and open questions of a description, collected while it is made. */
 export class Findings {
   readonly reasons: string[] = [];

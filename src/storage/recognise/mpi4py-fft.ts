@@ -1,7 +1,7 @@
 /** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
-import { type Contents, evenLabels } from "./layout.js";
+import { BY_TIMES, type Contents, evenLabels } from "./layout.js";
 import type { FieldRow, ProducerRow } from "./producer.js";
 
 const VECTORS = ["velocity", "u", "vel"];
@@ -60,7 +60,7 @@ export const MPI4PY_FFT: ProducerRow = {
     findings.ask(
       "times",
       `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
-      "--times FIRST:STEP or a list, or time in a descriptor",
+      BY_TIMES,
     );
     return { value: labels, where: "the names of the steps" };
   },
