@@ -69,12 +69,8 @@ describe("fieldprobe inspect", () => {
   it("prints the descriptor that says the same", () => {
     const { status, stdout } = fieldprobe("inspect", well, "--json", "--trajectory", "1");
     expect(status).toBe(0);
-    const printed = JSON.parse(stdout);
-    expect(printed.fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
-    printed.fields.velocity.file = "in/well.h5";
-    printed.fields.pressure.file = "in/well.h5";
-    for (const name of ["x", "y", "z"]) printed.axes[name].coordinates.file = "in/well.h5";
-    writeFileSync(join(SCRATCH, "dataset.json"), JSON.stringify(printed));
+    expect(JSON.parse(stdout).fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
+    writeFileSync(join(SCRATCH, "dataset.json"), stdout.replaceAll('"well.h5"', '"in/well.h5"'));
     const checked = fieldprobe("check", SCRATCH).stdout;
     expect(checked).toMatch(/^well \(.*dataset\.json\)\n/);
     expect(checked).toContain("Not served: odd.h5, for ");
