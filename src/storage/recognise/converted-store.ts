@@ -1,6 +1,6 @@
 /** Stores of `fieldprobe convert`, by the attribute that holds their descriptor. */
 import { DataError } from "../../shared/errors.js";
-import type { DescriptorInput } from "../dataset/descriptor.js";
+import { type DescriptorInput, parseDescriptor } from "../dataset/descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 
 /** The attribute of the root, and the name in it that means the store itself. */
@@ -19,6 +19,8 @@ export const convertedStore: Layout = {
       if (cause instanceof DataError) throw cause;
       throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
     }
+    const parsed = parseDescriptor(JSON.stringify(written));
+    if ("problems" in parsed) throw new DataError(`its description fails: ${parsed.problems.join("; ")}`);
     const { schemaVersion: _, name, ...plan } = written;
     const findings = new Findings();
     findings.addReason(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);

@@ -8,6 +8,7 @@ import { findPattern, recogniseSeries } from "../../../src/storage/catalog/serie
 import { verify } from "../../../src/storage/catalog/verify.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { DESCRIPTOR_ATTRIBUTE } from "../../../src/storage/recognise/converted-store.js";
 import { type Recognised, recognise } from "../../../src/storage/recognise/recognise.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
 import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -515,4 +516,17 @@ describe("fields that the user names", () => {
     expect(() => recognise(path, { velocity: ["/a"] })).toThrow(/\/a is a group, not a dataset/);
     expect(() => recognise(path, { velocity: ["/b"] })).toThrow(/there is no dataset \/b/);
   });
+});
+
+describe("a description in a file", () => {
+  it.each(["null", "1", '{"schemaVersion":1,"name":"u","a8es":{}}', '{"schemaVersion":1,"name":"u","axes":{}}'])(
+    "%s is refused with what is wrong",
+    async (text) => {
+      const path = await writeHdf5(join(SCRATCH, "own.h5"), (file) => {
+        writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] });
+        file.create_attribute(DESCRIPTOR_ATTRIBUTE, text);
+      });
+      expect(() => recognise(path)).toThrow(/^recognised as fieldprobe, but its description fails: /);
+    },
+  );
 });
