@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
@@ -57,17 +56,8 @@ export class LocalStore implements ObjectStore {
     return { documents, digest: hash.digest("hex"), newestMs };
   }
 
-  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#part(key, null, mostBytes);
-  }
-
-  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#part(key, range, mostBytes);
-  }
-
-  #part(key: AbsolutePath, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
-    const bounds = { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes };
-    return readPart(join(this.#folder, key.slice(1)), part, bounds);
+  read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+    return readPart(join(this.#folder, key), part, { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes });
   }
 }
 

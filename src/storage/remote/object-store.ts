@@ -1,7 +1,6 @@
 /** Fetches the objects of one store by key, and refuses those changed since it was opened. */
-import type { AbsolutePath, RangeQuery } from "zarrita";
 import type { Documents } from "../dataset/documents.js";
-import type { RemoteObjects } from "./objects/remote-objects.js";
+import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
 /** Version of a store or file: a digest, and a time by the clock of its host. */
 export interface VersionName {
@@ -29,7 +28,6 @@ export interface ObjectStore {
    * @param changedMs what is known to have changed until then
    */
   open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments>;
-  /** An object; undefined if there is none. @throws DataError also for one with more bytes */
-  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined>;
-  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined>;
+  /** An object or a part of it; undefined if there is none. @throws DataError also for more bytes */
+  read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined>;
 }

@@ -296,7 +296,7 @@ class ReadableStore implements AsyncReadable {
   async get(key: AbsolutePath, read?: object): Promise<Uint8Array | undefined> {
     const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
     if (isDocument) return this.#document(key.slice(1));
-    return noted(await this.#objects.get(key, this.#mostBytes), read, this.#alignmentOf(key));
+    return noted(await this.#objects.read(key.slice(1), null, this.#mostBytes), read, this.#alignmentOf(key));
   }
 
   async getRange(key: AbsolutePath, wanted: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
@@ -306,7 +306,7 @@ class ReadableStore implements AsyncReadable {
     const range = isIndex && facts?.isIndexFirst ? { offset: 0, length: wanted.suffixLength } : wanted;
     const bytes =
       facts === undefined || facts.around.length === 0
-        ? await this.#objects.getRange(key, range, most)
+        ? await this.#objects.read(key.slice(1), range, most)
         : partOf(await this.#shard(key, facts), range, key);
     return noted(bytes, isIndex ? undefined : read, isIndex ? ELEMENT_BYTES : this.#alignmentOf(key));
   }
@@ -323,7 +323,7 @@ class ReadableStore implements AsyncReadable {
 
   #shard(key: AbsolutePath, { around, mostBytes }: ShardFacts): Promise<Uint8Array> {
     return this.#shards.get(key, async () => {
-      const bytes = await this.#objects.get(key, Math.ceil(1.125 * mostBytes) + SLACK_BYTES);
+      const bytes = await this.#objects.read(key.slice(1), null, Math.ceil(1.125 * mostBytes) + SLACK_BYTES);
       return bytes === undefined ? new Uint8Array(0) : undoAround(around, bytes, mostBytes);
     });
   }

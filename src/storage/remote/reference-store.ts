@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AbsolutePath, RangeQuery } from "zarrita";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
@@ -153,15 +152,7 @@ export class ReferenceStore implements ObjectStore {
     }
   }
 
-  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(key.slice(1), null, mostBytes);
-  }
-
-  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#read(key.slice(1), range, mostBytes);
-  }
-
-  async #read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+  async read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
     const inline = this.#contents?.inline.get(key);
     if (inline !== undefined) return inside(inline, part);
     const reference = this.#contents?.references.get(key);

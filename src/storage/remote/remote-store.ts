@@ -1,13 +1,12 @@
 /** Store behind an HTTP address or in a bucket. */
 import { createHash } from "node:crypto";
-import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { DocumentReader, type Documents, type Json } from "../dataset/documents.js";
 import { DOCUMENT_NAMES, expandConsolidated } from "../zarr/metadata.js";
 import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
 import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
-import type { RemoteObjects } from "./objects/remote-objects.js";
+import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
 const NAMES: readonly string[] = DOCUMENT_NAMES;
 
@@ -114,12 +113,8 @@ export class RemoteStore implements ObjectStore {
     return new DocumentReader(this.#metadataBytes);
   }
 
-  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#objects.get(key.slice(1), null, mostBytes);
-  }
-
-  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
-    return this.#objects.get(key.slice(1), range, mostBytes);
+  read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#objects.get(key, part, mostBytes);
   }
 }
 
