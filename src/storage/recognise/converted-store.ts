@@ -19,9 +19,9 @@ export const convertedStore: Layout = {
       if (cause instanceof DataError) throw cause;
       throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} is not readable as JSON`, cause);
     }
-    const parsed = parseDescriptor(JSON.stringify(written));
+    const { schemaVersion: _, name, ...plan } = Object(written) as DescriptorInput;
+    const parsed = parseDescriptor(JSON.stringify({ schemaVersion: 1, name: name ?? "unnamed", ...plan }));
     if ("problems" in parsed) throw new DataError(`its description fails: ${parsed.problems.join("; ")}`);
-    const { schemaVersion: _, name, ...plan } = written;
     const findings = new Findings();
     findings.addReason(`everything: from the attribute ${DESCRIPTOR_ATTRIBUTE}.`);
     return { plan, findings, name };
