@@ -28,7 +28,7 @@ it("lists what no member of the descriptor names", () => {
 });
 
 it("says nothing where all files are the dataset's, and counts many", () => {
-  expect(warningFor("two", ["a+b.h5"], { velocity: { file: "a+b.h5" } })).toBeNull();
-  const far = { velocity: { file: "https://host/1.h5" } };
+  expect(warningFor("two", ["a+b.h5"], { velocity: { file: "a+b.h5", path: "/u" } })).toBeNull();
+  const far = { velocity: { file: "https://host/1.h5", path: "/u" } };
   expect(warningFor("three", ["1.h5", "2.h5", "3.h5", "4.h5", "5.h5"], far)).toContain("1.h5, 2.h5, 3.h5 and 2 more");
 });

@@ -332,7 +332,7 @@ describe("filters that are not read", () => {
   it.each([
     [5, /filter #5 \(n-bit\), which cannot be read; h5repack/],
     [6, /filter #6 \(scale-offset\), which cannot be read; h5repack/],
-    [32024, /filter #32024 \(sz3\), which cannot be read; the script/],
+    [32024, /filter #32024 \(sz3\), which cannot be read; h5repack/],
     [299, /filter #299, which cannot be read/],
   ])("are named, not called damage: %i", (filter, message) => {
     const path = join(SCRATCH, `renamed${filter}.h5`);
