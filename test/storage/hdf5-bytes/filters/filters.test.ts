@@ -97,13 +97,11 @@ describe("files of h5py and hdf5plugin", () => {
   it("refuses filters that are not read by name, with what helps", () => {
     const bzip2 = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-bzip2.h5.gz"))));
     expect(bzip2.problems).toEqual([
-      expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; h5repack -f GZIP=4 with its plugin \(docs\/datasets.md/),
+      expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; h5repack/),
     ]);
     const double = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-zfp-float64.h5.gz"))));
     expect(double.problems).toEqual([
-      expect.stringMatching(
-        /through filter #32013 \(zfp of float64\), which cannot be read; h5repack -f GZIP=4 with its plugin \(docs\/datasets.md/,
-      ),
+      expect.stringMatching(/through filter #32013 \(zfp of float64\), which cannot be read; h5repack/),
     ]);
     const zlib = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-blosc-zlib.h5.gz"))));
     expect(reasonOf(zlib.dataset)).toContain("compressed by codec 3 of Blosc, which is not read");
