@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
 import { statusOf } from "../../storage/dataset/files.js";
-import type { Widths } from "../../storage/levels/level-axes.js";
+import { BOX_EDGE } from "../../storage/levels/box-kernels.js";
 import {
   fieldsWithLevels,
   type LevelQuantity,
@@ -16,10 +16,7 @@ import {
 import { LevelWriter } from "../../storage/levels/level-writer.js";
 import type { AskedLevels, Engine, LevelWeights, MakeControl } from "../contract/query.js";
 
-const widthsOf = ({ axes }: Dataset): Widths => axes.map(cellWidths) as unknown as Widths;
-
-/** Longest time for one box of nodes. */
-const BOX_MS = 600_000;
+const widthsOf = ({ axes }: Dataset) => axes.map(cellWidths) as unknown as LevelSet["widths"];
 
 /** The levels of the datasets that are served, opened again when their stores have changed. */
 export class FoundLevels {
@@ -61,22 +58,25 @@ export async function makeLevels(
   { progress = () => undefined, ...control }: MakeControl,
 ): Promise<void> {
   const writer = await LevelWriter.open(dataset, widthsOf(dataset), levelFolders(dataset, state));
-  const common = { ...control, deadlineMs: BOX_MS, dataset };
+  const common = { ...control, deadlineMs: 600_000, dataset };
   const made = [
     ...fieldsWithLevels(dataset).map((own) => ({ own, field: own.text })),
     ...asked.map(({ text, components, ...more }) => ({ own: levelQuantity(text, components), ...more })),
   ];
   const frames = dataset.time.count;
+  // A box is consumed before the one that takes its memory is read.
+  const memories = Array.from({ length: ahead }, () => new Float32Array(3 * BOX_EDGE ** 3));
+  let turn = 0;
   try {
     for (const [q, { own, field, ...more }] of made.entries())
       for (let frame = 0; frame < frames; frame++) {
-        const done = (fraction: number) => progress((q + (frame + fraction) / frames) / made.length);
         if (await writer.has(own, frame)) continue;
         const read = async (first: Triple, count: Triple): Promise<Float32Array> => {
+          const memory = memories[turn++ % ahead];
           const nodes = { field, frame, first, count, stride: [1, 1, 1] as const };
           const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...more } as const;
           const result = await engine.start(query, common).finish();
-          const out = new Float32Array(result.items * result.components);
+          const out = memory.subarray(0, result.items * result.components);
           let at = 0;
           for await (const part of result.stream ?? result.values) {
             out.set(part, at);
@@ -87,7 +87,7 @@ export async function makeLevels(
           await setImmediate();
           return out;
         };
-        await writer.write(own, frame, read, ahead, done);
+        await writer.write(own, frame, read, ahead, (part) => progress((q + (frame + part) / frames) / made.length));
       }
     await writer.finish(made.map(({ own }) => own));
   } finally {

@@ -50,11 +50,11 @@ export class BoxKernels {
     for (const [a, one] of widths.entries()) new Float64Array(this.#buffer, [WX, WY, WZ][a], BOX_EDGE).set(one);
   }
 
-  /** Sums over cubes of 2^3 nodes. */
+  /** Sums over cubes of 2^3 nodes, until the next ones. */
   sums(): Float64Array {
     this.#functions.sums(VALUES, ...this.#count, this.#components, WX, WY, WZ, WORK, SUMS);
     const cubes = this.#count.reduce((product, n) => product * Math.ceil(n / 2), this.#components);
-    return new Float64Array(this.#buffer, SUMS, cubes).slice();
+    return new Float64Array(this.#buffer, SUMS, cubes);
   }
 
   /** Extrema of cubes of 8^3 nodes, [z][y][x][component][set][minimum, maximum], until the next box. */

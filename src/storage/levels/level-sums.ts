@@ -123,7 +123,7 @@ export class FrameLevels {
   readonly #widths: Widths;
   readonly #levels: number;
   readonly #components: number;
-  /** Weights of the cubes along x, y, z, by level. */
+  /** Weights of the cubes by level: along x of each value, along y, and along z. */
   readonly #weights: readonly (readonly Float64Array[])[];
   /** The chunk of each level that gets cubes. */
   readonly #open: LevelChunk[] = [];
@@ -142,7 +142,10 @@ export class FrameLevels {
     this.#widths = widths;
     this.#levels = levels;
     this.#components = components;
-    this.#weights = Array.from({ length: levels + 1 }, (_, k) => widths.map((one) => sumsOver(one, k)));
+    this.#weights = Array.from({ length: levels + 1 }, (_, k) => {
+      const [x, y, z] = widths.map((one) => sumsOver(one, k));
+      return [Float64Array.from({ length: components * x.length }, (_, i) => x[Math.floor(i / components)]), y, z];
+    });
     const boxes = shapeOf(nodes, BOX_LEVEL);
     const sums = [0, 1, 2].map(() => new Float64Array(components * product(boxes)));
     this.#beyond = levels > BOX_LEVEL ? { size: boxes, sums } : null;
@@ -170,7 +173,7 @@ export class FrameLevels {
       const sumsOf = (known: number | null, missing: number, weight: (w: number) => number): Float64Array => {
         const numbers = values.map((v) => (Number.isNaN(v) ? missing : (known ?? v)));
         kernels.place(numbers, count, n, this.#widthsFrom(first).map((one) => one.map(weight)) as unknown as Widths);
-        return kernels.sums();
+        return kernels.sums().slice();
       };
       const sums = [sumsOf(null, 0, (w) => w), sumsOf(0, 1, (w) => w), sumsOf(0, 1, () => 1)];
       cubes = { size: cubes.size, sums };
@@ -218,11 +221,10 @@ export class FrameLevels {
         const [weights, nodes] = [wy[gy] * wz[gz], nodesIn(1, gy) * nodesIn(2, gz)];
         let to = n * (((z0 + z) * height + y0 + y) * width + x0);
         let i = n * (((from[2] + z) * size[1] + from[1] + y) * size[0] + from[0]);
-        for (let gx = first[0]; gx < first[0] + count[0]; gx++) {
-          const weight = weights * wx[gx];
-          for (const end = i + n; i < end; i++)
-            if (lost === null || missing === null) values[to++] = sum[i] / weight;
-            else values[to++] = 2 * missing[i] <= nodes * nodesIn(0, gx) ? sum[i] / (weight - lost[i]) : Number.NaN;
+        for (let at = n * first[0]; at < n * (first[0] + count[0]); at++, i++, to++) {
+          const weight = weights * wx[at];
+          if (lost === null || missing === null) values[to] = sum[i] / weight;
+          else if (2 * missing[i] <= nodes * nodesIn(0, Math.floor(at / n))) values[to] = sum[i] / (weight - lost[i]);
         }
       }
   }
