@@ -198,8 +198,7 @@ export class SpectrumRows {
   }
 
   #place(y: number, z: number): void {
-    const { kind, axis, nodes } = this.#plan;
-    const row = this.#row;
+    const [{ kind, axis, nodes }, row] = [this.#plan, this.#row];
     row.ky = this.#k[1][y];
     row.kz = this.#k[2][z];
     const rest = row.ky ** 2 + row.kz ** 2;
@@ -209,10 +208,11 @@ export class SpectrumRows {
       const isAcross = !this.#plan.transformed[0];
       for (let i = 0; i < row.length; i++) row.weights[i] = this.#weights[i] * across * (isAcross ? alongX[i] : 1);
     }
+    const [group, step] = [this.#groupAt(0, y, z), this.#groupAt(1, y, z) - this.#groupAt(0, y, z)];
     for (let i = 0; i < row.length; i++) {
       if (kind === "line") {
-        const at = [i, y, z][axis as 0];
-        row.bins[i] = Math.min(at, nodes[axis as 0] - at) + this.#bins * this.#groupAt(i, y, z);
+        const at = axis === 0 ? i : axis === 1 ? y : z;
+        row.bins[i] = Math.min(at, nodes[axis as 0] - at) + this.#bins * (group + step * i);
         row.signs[i] = 2 * at > nodes[axis as 0] ? -1 : 1;
       } else if (kind === "modes") {
         this.#placeMode(i, y, z);

@@ -419,13 +419,11 @@ function meanValues(
   axes: Axes,
   out: Float64Array,
 ): Float64Array {
-  const [x, y, z] = ([0, 1, 2] as const).map((a) =>
-    Int32Array.from({ length: count[a] }, (_, i) => (extent[a] === 1 ? 0 : wrap(first[a] + i, axes[a].nodes))),
-  );
+  const at = (a: 0 | 1 | 2, i: number): number => (extent[a] === 1 ? 0 : wrap(first[a] + i, axes[a].nodes));
   for (let k = 0, to = 0; k < count[2]; k++)
     for (let j = 0; j < count[1]; j++) {
-      const row = from + (z[k] * extent[1] + y[j]) * extent[0];
-      for (let i = 0; i < count[0]; i++) out[to++] = values[c][row + x[i]];
+      const row = from + (at(2, k) * extent[1] + at(1, j)) * extent[0];
+      for (let i = 0; i < count[0]; i++) out[to++] = values[c][row + at(0, i)];
     }
   return out;
 }

@@ -270,7 +270,8 @@ export async function correlate(
         inF.forward(re, im);
         return [re, im] as const;
       });
-      for (let q = 0; q < nf; q++) {
+      if (ns === 1) R.set(rows[0]?.[0] as Float64Array, g * nf);
+      for (let q = 0; ns > 1 && q < nf; q++) {
         const [re, im] = [0, 1].map((part) => Float64Array.from(rows, (row) => row[part as 0][q] as number));
         inS.forward(re as Float64Array, im as Float64Array);
         for (let r = 0; r < ns; r++) R[(g * ns + r) * nf + q] = (re as Float64Array)[r] as number;
@@ -299,11 +300,7 @@ export async function correlate(
     isAuto && order.length === 1
       ? Array.from({ length: groups }, (_, g) => integralLength(rho.subarray(g * cells, (g + 1) * cells), r))
       : null;
-  const spread = (list: readonly unknown[]): unknown =>
-    nested(
-      list,
-      at.map(([, one]) => one.length),
-    );
+  const spread = (list: readonly unknown[]): unknown => nested(list, lengths.slice(0, at.length));
   return {
     ...summed.about,
     ...(lengthsOf === null
