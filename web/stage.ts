@@ -688,7 +688,11 @@ export class Stage {
     const isSwiped = now.show === "compare" && now.compare === "swipe";
     const at = swipe.value * rect.width;
     const other = isSwiped ? planeLayer(pane, now, true) : null;
-    const flow = this.#streaks === null || isSwiped || isDifference ? null : flowOf(pane, now);
+    const mayFlow = this.#streaks !== null && !isSwiped && !isDifference;
+    const moving = mayFlow ? flowOf(pane, now) : null;
+    // The first picture of a pane does not wait for its streaks.
+    const flow = this.#drawn.has(index) ? moving : null;
+    const isLate = flow !== moving;
     const streaks = flow === null ? null : (this.#streaks?.advance(index, flow) ?? null);
     if (streaks !== null) this.#isFlowing = true;
     const keyOf = (one: PlaneLayer | undefined) =>
@@ -716,7 +720,7 @@ export class Stage {
     ]);
     const key = `${content} ${cross.value}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
-    if (isSame && streaks === null) return false;
+    if (isSame && streaks === null) return isLate;
     this.#drawn.set(index, isPending ? "" : key);
     const layers = [
       { ...layer, swipe: isSwiped ? at : 0 },
@@ -744,14 +748,15 @@ export class Stage {
       now.b,
       shown.dataset.name,
     ]);
-    if (this.#overlays.get(index) === overlay) return isPending && store.isBusy;
+    const goesOn = isLate || (isPending && store.isBusy);
+    if (this.#overlays.get(index) === overlay) return goesOn;
     this.#overlays.set(index, overlay);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
     const boxes = drawPlane(c, pane, shown.dataset, { centre: now.centre, pixel: pixel.value, ink });
     if (index === 0) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
     this.#overlay.show(index, isSwiped ? [rect] : boxes);
-    return isPending && store.isBusy;
+    return goesOn;
   }
 
   #drawSpace(

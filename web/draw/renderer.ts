@@ -86,6 +86,8 @@ export interface Grounds {
 type Box = readonly [number, number, number, number];
 
 const TABLE = 4096;
+/** Colours of a table on the graphics card. */
+const FINE_COLOURS = 1024;
 /** Bytes of values whose allocation is checked. */
 const LARGE = 16 * 2 ** 20;
 /** Milliseconds that a tile of the surface may take. */
@@ -106,6 +108,16 @@ interface Lit {
 function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, boolean>> {
   const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
   return { STRETCHED: isStretched, LOG: scale === "log", SYMLOG: scale.startsWith("symlog") };
+}
+
+/** Colours of a table between its own as well: a look-up takes the nearest, which costs less than interpolation. */
+function finer(table: Uint8Array): Uint8Array {
+  const last = table.length / 4 - 1;
+  return Uint8Array.from({ length: 4 * FINE_COLOURS }, (_, i) => {
+    const at = ((i >> 2) * last) / (FINE_COLOURS - 1);
+    const from = 4 * Math.min(last - 1, Math.floor(at)) + (i & 3);
+    return Math.round(table[from] + (at - Math.floor(from / 4)) * (table[from + 4] - table[from]));
+  });
 }
 
 /** The renderer. @throws Error if there is no WebGL2 */
@@ -328,7 +340,12 @@ export class Renderer {
     const { dataset, volume, picture, range, map, brush } = layer;
     const { width: w, height: h } = target;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
+    // Texture coordinates are linear in the pixels unless axes are stretched or the last sample is nearer to the first.
+    const isAffine = dataset.axes.every(
+      ({ coordinates, periodic, nodes }) => coordinates === undefined && (!periodic || nodes % volume.stride === 0),
+    );
     const program = this.#use(COVER, PLANE, {
+      ...{ AFFINE: isAffine, WHOLE: picture !== null && picture.tiles.every(Boolean) },
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
       ...{ BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
       ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...kindsOf(dataset, range) },
@@ -358,6 +375,11 @@ export class Renderer {
     gl.uniform3f(at("origin"), ...layer.origin);
     gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
     gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
+    const texels = dataset.axes.map(({ spacing }, a) => 1 / (spacing * volume.stride * volume.dims[a]));
+    const corner = dataset.axes.map(({ first }, a) => (layer.origin[a] - first) * texels[a] + 0.5 / volume.dims[a]);
+    gl.uniform3f(at("texelOrigin"), ...(corner as [number, number, number]));
+    gl.uniform3f(at("texelAcross"), ...vector(layer.axes[0], step * texels[layer.axes[0]]));
+    gl.uniform3f(at("texelUp"), ...vector(layer.axes[1], step * texels[layer.axes[1]]));
     const [side, top] = layer.axes;
     gl.uniform3f(
       at("inPlane"),
@@ -648,7 +670,7 @@ export class Renderer {
     const key = `${map} ${lit}`;
     let texture = this.#tables.get(key);
     if (texture === undefined) {
-      texture = tableTexture(this.gl, lit ? surfaceTable(map) : colourTable(map));
+      texture = tableTexture(this.gl, finer(lit ? surfaceTable(map) : colourTable(map)));
       this.#tables.set(key, texture);
     }
     return texture;

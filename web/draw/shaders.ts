@@ -40,7 +40,7 @@ float shadeOf(float v) {
 }
 
 vec3 colourOf(float shade) {
-  return texture(colours, vec2((clamp(shade, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+  return texelFetch(colours, ivec2(clamp(shade, 0.0, 1.0) * 1023.0 + 0.5, 0), 0).rgb;
 }
 `;
 
@@ -52,6 +52,7 @@ uniform vec2 stored, storedPicture, storedBrush;
 uniform vec2 brushRange;
 uniform vec4 pane;
 uniform vec3 origin, across, up;
+uniform vec3 texelOrigin, texelAcross, texelUp;
 uniform vec3 inPlane;
 uniform vec2 planeOrigin;
 uniform float planeStep;
@@ -81,6 +82,11 @@ void main() {
     return;
   }
 #endif
+#ifdef AFFINE
+  vec3 texel = texelOrigin + at.x * texelAcross + at.y * texelUp;
+#else
+  vec3 texel = texelOf(p);
+#endif
   float value = 0.0, known = 1.0;
   bool done = false;
 #ifdef PICTURE
@@ -101,8 +107,9 @@ void main() {
     }
   }
 #endif
+#ifndef WHOLE
   if (!done) {
-    vec2 s = texture(volume, texelOf(p)).rg;
+    vec2 s = texture(volume, texel).rg;
     value = s.r;
 #ifdef MASKED
     known = s.g;
@@ -110,10 +117,11 @@ void main() {
 #endif
     value = value * stored.x + stored.y;
   }
+#endif
   if (known < 0.999) { colour = vec4(mix(ground, hatch, hatching(at)), 0.0); return; }
   vec3 shown = colourOf(shadeOf(value));
 #ifdef BRUSH
-  float b = texture(brush, texelOf(p)).r * storedBrush.x + storedBrush.y;
+  float b = texture(brush, texel).r * storedBrush.x + storedBrush.y;
   bool inside = b >= brushRange.x && b <= brushRange.y;
   float width = fwidth(b);
   float edge = min(abs(b - brushRange.x), abs(b - brushRange.y)) / max(width, 1e-9);
