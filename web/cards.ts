@@ -5,8 +5,10 @@ import { ref } from "lit-html/directives/ref.js";
 import { around } from "./cards/around.js";
 import { budget } from "./cards/budget.js";
 import { type CardKind, type Facts, type Json, resultsOf } from "./cards/card.js";
+import { conditional } from "./cards/conditional.js";
 import { correlation } from "./cards/correlation.js";
 import { line, series } from "./cards/series.js";
+import { structures } from "./cards/structures.js";
 import type { Curve } from "./chart.js";
 import { openShare } from "./export/share.js";
 import { confirm, estimateOf, keyOf, wantedAnswer } from "./state/answers.js";
@@ -25,7 +27,7 @@ const KINDS = {
   qr: "Q–R",
 } as const;
 /** Kinds with a file of their own: those of Statistics, and those of Point, at the crosshair. */
-const MORE: Readonly<Record<string, CardKind>> = { correlation, around, budget };
+const MORE: Readonly<Record<string, CardKind>> = { correlation, conditional, around, structures, budget };
 const AT_POINT: Readonly<Record<string, CardKind>> = { series, line };
 const moreOf = (one: Kind): CardKind | undefined => MORE[one] ?? AT_POINT[one];
 type Kind = string;
@@ -522,7 +524,8 @@ export function pointCard(set: Dataset): TemplateResult {
 
 export function statisticsPanel(set: Dataset): TemplateResult {
   const offered = quantitiesOf(set);
-  const now = kind.value;
+  const kinds = kindsOf(set);
+  const now = kinds.includes(kind.value) ? kind.value : kinds[0];
   const question = questionOf(set, now, timesOf(set, now)[0]);
   const hasQuantity = moreOf(now)?.hasQuantity ?? (now === "pdf" || now === "profile");
   const hasTimes = moreOf(now)?.hasTimes ?? true;
@@ -537,7 +540,7 @@ export function statisticsPanel(set: Dataset): TemplateResult {
           }} /><datalist id="quantities">${offered.map(({ what, title }) => html`<option value=${what}>${title}</option>`)}</datalist></section>`
         : nothing
     }
-    ${kindChips("Statistics", kindsOf(set), kind)}
+    ${kindChips("Statistics", kinds, kind)}
     <section>${big.value === now ? html`<p class="quiet">In the stage</p>` : cardView(set, now, 308, 240)}</section>
     ${options(set, now)}
     ${hasTimes ? timesView(set) : nothing}

@@ -13,9 +13,11 @@ const PYTHON = fileURLToPath(new URL("../../python/src", import.meta.url));
 
 const numberIn = (text: string | null) => Number((text ?? "").replace("−", "-"));
 const readOut = async (page: Page) => numberIn(await page.textContent("[data-served]"));
-/** The number of a row below a card. */
-const rowOf = async (page: Page, name: string) =>
-  numberIn(await page.locator(`.panel .rows span:text-matches("^${name}") + span`).textContent());
+/** The first number of a row below a card. */
+const rowOf = async (page: Page, name: string) => {
+  const text = await page.locator(`.panel .rows span:text-matches("^${name}") + span`).textContent();
+  return numberIn(/^[−\d.e+-]+/.exec(text ?? "")?.[0] ?? null);
+};
 /** Whether a number with four digits is another one. */
 const close = (shown: number, right: number) =>
   expect(Math.abs(shown - right), `${shown}, not ${right}`).toBeLessThan(6e-4 * Math.abs(right) + 1e-9);
@@ -72,6 +74,17 @@ describe.skipIf(reason !== "")(`cards${reason}`, () => {
     });
     expect(await rowOf(page, "Events")).toBe(events);
     close(await rowOf(page, "At the event"), results[0]?.mean[0]?.[0]?.[0] as number);
+    // Structures have all nodes at which the condition holds, and bins of an automatic range all nodes.
+    await page.click('.chips button:text-is("Structures")');
+    await page.waitForSelector('.card[aria-label^="Structures of Q > 4*rms(Q)"] svg');
+    expect(await rowOf(page, "Together")).toBeCloseTo((100 * events) / 32 ** 3, 2);
+    await page.click('.chips button:text-is("Mean given")');
+    await page.waitForSelector('.card[aria-label^="Mean of ux given Q"] svg');
+    expect(await rowOf(page, "Samples")).toBe(32 ** 3);
+    await page.fill('[aria-label="Given quantity"]', "2*u.x");
+    await page.press('[aria-label="Given quantity"]', "Enter");
+    await page.waitForSelector('.card[aria-label^="Mean of ux given 2*u.x"] svg');
+    expect(await findingsOf(page)).toEqual([]);
     expectClean(watched);
     await page.context().close();
     // The mean 1.5 (1 - y^2) has the slope 3 at both walls: u_tau is the root of 3 nu.

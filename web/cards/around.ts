@@ -1,6 +1,6 @@
 /** Mean of a quantity about events, the nodes where a condition holds: a picture of the plane through them. */
 import { signal } from "@preact/signals-core";
-import { html } from "lit-html";
+import { html, type TemplateResult } from "lit-html";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
 import { plainNumber, shortNumber } from "../state/format.js";
 import { view } from "../state/model.js";
@@ -17,11 +17,19 @@ const LAG = 6;
 const typed = signal<string | null>(null);
 
 /** The condition: the brush, what was typed, or the strongest vortices. */
-export function eventsOf(set: Dataset, what: string): string {
+export function conditionOf(set: Dataset, what: string): string {
   if (typed.value !== null) return typed.value;
   if (view.value.brush !== null) return view.value.brush;
   return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
 }
+
+/** The field in which the condition is typed. */
+export const conditionInput = (set: Dataset, label: string): TemplateResult =>
+  html`<input class="wide" type="text" spellcheck="false" aria-label=${label} .value=${conditionOf(set, view.value.what ?? "")}
+    @change=${(event: Event) => {
+      const text = (event.target as HTMLInputElement).value.trim();
+      typed.value = text === "" ? null : text;
+    }} />`;
 
 /** The two axes of the picture: those with equal steps, at most two of them. */
 const planeOf = ({ axes }: Dataset) => axes.filter(({ coordinates, nodes }) => coordinates === undefined && nodes > 1);
@@ -36,7 +44,7 @@ export const around: CardKind = {
   question(set, what, time) {
     const [a, b] = planeOf(set);
     const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(LAG, Math.floor(axis.nodes / 2) - 1) : 0));
-    return { dataset: set.name, call: "around", what: [what], where: eventsOf(set, what), lag, time };
+    return { dataset: set.name, call: "around", what: [what], where: conditionOf(set, what), lag, time };
   },
   facts(set, what, [[time, answer]]) {
     const [a, b] = planeOf(set);
@@ -66,10 +74,5 @@ export const around: CardKind = {
       ],
     };
   },
-  options: (set) =>
-    html`<input class="wide" type="text" spellcheck="false" aria-label="Condition of events" .value=${eventsOf(set, view.value.what ?? "")}
-      @change=${(event: Event) => {
-        const text = (event.target as HTMLInputElement).value.trim();
-        typed.value = text === "" ? null : text;
-      }} />`,
+  options: (set) => conditionInput(set, "Condition of events"),
 };

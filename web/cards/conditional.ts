@@ -1,0 +1,84 @@
+/** Mean of a quantity given the value of another one, with its standard deviation in each bin. */
+import { signal } from "@preact/signals-core";
+import { html } from "lit-html";
+import type { Curve } from "../chart.js";
+import { type Dataset, hasVelocity } from "../state/dataset.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { firstQuantity, hasDerivatives, quantityOf } from "../state/quantities.js";
+import { type Answered, type CardKind, resultsOf } from "./card.js";
+
+interface Result {
+  readonly edges: readonly (readonly number[])[] | readonly number[];
+  readonly mean: readonly (number | null)[];
+  readonly variance: readonly (number | null)[];
+  readonly counts: readonly number[];
+}
+
+const BINS = 40;
+/** Samples from which on a bin has a mean worth showing. */
+const LEAST = 30;
+const typed = signal<string | null>(null);
+
+/** The quantity that is given: what was typed, else Q, |u| or the first field. */
+function givenOf(set: Dataset): string {
+  if (typed.value !== null) return typed.value;
+  if (!hasVelocity(set)) return firstQuantity(set);
+  return hasDerivatives(set) ? "Q" : "norm(u)";
+}
+
+/** Middles of bins with enough samples, and a value of each. */
+function pointsOf({ edges, counts }: Result, value: (bin: number) => number): [number, number][] {
+  const ends = edges.flat() as number[];
+  return counts.flatMap((count, i): [number, number][] =>
+    count < LEAST ? [] : [[(ends[i] + ends[i + 1]) / 2, value(i)]],
+  );
+}
+
+const resultOf = (answers: Answered, i: number): Result => resultsOf<Result>(answers[i][1])[0];
+
+export const conditional: CardKind = {
+  name: "Mean given",
+  has: () => true,
+  hasQuantity: true,
+  hasTimes: true,
+  question: (set, what, time) => ({
+    ...{ dataset: set.name, call: "statistics", time },
+    reduce: [{ conditional: what, on: givenOf(set), bins: BINS, range: "auto" }],
+  }),
+  facts(set, what, answers) {
+    const [{ symbol }, given] = [quantityOf(what), quantityOf(givenOf(set))];
+    const first = resultOf(answers, 0);
+    const curves = answers.map(([time], i): Curve => {
+      const result = resultOf(answers, i);
+      const label = answers.length > 1 ? `t ${plainNumber(time)}` : `mean of ${symbol}`;
+      return { label, points: pointsOf(result, (bin) => result.mean[bin] ?? Number.NaN) };
+    });
+    if (answers.length === 1)
+      for (const sign of [-1, 1])
+        curves.push({
+          label: sign > 0 ? "+ σ" : "− σ",
+          isDashed: true,
+          points: pointsOf(
+            first,
+            (bin) => (first.mean[bin] ?? Number.NaN) + sign * Math.sqrt(first.variance[bin] ?? 0),
+          ),
+        });
+    const whole = first.counts.reduce((sum, count) => sum + count, 0);
+    const kept = first.counts.reduce((sum, count) => sum + (count < LEAST ? 0 : count), 0);
+    const means = curves[0].points.map(([, mean]) => mean);
+    return {
+      title: `Mean of ${symbol} given ${given.symbol}, t = ${plainNumber(answers[0][0])}`,
+      chart: { x: { label: given.symbol }, y: { label: symbol }, curves, zero: true },
+      rows: [
+        ["Samples", `${whole}, ${plainNumber((100 * kept) / whole, 4)} % in bins of ${LEAST} or more`],
+        ["Least, greatest mean", `${shortNumber(Math.min(...means))}, ${shortNumber(Math.max(...means))}`],
+      ],
+    };
+  },
+  options: (set) =>
+    html`<input class="wide" type="text" list="quantities" spellcheck="false" aria-label="Given quantity" .value=${givenOf(set)}
+      @change=${(event: Event) => {
+        const text = (event.target as HTMLInputElement).value.trim();
+        typed.value = text === "" ? null : text;
+      }} />`,
+};

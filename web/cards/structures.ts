@@ -1,0 +1,45 @@
+/** Connected sets of nodes where a condition holds: how many there are, and their volumes by rank. */
+import { plainNumber, shortNumber } from "../state/format.js";
+import { conditionInput, conditionOf } from "./around.js";
+import type { CardKind } from "./card.js";
+
+interface Structure {
+  readonly volume: number;
+  readonly nodes: number;
+}
+
+export const structures: CardKind = {
+  name: "Structures",
+  has: ({ axes }) => axes.every(({ nodes }) => nodes > 1),
+  hasQuantity: false,
+  hasTimes: true,
+  question: (set, what, time) => ({
+    ...{ dataset: set.name, call: "structures", where: conditionOf(set, what), time },
+  }),
+  facts(set, what, answers) {
+    const whole = set.axes.reduce((product, { length }) => product * (length || 1), 1);
+    const all = answers.map(([, answer]) => answer.structures as readonly Structure[]);
+    const [first] = all;
+    const together = first.reduce((sum, { volume }) => sum + volume, 0);
+    const percent = (volume: number) => `${plainNumber((100 * volume) / whole, 3)} % of the box`;
+    const rows: (readonly [string, string])[] = [
+      ["Structures", String(first.length)],
+      ["Together", percent(together)],
+    ];
+    if (first.length > 0)
+      rows.push(["Largest", `${shortNumber(first[0].volume)}, ${percent(first[0].volume)}, ${first[0].nodes} nodes`]);
+    return {
+      title: `Structures of ${conditionOf(set, what)}, t = ${plainNumber(answers[0][0])}`,
+      chart: {
+        x: { label: "rank", isLog: true },
+        y: { label: "volume", isLog: true },
+        curves: answers.map(([time], i) => ({
+          label: answers.length > 1 ? `t ${plainNumber(time)}` : "volume by rank",
+          points: all[i].map(({ volume }, rank): [number, number] => [rank + 1, volume]),
+        })),
+      },
+      rows,
+    };
+  },
+  options: (set) => conditionInput(set, "Condition of structures"),
+};
