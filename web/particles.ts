@@ -4,23 +4,32 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { boxAbout } from "./draw/layout.js";
 import { colourTable } from "./draw/maps.js";
 import { dyePart } from "./dye.js";
+import { saveAnswer } from "./export/download.js";
 import { openShare } from "./export/share.js";
 import { ridePart } from "./ride.js";
 import { trails } from "./stage.js";
-import { addressOf, askJson, type Question, rootOf, type Wanted } from "./state/ask.js";
+import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";
 import { change, cross, dataset, furtherWants, store, view } from "./state/model.js";
+import { pointsIn } from "./state/points.js";
 
 interface Rows {
   readonly columns: readonly { readonly name: string }[];
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
+/** Most particles of one release. */
+const MOST = 5000;
 const count = signal(200);
 const radius = signal(0.1);
-const from = signal<"crosshair" | "box">("crosshair");
+const from = signal<"crosshair" | "box" | "points">("crosshair");
+/** What was pasted: a point a line. */
+const pasted = signal("");
+const INTEGRATORS = ["rk4", "heun", "dopri5"] as const;
+const integrator = signal<(typeof INTEGRATORS)[number]>("rk4");
 const isBackwards = signal(false);
+const problem = signal<string | null>(null);
 /** The question of the particles that are released; null before. */
 const released = signal<Question | null>(null);
 
@@ -51,10 +60,13 @@ function release(set: Dataset): void {
   }
   const begin = start === end ? (back ? high : low) : start;
   const step = Math.abs(end - begin) / 60;
-  const points = from.peek() === "box" ? { random: count.peek(), seed: 1 } : ball(set);
+  const own = from.peek() === "points" ? pointsIn(pasted.peek(), MOST) : null;
+  problem.value = own?.problem ?? null;
+  if (problem.peek() !== null) return;
+  const points = own?.points ?? (from.peek() === "box" ? { random: count.peek(), seed: 1 } : ball(set));
   released.value = {
     ...{ dataset: set.name, call: "paths", what: "norm(u)", points, time: `${begin}:${end}` },
-    ...{ step: Number(step.toPrecision(6)), every: 1, open_faces: "stop" },
+    ...{ step: Number(step.toPrecision(6)), every: 1, open_faces: "stop", integrator: integrator.peek() },
   };
 }
 
@@ -136,22 +148,37 @@ export function particlesPanel(set: Dataset): TemplateResult {
       if (next > 0) set2(next);
     }} />`;
   return html`<section><h2>Release</h2><div class="chips" role="group" aria-label="Where">
-      ${(["crosshair", "box"] as const).map(
+      ${(["crosshair", "box", "points"] as const).map(
         (name) =>
           html`<button aria-pressed=${from.value === name ? "true" : "false"} @click=${() => {
             from.value = name;
-          }}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box" }[name]}</button>`,
+          }}>${{ crosshair: "Around the crosshair", box: "Anywhere in the box", points: "At points" }[name]}</button>`,
       )}</div>
-    <div class="rows"><span>Particles</span>${number("Particles", count.value, (value) => {
-      count.value = Math.min(5000, Math.round(value));
-    })}
     ${
-      from.value === "box"
+      from.value === "points"
+        ? html`<textarea class="wide" rows="5" spellcheck="false" aria-label="Points" placeholder="x, y, z in each line" .value=${pasted.value}
+          @input=${(event: Event) => {
+            pasted.value = (event.target as HTMLTextAreaElement).value;
+          }}></textarea>`
+        : nothing
+    }
+    <div class="rows">${
+      from.value === "points"
+        ? nothing
+        : html`<span>Particles</span>${number("Particles", count.value, (value) => {
+            count.value = Math.min(MOST, Math.round(value));
+          })}`
+    }
+    ${
+      from.value !== "crosshair"
         ? nothing
         : html`<span>Radius, of the box</span>${number("Radius", radius.value, (value) => {
             radius.value = value;
           })}`
-    }</div>
+    }
+    <span>Integrator</span><select aria-label="Integrator" @change=${(event: Event) => {
+      integrator.value = (event.target as HTMLSelectElement).value as (typeof INTEGRATORS)[number];
+    }}>${INTEGRATORS.map((name) => html`<option ?selected=${integrator.value === name}>${name}</option>`)}</select></div>
     <div class="chips"><button aria-pressed=${isBackwards.value ? "true" : "false"} @click=${() => {
       isBackwards.value = !isBackwards.value;
     }}>Backwards in time</button></div></section>
@@ -163,25 +190,18 @@ export function particlesPanel(set: Dataset): TemplateResult {
               released.value = null;
             }}>Clear</button>`
       }</div>
+    ${problem.value === null ? nothing : html`<p class="error">${problem.value}</p>`}
     ${entry?.error ? html`<p class="error">${entry.error.message}</p>` : nothing}
-    ${entry?.isPending ? html`<p class="quiet" role="status">Following ${count.value} particles</p>` : nothing}
+    ${entry?.isPending ? html`<p class="quiet" role="status">Following particles</p>` : nothing}
     ${
       rows === null || question === null
         ? nothing
         : html`<section><h2>Paths</h2>${summary(rows, question)}
-      <div class="chips"><a href=${rootOf() + addressOf({ ...asText(question), format: "csv" })} download="paths.csv">CSV</a>
-      <a href=${rootOf() + addressOf({ ...asText(question), format: "nc" })} download="paths.nc">NetCDF</a>
+      <div class="chips"><button @click=${() => saveAnswer({ ...question, format: "csv" }, "paths.csv")}>CSV</button>
+      <button @click=${() => saveAnswer({ ...question, format: "nc" }, "paths.nc")}>NetCDF</button>
       <button @click=${() => openShare("Paths")}>Code</button></div></section>`
     }
     ${dyePart(set)}${ridePart(set)}`;
-}
-
-/** A question whose points are text, as addresses have them. */
-function asText(question: Question): Question {
-  const { points } = question;
-  return Array.isArray(points)
-    ? { ...question, points: points.map((one) => (one as number[]).join(",")).join(";") }
-    : question;
 }
 
 function summary({ rows }: Rows, question: Question): TemplateResult {

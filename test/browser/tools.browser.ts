@@ -1,4 +1,5 @@
 /** Ruler, flow maps, structures, dye and rides: what they show is what the service answers to the question printed. */
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { expectClean, findingsOf, openPage, reason, settled, useStage } from "./stage.js";
@@ -98,6 +99,31 @@ describe.skipIf(reason !== "")(`tools${reason}`, () => {
     expect(await findingsOf(page)).toEqual([]);
     await page.click('button:text-is("Show all")');
     await page.waitForFunction(() => !document.body.textContent?.includes(", by volume"));
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("follows pasted points by the chosen integrator, and saves their paths", { timeout: 240_000 }, async () => {
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/view/isotropic32?time=1&view.flow=off&view.show=3d`,
+    );
+    const { page } = watched;
+    await page.click("#tab-Particles");
+    await page.click('.chips button:text-is("At points")');
+    await page.fill('textarea[aria-label="Points"]', "x y z\n1 2 3\n4 5");
+    await page.click('.chips button:text-is("Release")');
+    await page.waitForSelector('.error:text("Line 3 should have three numbers: 4 5")');
+    await page.fill('textarea[aria-label="Points"]', "x y z\n1 2 3\n4,5,6");
+    await page.selectOption('select[aria-label="Integrator"]', "heun");
+    await page.click('.chips button:text-is("Release")');
+    const csv = page.locator('.chips button:text-is("CSV")');
+    await csv.waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), csv.click()]);
+    const question = { what: "norm(u)", points: "1,2,3;4,5,6", time: "1:2.2", step: "0.02", every: "1" };
+    const query = new URLSearchParams({ ...question, integrator: "heun", format: "csv" });
+    const right = await (await fetch(`${stage.service.url}/api/datasets/isotropic32/paths?${query}`)).text();
+    expect(await readFile(await download.path(), "utf8")).toBe(right);
     expectClean(watched);
     await page.context().close();
   });

@@ -1,6 +1,6 @@
 /** Files that are saved: what the page made, and what links name where the service wants a token, which links cannot carry. */
 import { say } from "../notify.js";
-import { hasToken, rootOf, send } from "../state/ask.js";
+import { hasToken, type Question, rootOf, send } from "../state/ask.js";
 
 /** Saves bytes as a file. */
 export function save(blob: Blob, name: string): void {
@@ -17,14 +17,24 @@ function nameOf({ pathname, searchParams }: URL): string {
   return `${parts.join("-")}.${searchParams.get("format") ?? "json"}`;
 }
 
-/** Asks with the token for what a link downloads, if there is a token. */
+/** Requests a file and saves it; what goes wrong is said. */
+function request(path: string, init: RequestInit, name: string): void {
+  send(path, init, new AbortController().signal)
+    .then((response) => response.blob())
+    .then((blob) => save(blob, name))
+    .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+}
+
+/** Saves the answer of a question that may be too long for an address. */
+export function saveAnswer(question: Question, name: string): void {
+  const headers = { "content-type": "application/json" };
+  request("api/ask", { method: "POST", body: JSON.stringify(question), headers }, name);
+}
+
+/** Requests with the token what a link downloads, if there is a token. */
 export function downloadWithToken(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[download]") : null;
   if (link === null || !hasToken() || !link.href.startsWith(rootOf())) return;
   event.preventDefault();
-  const name = link.download || nameOf(new URL(link.href));
-  send(link.href, {}, new AbortController().signal)
-    .then((response) => response.blob())
-    .then((blob) => save(blob, name))
-    .catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+  request(link.href, {}, link.download || nameOf(new URL(link.href)));
 }
