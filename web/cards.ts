@@ -117,7 +117,8 @@ function timesOf(set: Dataset, of: Kind): number[] {
 /** States what the cards want that a tab, or the stage, shows. */
 export function wantCards(set: Dataset | null, tab: string): void {
   const before = furtherWants.peek();
-  const shown = [...(tab === "Statistics" ? [kind.value] : tab === "Point" ? [pointKind.value] : []), big.value];
+  const chosen = set === null ? kind.value : chosenKind(set);
+  const shown = [...(tab === "Statistics" ? [chosen] : tab === "Point" ? [pointKind.value] : []), big.value];
   const kinds = [...new Set(shown.filter((one) => one !== null))].filter((one) => set !== null && hasKind(set, one));
   if (set === null || view.value.what === null || kinds.length === 0) {
     if (before.has("cards")) furtherWants.value = new Map([...before].filter(([name]) => name !== "cards"));
@@ -504,6 +505,9 @@ function hasKind(set: Dataset, of: Kind): boolean {
 const kindsOf = (set: Dataset): Kind[] =>
   [...Object.keys(KINDS), ...Object.keys(MORE)].filter((of) => hasKind(set, of));
 
+/** The kind that was chosen, or the first that the dataset has. */
+const chosenKind = (set: Dataset): Kind => (hasKind(set, kind.value) ? kind.value : kindsOf(set)[0]);
+
 /** Buttons that choose a kind. */
 const kindChips = (label: string, kinds: readonly Kind[], chosen: { value: Kind }) =>
   html`<div class="chips" role="group" aria-label=${label}>${kinds.map(
@@ -525,7 +529,7 @@ export function pointCard(set: Dataset): TemplateResult {
 export function statisticsPanel(set: Dataset): TemplateResult {
   const offered = quantitiesOf(set);
   const kinds = kindsOf(set);
-  const now = kinds.includes(kind.value) ? kind.value : kinds[0];
+  const now = chosenKind(set);
   const question = questionOf(set, now, timesOf(set, now)[0]);
   const hasQuantity = moreOf(now)?.hasQuantity ?? (now === "pdf" || now === "profile");
   const hasTimes = moreOf(now)?.hasTimes ?? true;
