@@ -138,7 +138,9 @@ function surfaceMap(range: Range): MapName {
 /** What the samples of a volume are, if they are not all nodes. */
 function samplesOf(volume: Volume | null): string {
   if (volume === null || volume.stride === 1) return "";
-  return volume.cube > 1 ? `  ·  means of ${volume.cube}³ nodes` : `  ·  every ${volume.stride} nodes`;
+  return volume.cube > 1
+    ? `  ·  means of ${volume.cube}³ nodes`
+    : `  ·  every ${[...new Set(volume.strides)].length === 1 ? volume.stride : volume.strides.join(" × ")} nodes`;
 }
 
 /** The title of a plane. */

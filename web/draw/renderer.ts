@@ -140,7 +140,7 @@ export class Renderer {
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
-  readonly #places = new WeakMap<Dataset, Map<number, WebGLTexture>>();
+  readonly #places = new WeakMap<Dataset, Map<string, WebGLTexture>>();
   readonly #empty = new WeakMap<Fine, { key: string; texture: WebGLTexture }>();
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
@@ -342,7 +342,8 @@ export class Renderer {
     const wrap = dataset.axes.map(({ periodic }) => periodic);
     // Texture coordinates are linear in the pixels unless axes are stretched or the last sample is nearer to the first.
     const isAffine = dataset.axes.every(
-      ({ coordinates, periodic, nodes }) => coordinates === undefined && (!periodic || nodes % volume.stride === 0),
+      ({ coordinates, periodic, nodes }, a) =>
+        coordinates === undefined && (!periodic || nodes % volume.strides[a] === 0),
     );
     const program = this.#use(COVER, PLANE, {
       ...{ AFFINE: isAffine, WHOLE: picture !== null && picture.tiles.every(Boolean) },
@@ -375,7 +376,7 @@ export class Renderer {
     gl.uniform3f(at("origin"), ...layer.origin);
     gl.uniform3f(at("across"), ...vector(layer.axes[0], step));
     gl.uniform3f(at("up"), ...vector(layer.axes[1], step));
-    const texels = dataset.axes.map(({ spacing }, a) => 1 / (spacing * volume.stride * volume.dims[a]));
+    const texels = dataset.axes.map(({ spacing }, a) => 1 / (spacing * volume.strides[a] * volume.dims[a]));
     const corner = dataset.axes.map(({ first }, a) => (layer.origin[a] - first) * texels[a] + 0.5 / volume.dims[a]);
     gl.uniform3f(at("texelOrigin"), ...(corner as [number, number, number]));
     gl.uniform3f(at("texelAcross"), ...vector(layer.axes[0], step * texels[layer.axes[0]]));
@@ -656,12 +657,15 @@ export class Renderer {
     const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
       dataset.axes.map(read) as unknown as [number, number, number];
     gl.uniform3f(at("first"), ...vector(({ first }) => first));
-    gl.uniform3f(at("spacing"), ...vector(({ spacing, coordinates }) => (coordinates ? 1 : spacing) * volume.stride));
+    gl.uniform3f(
+      at("spacing"),
+      ...vector(({ spacing, coordinates }, a) => (coordinates ? 1 : spacing) * volume.strides[a]),
+    );
     gl.uniform3f(at("extent"), ...vector(({ length }) => length || 1));
     gl.uniform3f(at("samples"), ...volume.dims);
     gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
     gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
-    this.#bind(1, gl.TEXTURE_2D, this.#placesOf(dataset, volume.stride), at("places"));
+    this.#bind(1, gl.TEXTURE_2D, this.#placesOf(dataset, volume.strides), at("places"));
     this.#bind(2, gl.TEXTURE_2D, this.#colours(map, lit), at("colours"));
     gl.uniform3f(at("range"), range.low, range.high, Number(range.scale.split(":")[1] ?? 1));
   }
@@ -677,13 +681,13 @@ export class Renderer {
   }
 
   /** The sample at each of 4096 places of the axes, by which stretched ones are inverted. */
-  #placesOf(dataset: Dataset, stride: number): WebGLTexture {
+  #placesOf(dataset: Dataset, strides: Vec3): WebGLTexture {
     let ofStrides = this.#places.get(dataset);
     if (ofStrides === undefined) {
       ofStrides = new Map();
       this.#places.set(dataset, ofStrides);
     }
-    const known = ofStrides.get(stride);
+    const known = ofStrides.get(String(strides));
     if (known !== undefined) return known;
     const { gl } = this;
     const table = new Float32Array(3 * TABLE);
@@ -691,13 +695,13 @@ export class Renderer {
       if (axis.coordinates === undefined) continue;
       const [from, to] = [coordinateOf(axis, 0), coordinateOf(axis, axis.nodes - 1)];
       for (let i = 0; i < TABLE; i++)
-        table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / stride;
+        table[a * TABLE + i] = nodeOf(axis, from + ((to - from) * i) / (TABLE - 1)) / strides[a];
     }
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, TABLE, 3, 0, gl.RED, gl.FLOAT, table);
     filter(gl, gl.TEXTURE_2D, this.#isFloat ? gl.LINEAR : gl.NEAREST);
-    ofStrides.set(stride, texture);
+    ofStrides.set(String(strides), texture);
     return texture;
   }
 

@@ -400,7 +400,7 @@ effect(() => {
   const strongest = surface ?? (failureOf(set, now.surface.what, frame) === null ? null : shown);
   if (now.cross === null && strongest !== null) {
     const node = largestOf(strongest);
-    const place = set.axes.map((axis, a) => coordinateOf(axis, node[a] * strongest.stride)) as unknown as Vec3;
+    const place = set.axes.map((axis, a) => coordinateOf(axis, node[a] * strongest.strides[a])) as unknown as Vec3;
     patch.cross = place;
     if (now.centre === null) patch.centre = centreAt(set, place);
   } else if (now.centre === null && now.cross !== null) patch.centre = centreAt(set, now.cross);

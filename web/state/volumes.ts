@@ -9,8 +9,9 @@ export interface Volume {
   readonly what: string;
   readonly frame: number;
   readonly dims: readonly [number, number, number];
-  /** Nodes from one sample to the next. */
+  /** Nodes from one sample to the next along the axis with most nodes, and along each. */
   readonly stride: number;
+  readonly strides: Vec3;
   /** Nodes a side of the cubes that samples are means over; 1 of nodes themselves. */
   readonly cube: number;
   readonly data: Float32Array;
@@ -42,6 +43,12 @@ const LANES = 2;
 /** Every how many nodes a sample is taken so that no axis has more than so many. */
 export function strideFor({ axes }: Dataset, most: number): number {
   return Math.max(1, ...axes.map(({ nodes }) => Math.ceil(nodes / most)));
+}
+
+/** Strides along the axes if that along the one with most nodes is given: others need not be as coarse. */
+export function axisStrides({ axes }: Dataset, stride: number): Vec3 {
+  const most = Math.max(...axes.map(({ nodes }) => nodes));
+  return axes.map(({ nodes }) => Math.ceil((nodes * stride) / most)) as unknown as Vec3;
 }
 
 /** Strides from coarse to fine in which a box is loaded. */
@@ -77,13 +84,17 @@ export function wantedVolume(
   priority: number,
 ): Wanted<Volume> {
   const key = volumeKey(dataset, what, frame, stride);
-  const dims = dataset.axes.map(({ nodes }) => Math.ceil(nodes / stride)) as [number, number, number];
+  const isPaths = durationOf(what) !== null;
+  // Flow maps have cubes of paths.
+  const strides = isPaths ? ([stride, stride, stride] as const) : axisStrides(dataset, stride);
+  const dims = dataset.axes.map(({ nodes }, a) => Math.ceil(nodes / strides[a])) as [number, number, number];
   const [nx, ny, nz] = dims;
   const members = { dataset: dataset.name, what };
   // Samples of levels lie at the nodes of the stride; stretched axes have no equal steps for them.
   const isMean =
     stride > 1 &&
-    durationOf(what) === null &&
+    strides.every((one) => one === stride) &&
+    !isPaths &&
     dataset.levels > 0 &&
     dataset.axes.every((axis) => axis.coordinates === undefined);
   const cube = isMean ? 2 ** Math.min(dataset.levels, Math.floor(Math.log2(stride))) : 1;
@@ -94,7 +105,7 @@ export function wantedVolume(
   );
   const load = async (signal: AbortSignal): Promise<Volume> => {
     const data = new Float32Array(nx * ny * nz);
-    if (durationOf(what) !== null) {
+    if (isPaths) {
       const { name, times } = dataset;
       const asked = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
       data.set(await askNumbers(asFlowMap({ dataset: name, times }, asked), signal));
@@ -112,10 +123,14 @@ export function wantedVolume(
           data.set(await askNumbers(question, signal), k * nx * ny);
           return;
         }
-        const end = Math.min(dataset.axes[2].nodes, (k + deep) * stride);
-        const steps = stride === 1 ? {} : { i: `0::${stride}`, j: `0::${stride}` };
-        const places = nz > deep || stride > 1 ? { k: `${k * stride}:${end}:${stride}` } : {};
-        data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps, ...places }, signal), k * nx * ny);
+        const [across, up, normal] = strides;
+        const end = Math.min(dataset.axes[2].nodes, (k + deep) * normal);
+        const steps = {
+          ...(across === 1 ? {} : { i: `0::${across}` }),
+          ...(up === 1 ? {} : { j: `0::${up}` }),
+          ...(nz > deep || normal > 1 ? { k: `${k * normal}:${end}:${normal}` } : {}),
+        };
+        data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps }, signal), k * nx * ny);
       };
       // One sample along an axis is no box: the last slab of means takes the one before again.
       const starts = Array.from({ length: Math.ceil(nz / deep) }, (_, i) =>
@@ -126,15 +141,15 @@ export function wantedVolume(
       };
       await Promise.all(Array.from({ length: LANES }, lane));
     }
-    return { key, what, frame, dims, stride, cube, data, ...counted(data) };
+    return { key, what, frame, dims, stride, strides, cube, data, ...counted(data) };
   };
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
 }
 
 /** A value between nodes, linear: a preview; NaN where it is missing or outside. */
-export function sampleAt({ dims, data, stride }: Volume, { axes }: Dataset, place: Vec3): number {
+export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, place: Vec3): number {
   const corners = axes.map((axis, a) => {
-    const node = nodeOf(axis, place[a]) / stride;
+    const node = nodeOf(axis, place[a]) / strides[a];
     const from = Math.min(dims[a] - 1, Math.floor(node));
     const to = axis.periodic ? (from + 1) % dims[a] : Math.min(dims[a] - 1, from + 1);
     return [from, to, node - from] as const;
@@ -158,7 +173,7 @@ const BINS = 4096;
 
 /** The values below which parts of the volume lie, by a histogram weighted with the cells of nodes. */
 export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly number[]): number[] {
-  const { dims, data, stride, low, high } = volume;
+  const { dims, data, strides, low, high } = volume;
   if (!(high > low)) return parts.map(() => low);
   // Heavy tails squeeze most values into few bins: bins are equal in the cube root of the distance from the mean.
   let [sum, n] = [0, 0];
@@ -171,7 +186,7 @@ export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly n
   const middle = sum / Math.max(1, n);
   const bend = (value: number) => Math.cbrt(value - middle);
   const [from, to] = [bend(low), bend(high)];
-  const weights = axes.map((axis, a) => Float64Array.from({ length: dims[a] }, (_, i) => cellOf(axis, i * stride)));
+  const weights = axes.map((axis, a) => Float64Array.from({ length: dims[a] }, (_, i) => cellOf(axis, i * strides[a])));
   const counts = new Float64Array(BINS);
   let total = 0;
   let at = 0;
@@ -317,7 +332,7 @@ export function refined(volume: Volume, { axes }: Dataset, factor = 2): Fine {
     if (counts[a] === dims[a] && axes[a].coordinates === undefined) continue;
     const inner = dims.slice(0, a).reduce((p, q) => p * q, 1);
     const outer = dims.slice(a + 1).reduce((p, q) => p * q, 1);
-    data = along(data, inner, dims[a], outer, weightsFor(axes[a], dims[a], volume.stride, counts[a]));
+    data = along(data, inner, dims[a], outer, weightsFor(axes[a], dims[a], volume.strides[a], counts[a]));
     dims[a] = counts[a];
   }
   const spacing = axes.map(({ periodic, length }, a) => length / Math.max(1, periodic ? counts[a] : counts[a] - 1));

@@ -27,7 +27,17 @@ function volumeOf(set: Dataset, value: (x: number, y: number, z: number) => numb
   });
   const finite = data.filter(Number.isFinite);
   return {
-    ...{ key: "", what: "", frame: 0, dims, stride: 1, cube: 1, data, isMasked: finite.length < data.length },
+    ...{
+      key: "",
+      what: "",
+      frame: 0,
+      dims,
+      stride: 1,
+      strides: [1, 1, 1] as const,
+      cube: 1,
+      data,
+      isMasked: finite.length < data.length,
+    },
     ...{ low: Math.min(...finite), high: Math.max(...finite) },
   };
 }
@@ -117,7 +127,7 @@ it("numbers are written with four digits and one minus sign", () => {
 });
 
 it("loads a box too large for the page by means of levels, sample by sample where its nodes are", async () => {
-  const axes = [periodic("x", 400), periodic("y", 24), periodic("z", 201)];
+  const axes = [periodic("x", 400), periodic("y", 400), periodic("z", 303)];
   const set = { ...dataset(axes), name: "large", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
   const asked: URLSearchParams[] = [];
   vi.stubGlobal("location", new URL("http://127.0.0.1/view/large"));
@@ -133,9 +143,29 @@ it("loads a box too large for the page by means of levels, sample by sample wher
   });
   try {
     const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
-    expect([volume.dims, volume.cube]).toEqual([[134, 8, 67], 2]);
+    expect([volume.dims, volume.cube]).toEqual([[134, 134, 101], 2]);
     expect(asked.map((one) => one.get("level"))).toEqual(asked.map(() => "auto"));
-    for (const k of [0, 1, 33, 66]) expect(volume.data[134 * 8 * k]).toBeCloseTo((3 * k * 2 * Math.PI) / 201, 5);
+    for (const k of [0, 1, 33, 99, 100]) expect(volume.data[134 ** 2 * k]).toBeCloseTo((3 * k * 2 * Math.PI) / 303, 5);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+it("loads all nodes of short axes beside a long one", async () => {
+  const axes = [periodic("x", 400), periodic("y", 24), periodic("z", 201)];
+  const set = { ...dataset(axes), name: "long", digest: "d", levels: 5, fields: [] } as unknown as Dataset;
+  const asked: string[] = [];
+  vi.stubGlobal("location", new URL("http://127.0.0.1/view/long"));
+  vi.stubGlobal("fetch", async ({ searchParams }: URL) => {
+    asked.push(["i", "j", "k"].map((name) => searchParams.get(name)).join(" "));
+    return new Response(new Float32Array(134 * 24 * 101).map((_, i) => i % 134).buffer);
+  });
+  try {
+    const volume = await wantedVolume(set, "u.x", 0, 3, 0).load(new AbortController().signal);
+    expect(asked).toEqual(["0::3  0:201:2"]);
+    expect([volume.dims, volume.strides, volume.cube]).toEqual([[134, 24, 101], [3, 1, 2], 1]);
+    // Sample 2 of x is node 6, and node 5 of y is its sample 5.
+    expect(sampleAt(volume, set, [6.75 * axes[0].spacing, 5 * axes[1].spacing, 0])).toBeCloseTo(2.25, 5);
   } finally {
     vi.unstubAllGlobals();
   }
