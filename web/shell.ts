@@ -587,7 +587,7 @@ export function wantSeries(set: Dataset | null): void {
   const wanted =
     set === null || question === null || isUnasked(set, question)
       ? null
-      : { ...wantedAnswer<Series>(set, "Curve of the time line", question, 50), lasting: true };
+      : { ...wantedAnswer<Series>(set, "Curve of the time line", question, 30), lasting: true };
   const before = furtherWants.peek();
   if (before.get("series")?.[0]?.key === wanted?.key) return;
   const rest = new Map([...before].filter(([name]) => name !== "series"));

@@ -34,7 +34,7 @@ export const structures: CardKind = {
         x: { label: "rank", isLog: true },
         y: { label: "volume", isLog: true },
         curves: answers.map(([time], i) => ({
-          label: answers.length > 1 ? `t ${plainNumber(time)}` : "volume by rank",
+          label: answers.length > 1 ? `t ${plainNumber(time)}` : "",
           points: all[i].map(({ volume }, rank): [number, number] => [rank + 1, volume]),
         })),
       },
