@@ -215,6 +215,9 @@ function minus(a: Float32Array, b: Float32Array): { readonly data: Float32Array;
   return made;
 }
 
+/** End of the range of a difference that is zero everywhere. */
+const NO_DIFFERENCE = 1e-6;
+
 /** The difference of two layers, symmetric about zero; null if their samples are at other places. */
 function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
   if (
@@ -225,7 +228,7 @@ function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
   const box = minus(a.volume.data, b.volume.data);
   const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
   const flat = isPair && a.picture !== null && b.picture !== null ? minus(a.picture.data, b.picture.data) : null;
-  const top = Number(((flat?.top ?? box.top) || 1e-6).toPrecision(2));
+  const top = Number(((flat?.top ?? box.top) || NO_DIFFERENCE).toPrecision(2));
   const volume = { ...a.volume, key: `${a.volume.key} − ${b.volume.key}`, data: box.data, low: -top, high: top };
   const picture = flat === null || a.picture === null ? null : { ...a.picture, data: flat.data };
   return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
@@ -734,7 +737,8 @@ export class Stage {
     this.#isChanged = true;
     const isMinus = layer !== found.layer;
     const plain = planeTitle(pane, layer.volume, cross.value);
-    const more = isMinus ? `A − B, B: ${differs(now)}` : isDifference ? "A and B have other nodes" : "";
+    const equal = isMinus && layer.picture !== null && layer.range.high === NO_DIFFERENCE ? ": no difference" : "";
+    const more = isMinus ? `A − B, B: ${differs(now)}${equal}` : isDifference ? "A and B have other nodes" : "";
     this.#setTitle(index, { title: plain, note: more, isPending });
     const { range, map, volume } = layer;
     const label = isMinus ? "A − B" : quantityOf(volume.what).symbol;

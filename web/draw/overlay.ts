@@ -161,7 +161,11 @@ export function drawBar(
 ): Rect[] {
   const height = Math.min(150, rect.height - 96);
   if (height < 60 || rect.width < 220) return [];
-  const [x, y, width] = [rect.x + rect.width - 52, rect.y + 44, 10];
+  // Beside the bar there is room for its longest number.
+  c.font = `400 11px ${FONT}`;
+  const ticks = barTicks(range).map((value) => ({ value, text: plainNumber(value, 3) }));
+  const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));
+  const [x, y, width] = [rect.x + rect.width - room - 20, rect.y + 44, 10];
   const table = lit ? surfaceTable(map) : colourTable(map);
   if (volume !== null) {
     const counts = histogramOf(volume, range);
@@ -182,11 +186,11 @@ export function drawBar(
     c.fillRect(x, y + i, width, 1);
   }
   let last = Number.POSITIVE_INFINITY;
-  for (const tick of barTicks(range)) {
-    const p = y + height * (1 - partOf(range, tick));
+  for (const { value, text } of ticks) {
+    const p = y + height * (1 - partOf(range, value));
     if (last - p < 13) continue;
     last = p;
-    write(c, ink, plainNumber(tick, 3), x + width + 5, p, { baseline: "middle" });
+    write(c, ink, text, x + width + 5, p, { baseline: "middle" });
   }
   write(c, ink, label, x + width, y - 10, { align: "right" });
   const wide = Math.min(rect.width, c.measureText(label).width + 8);
