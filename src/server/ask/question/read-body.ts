@@ -57,9 +57,9 @@ export async function readBodyMembers(
 function octetPoints(body: Buffer, width: number): AskedPoints {
   if (body.length % (4 * width) !== 0)
     throw wrong("points", `the body is not a whole number of points of ${4 * width} bytes each`);
-  const rows = new Float64Array(body.length / 4);
-  for (let i = 0; i < rows.length; i++) rows[i] = body.readFloatLE(4 * i);
-  return checked({ rows, width });
+  const numbers = new Float32Array(body.length / 4);
+  Buffer.from(numbers.buffer).set(body);
+  return checked({ rows: new Float64Array(numbers), width });
 }
 
 /** Points of a NumPy file of shape (n, 3) or (n, 4). */
@@ -105,7 +105,8 @@ async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<AskedPo
 }
 
 function checked(points: { readonly rows: Float64Array; readonly width: number }): AskedPoints {
-  const odd = points.rows.findIndex((number) => !Number.isFinite(number));
-  if (odd >= 0) throw wrong(`points[${Math.floor(odd / points.width)}]`, "it is not finite");
+  const { rows, width } = points;
+  for (let i = 0; i < rows.length; i++)
+    if (!Number.isFinite(rows[i])) throw wrong(`points[${Math.floor(i / width)}]`, "it is not finite");
   return points;
 }

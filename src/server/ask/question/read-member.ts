@@ -6,7 +6,8 @@ import { nearestName } from "../../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { SPLINES } from "../../../shared/operations.js";
-import { hasDoubledMember } from "../../../text/json-body.js";
+import { hasDoubledMember, heldRows, isRows } from "../../../text/json-body.js";
+import { NUMBER, readRows, shown } from "../../../text/rows.js";
 import { wrong } from "../faults.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
@@ -50,8 +51,6 @@ export type AskedSeparations =
   | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
 export type AskedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
 
-export const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
 /** Splits a text at commas outside brackets. */
 export function splitList(text: string): string[] {
   const parts: string[] = [];
@@ -79,9 +78,6 @@ function wholeOf(value: unknown, member: string): number {
   if (!Number.isSafeInteger(number)) throw wrong(member, `${shown(value)} is not a whole number`);
   return number;
 }
-
-const shown = (value: unknown): string =>
-  typeof value === "string" ? `"${excerpt(value)}"` : excerpt(JSON.stringify(value) ?? String(value));
 
 /** The items of a list, or of a text with commas. */
 function itemsOf(value: unknown, member: string): readonly unknown[] {
@@ -155,17 +151,11 @@ export function whatText({ name, text, isNamed }: AskedQuantity): string {
 function readPoints(value: unknown, member: string): AskedPoints {
   if (typeof value === "string") {
     if (value.trim().startsWith("{") || value.trim().startsWith("[")) return readPoints(parsed(value, member), member);
-    const rows = value
-      .trim()
-      .replace(/;$/, "")
-      .split(";")
-      .map((row) => row.split(","));
-    return rowsOf(rows, member);
+    return readRows(value, member);
   }
-  if (Array.isArray(value)) return rowsOf(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
+  if (Array.isArray(value)) return readRows(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
   if (typeof value !== "object" || value === null) throw wrong(member, `${shown(value)} is no list of points`);
-  // The body has been read as numbers.
-  if ("rows" in value && value.rows instanceof Float64Array) return value as AskedPoints;
+  if (isRows(value)) return heldRows(value);
   const { input, random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined)
@@ -183,32 +173,18 @@ function readPoints(value: unknown, member: string): AskedPoints {
   if (random !== undefined) return { random: count(random, "random"), seed: key };
   const together = pairs === undefined ? 4 : 2;
   const given = pairs ?? tetrads;
-  if (Array.isArray(given)) {
+  if (Array.isArray(given) || isRows(given)) {
     const name = `${member}.${together === 2 ? "pairs" : "tetrads"}`;
-    if (given.length === 0 || given.length % together !== 0)
-      throw wrong(name, `${given.length} points are not a multiple of ${together}`);
-    return { ...rowsOf(given, name), together };
+    const read = isRows(given) ? heldRows(given) : readRows(given, name);
+    const length = read.rows.length / read.width;
+    if (length === 0 || length % together !== 0)
+      throw wrong(name, `${length} points are not a multiple of ${together}`);
+    return { ...read, together };
   }
   const length = numberOf(distance ?? "", `${member}.distance`);
   if (!(length > 0)) throw wrong(`${member}.distance`, "expected a length above 0");
   if (pairs !== undefined) return { pairs: count(pairs, "pairs"), distance: length, seed: key };
   return { tetrads: count(tetrads, "tetrads"), distance: length, seed: key };
-}
-
-function rowsOf(list: readonly unknown[], member: string): { readonly rows: Float64Array; readonly width: number } {
-  const width = Array.isArray(list[0]) ? list[0].length : 0;
-  if (list.length > 0 && (width < 3 || width > 7)) throw wrong(`${member}[0]`, "a row has x, y, z");
-  const rows = new Float64Array(width * list.length);
-  for (const [r, row] of list.entries()) {
-    if (!Array.isArray(row) || row.length !== width) throw wrong(`${member}[${r}]`, `a row has ${width || 3} numbers`);
-    for (let c = 0; c < width; c++) {
-      const number =
-        typeof row[c] === "number" ? row[c] : NUMBER.test(String(row[c]).trim()) ? Number(row[c]) : Number.NaN;
-      if (!Number.isFinite(number)) throw wrong(`${member}[${r}]`, `${shown(row[c])} is not a number`);
-      rows[width * r + c] = number;
-    }
-  }
-  return { rows, width: width === 0 ? 3 : width };
 }
 
 function parsed(text: string, member: string): unknown {
