@@ -18,6 +18,7 @@ export async function compute(context: Context, work: Work, isStream = false): P
     if (rounds > 1) life.foresee(Math.max(1, count) * rounds);
     const numbers = arrays(count * rounds);
     for (let round = 0; round < rounds; round++) {
+      if (round > 0) await life.slices.pause();
       const ends = (width: number) => [width * count * round, width * count * (round + 1)] as const;
       await fill(
         round,

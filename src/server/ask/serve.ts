@@ -232,7 +232,10 @@ async function answerList(
   const answers: (Answered | { readonly problem: object })[] = [];
   for (const one of questions) {
     try {
-      if (answers.length > 0) life.another();
+      if (answers.length > 0) {
+        await life.slices.pause();
+        life.another();
+      }
       const { dataset, call, members } = wholeQuestion(life, one);
       const asked = readQuestion(call, members);
       if (asked.format !== undefined && asked.format !== "json")

@@ -375,6 +375,8 @@ export class RequestLife {
     let work = this.#done + more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
     work = Math.max(work, this.#foreseen);
+    // Many small queries, evaluated at once, would be one long turn of the event loop.
+    if (this.#done > 0) await this.slices.pause();
     if (this.#slot.isFor(work)) return;
     this.#slot.leave();
     await this.#holdRecords(moreRecords);

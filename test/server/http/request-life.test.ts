@@ -65,7 +65,7 @@ const service = (): Service =>
         return { bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack };
       },
     },
-    slices: {},
+    slices: { pause: () => null },
     tasks: new Map(),
     connections: { know: () => undefined },
   }) as unknown as Service;
