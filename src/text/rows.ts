@@ -1,7 +1,7 @@
 /** Rows of points in a question, as lists or as text: numbers in a row. */
 import { excerpt, RequestError } from "../shared/errors.js";
 
-export const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 export interface Rows {
   readonly rows: Float64Array;
@@ -16,9 +16,8 @@ export const shown = (value: unknown): string =>
 export function readRows(given: readonly unknown[] | string, member: string): Rows {
   const wrong = (row: number, detail: string) =>
     new RequestError("InvalidRequest", `${member}[${row}]: ${detail}.`, { member: `${member}[${row}]` });
-  const isText = typeof given === "string";
-  const list: readonly unknown[] = isText ? given.trim().replace(/;$/, "").split(";") : given;
-  const rowOf = (row: unknown): unknown => (isText ? String(row).split(",") : row);
+  const list: readonly unknown[] = typeof given === "string" ? given.trim().replace(/;$/, "").split(";") : given;
+  const rowOf = (row: unknown): unknown => (typeof given === "string" ? String(row).split(",") : row);
   const first = rowOf(list[0]);
   const width = Array.isArray(first) ? first.length : 0;
   if (list.length > 0 && (width < 3 || width > 7)) throw wrong(0, "a row has x, y, z");
@@ -28,7 +27,8 @@ export function readRows(given: readonly unknown[] | string, member: string): Ro
     if (!Array.isArray(row) || row.length !== width) throw wrong(r, `a row has ${width || 3} numbers`);
     for (let c = 0; c < width; c++) {
       const value: unknown = row[c];
-      const number = typeof value === "number" ? value : NUMBER.test(String(value).trim()) ? Number(value) : Number.NaN;
+      const isText = typeof value === "string" && NUMBER.test(value.trim());
+      const number = typeof value === "number" || isText ? Number(value) : Number.NaN;
       if (!Number.isFinite(number)) throw wrong(r, `${shown(value)} is not a number`);
       rows[width * r + c] = number;
     }

@@ -1,7 +1,7 @@
 /** JSON bodies: long lists of points are read as numbers, in whatever way they are written, and the rest is bounded. */
 import { describe, expect, it } from "vitest";
 import { heldRows, isRows, readJsonBody } from "../../src/text/json-body.js";
-import { type Rows, readRows } from "../../src/text/rows.js";
+import { NUMBER, type Rows, readRows } from "../../src/text/rows.js";
 
 const COUNT = 2500;
 const points = Array.from({ length: COUNT }, (_, i) => [i / 7, -i - 1, 1e-3 * i]);
@@ -53,6 +53,13 @@ it.each([
   if (name === "lists") expect(() => heldRows(read(value).points as Rows)).toThrow("points[0]: a row has x, y, z.");
   else expect(() => read(value)).toThrow("Beside rows of points, a body has at most 200000 values");
 });
+
+it.each(["1".repeat(1e6), `${"1".repeat(1e6)}e`, `${"1".repeat(1e6)}.1.`])(
+  "reads a number of a million digits at once",
+  (text) => {
+    expect(NUMBER.test(text)).toBe(text.endsWith("1"));
+  },
+);
 
 it("refuses members that are there twice, also in points that are text", () => {
   expect(() => readJsonBody(Buffer.from('{"a":1,"a":2}'))).toThrow("gives a member twice");

@@ -5,7 +5,7 @@ import { foreignAddress, withoutFileScheme } from "../../shared/addresses.js";
 /** Reported in one line with exit code 2. */
 export class MisuseError extends Error {}
 
-export const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+export const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /** Parser of whole numbers. @throws InvalidArgumentError */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {

@@ -20,7 +20,7 @@ export interface AnswerFlag {
 }
 
 const LETTERS = ["t", "z", "y", "x", "c"];
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
   magnetic: "magnetic field",
