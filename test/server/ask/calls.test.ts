@@ -82,6 +82,23 @@ describe("calls", () => {
     expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, text]);
   });
 
+  it("tell some of many unknown members, and refuse more times than a range has", async () => {
+    const question = { dataset: "isotropic32", call: "values", what: "p", points: [[1, 2, 3]] };
+    const junk = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`a${i}`, 1]));
+    const told = (await (await ask(service, { ...question, time: 0.4, ...junk })).json()) as { errors: object[] };
+    expect(told.errors).toHaveLength(16);
+    const many = (await (await ask(service, { ...question, time: Array(65_537).fill(0.4) })).json()) as object;
+    expect(many).toMatchObject({ status: 400, detail: "time: at most 65536 times are asked at once." });
+  });
+
+  it("take a name for what it meant where it was given", async () => {
+    const question = { dataset: "isotropic32", call: "values", points: [[1, 2, 3]], time: 0.4 };
+    const rows = async (what: string) =>
+      ((await (await ask(service, { ...question, what })).json()) as { rows: number[][] }).rows[0]?.slice(3);
+    const [p] = (await rows("p")) as [number];
+    expect(await rows("a = p, p = 2*p, b = a, c = p")).toEqual([p, Math.fround(2 * p), p, Math.fround(2 * p)]);
+  });
+
   it("refuse more offsets around events than are answered, before they are listed", async () => {
     const question = { dataset: "isotropic32", call: "around", what: "p", where: "p > 0", lag: 1000, time: 0.4 };
     const answer = await ask(service, question);

@@ -24,6 +24,8 @@ export type AskedPoints =
       readonly rows: Float64Array;
       readonly width: number;
       readonly columns?: readonly string[];
+      /** Units that a header states. */
+      readonly units?: readonly string[];
       /** Rows that follow one another and are a pair or a tetrad. */
       readonly together?: 2 | 4;
     }
@@ -125,16 +127,18 @@ export function readWhat(value: unknown, member = "what"): readonly AskedQuantit
   const items = list.map((item): AskedQuantity => {
     if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
     const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
-    let text = (own ?? item).trim();
-    for (const [known, expression] of given) {
-      text = text.replaceAll(new RegExp(`(?<![\\w.])${known}(?!\\w|\\s*\\()`, "g"), `(${expression})`);
-      // Names in names double it again and again.
-      if (text.length > MOST_CHARACTERS)
-        throw wrong(
-          member,
-          `with earlier names written out, ${excerpt(name ?? item)} has more than ${MOST_CHARACTERS} characters`,
-        );
-    }
+    // In one pass: a name in what an earlier name stands for means what it meant there.
+    const text = (own ?? item)
+      .trim()
+      .replaceAll(/(?<![\w.])([A-Za-z_]\w*)(?!\w|\s*\()/g, (known) =>
+        given.has(known) ? `(${given.get(known)})` : known,
+      );
+    // Names in names double it again and again.
+    if (text.length > MOST_CHARACTERS && given.size > 0)
+      throw wrong(
+        member,
+        `with earlier names written out, ${excerpt(name ?? item)} has more than ${MOST_CHARACTERS} characters`,
+      );
     if (name !== undefined) given.set(name, text);
     return { text, name: name ?? item.trim(), isNamed: name !== undefined };
   });
@@ -216,26 +220,34 @@ function readNodes(value: unknown, member: string): AskedNodes {
   return { first: first ?? null, end: end ?? null, stride: stride ?? 1 };
 }
 
-/** Times that a range may have. */
+/** Times of a question. */
 const MOST_TIMES = 65_536;
+
+function checkTimes(count: number, member: string): void {
+  if (count > MOST_TIMES) throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
+}
 
 function readTimes(value: unknown, member: string): AskedTimes {
   if (typeof value === "number") return { at: numberOf(value, member) };
-  if (Array.isArray(value)) return { list: value.map((one) => numberOf(one, member)) };
+  if (Array.isArray(value)) {
+    checkTimes(value.length, member);
+    return { list: value.map((one) => numberOf(one, member)) };
+  }
   const text = String(value).trim();
   if (text === "all") return "all";
   if (text === "each") return { each: null };
   const parts = text.split(":");
   if (parts[0] === "each" && parts.length === 2) return { each: numberOf(parts[1], member) };
   if (parts.length === 1) {
-    const list = splitList(text).map((one) => numberOf(one, member));
+    const items = splitList(text);
+    checkTimes(items.length, member);
+    const list = items.map((one) => numberOf(one, member));
     return list.length === 1 ? { at: list[0] as number } : { list };
   }
   if (parts.length > 3) throw wrong(member, "expected first:last:step");
   const [first = 0, last = 0, step = null] = parts.map((part) => numberOf(part, member));
   if (step === 0) throw wrong(member, "the step is not 0");
-  if (step !== null && (last - first) / step > MOST_TIMES)
-    throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
+  if (step !== null) checkTimes((last - first) / step, member);
   return { first, last, step };
 }
 

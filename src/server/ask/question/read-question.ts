@@ -8,6 +8,9 @@ import { type MemberValues, readMember } from "./read-member.js";
 /** Members as they were given, as text or JSON. */
 export type GivenMembers = Map<string, unknown>;
 
+/** Unknown members that are told: a name is sought for each. */
+const MOST_UNKNOWN = 16;
+
 /** Members that may be given by their leaves, `points.random=1000`. */
 const BY_LEAVES: readonly string[] = ["points", "separations"];
 
@@ -77,9 +80,11 @@ export function readQuestion(call: CallName, given: GivenMembers): MemberValues 
   const faults = new Faults();
   const { members, needs } = callOf(call);
   const values: Record<string, unknown> = {};
+  let unknown = 0;
   for (const [name, value] of given) {
-    if (!members.includes(name as MemberName)) faults.add(unknownMember(name, call));
-    else if (value !== null && value !== undefined)
+    if (!members.includes(name as MemberName)) {
+      if (++unknown <= MOST_UNKNOWN) faults.add(unknownMember(name, call));
+    } else if (value !== null && value !== undefined)
       values[name] = faults.try(name as MemberName, () =>
         readMember(name as MemberName, memberOf(name as MemberName), value, call),
       );

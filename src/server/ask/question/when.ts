@@ -100,9 +100,11 @@ export function storedIn(values: MemberValues, dataset: Dataset): { frames: read
   const found =
     frame !== undefined
       ? framesOf(frame, stored, dataset.name)
-      : (({ times, isList }) => ({ frames: times.map((one) => frameAt(one, stored, dataset.name)), isList }))(
-          timesIn(values, dataset),
-        );
+      : (({ times, isList }) => {
+          // One more than is stored is not stored, or asked twice.
+          const some = times.slice(0, stored.length + 1);
+          return { frames: some.map((one) => frameAt(one, stored, dataset.name)), isList };
+        })(timesIn(values, dataset));
   const again = found.frames.find((number, i) => found.frames.indexOf(number) < i);
   if (again !== undefined) throw wrong(frame === undefined ? "time" : "frame", `frame ${again} is asked twice`);
   return found;
