@@ -8,9 +8,9 @@ const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 /** Start of a comment, which may be the header: # of numpy, % of MATLAB and COMSOL. */
 const COMMENT = /^[#%]/;
 
-/** A column of a coordinate: `x`, `"Y"`, `z [m]`, `y+`, `pos_x`, and `Points:0` of ParaView. */
+/** A column of a coordinate: `x`, `"Y"`, `z [m]`, `pos_x`, and `Points:0` of ParaView. */
 const COORDINATE =
-  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(].*|\+)?$/i;
+  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(](.*)[\])]|\+)?$/i;
 
 /** A column of initial velocities: `vx`, `"VY"`. */
 const VELOCITY = /^v([xyz])$/i;
@@ -26,6 +26,8 @@ interface Columns {
   /** Columns of initial velocities along x, y and z; none without them. */
   readonly velocities: readonly number[];
   readonly separator: RegExp;
+  /** Units in brackets behind x, y and z. */
+  readonly units: readonly string[];
 }
 
 /**
@@ -36,8 +38,11 @@ function columnsOf(header: string): Columns | null {
   const text = header.replace(/^[#%]+\s*/, "");
   const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
   const names = text.split(separator).map((name) => name.replace(/^["']|["']$/g, "").trim());
+  const units: string[] = [];
   const axes = names.map((name) => {
-    const [, letter, digit] = COORDINATE.exec(name) ?? [];
+    const [, letter, digit, unit] = COORDINATE.exec(name) ?? [];
+    if (/^[xyz]\+$/i.test(name)) throw new Error(`the column ${name} counts wall units; points are lengths`);
+    if (unit !== undefined) units.push(unit.trim());
     return letter?.toLowerCase() ?? (digit === undefined ? null : "xyz".charAt(Number(digit)));
   });
   const at = [..."xyz"].map((axis) => axes.indexOf(axis));
@@ -45,7 +50,14 @@ function columnsOf(header: string): Columns | null {
   const time = names.findIndex((name) => TIME.test(name));
   const letters = names.map((name) => VELOCITY.exec(name)?.[1]?.toLowerCase());
   const velocities = [..."xyz"].map((axis) => letters.indexOf(axis));
-  const known = { count: axes.length, at, time, velocities: velocities.includes(-1) ? [] : velocities, separator };
+  const known = {
+    count: axes.length,
+    at,
+    time,
+    velocities: velocities.includes(-1) ? [] : velocities,
+    separator,
+    units,
+  };
   if (named.length === 3 && !at.includes(-1)) return known;
   if (isComment && named.length < 2) return null;
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
@@ -133,6 +145,11 @@ export class PointLines {
   get columns(): readonly string[] {
     const hasTime = this.#timed && (this.#columns === null ? this.#width === 4 : this.#columns.time >= 0);
     return ["x", "y", "z", ...(hasTime ? ["t"] : []), "vx", "vy", "vz"].slice(0, Math.max(3, this.#width));
+  }
+
+  /** The units that the header states of x, y and z. */
+  get units(): readonly string[] {
+    return this.#columns?.units ?? [];
   }
 
   /** Points of the lines so far, each number rounded once to float32. */

@@ -319,6 +319,20 @@ describe("bodies of points", () => {
     expect(await faultOf(await post("text/csv", text, { time: "0.5" }))).toMatch(detail);
   });
 
+  it.each([
+    ["1,2,3,4", {}, "a row has x, y, z; a fourth number needs time=each"],
+    ["1,0,2,0,3,0", {}, "initial velocities vx, vy, vz are of particles with drag"],
+    ["1,2,3,4,5", {}, "a row has x, y, z; a fourth number needs time=each"],
+    ["1,2,3,4,5,6,7", {}, "a row has x, y, z; a fourth number needs time=each"],
+    ["1,2,3", { time: "each" }, "with a time for each, a row has x, y, z, t"],
+    ["1,2,3,0.4,5", { time: "each" }, "with a time for each, a row has x, y, z, t"],
+    ["1,2,3,0.4,5,6,7", { time: "each" }, "initial velocities vx, vy, vz are of particles with drag"],
+  ])("are refused if numbers of %s would not be used", async (points, more, detail) => {
+    const query = new URLSearchParams({ what: "u", points, time: "0.5", ...more });
+    const response = await fetch(`${service.url}/api/datasets/isotropic32/values?${query}`);
+    expect([response.status, await faultOf(response)]).toEqual([400, `points: ${detail}.`]);
+  });
+
   it("are refused with the line that is wrong", async () => {
     const response = await post("text/csv", "x,y,z\n1,2,3\n1,2,three\n", { time: "0.5" });
     expect(response.status).toBe(400);

@@ -1,5 +1,6 @@
 /** The points of a question: rows, an input, or random ones, read some at a time or all at once. */
 import { createHash } from "node:crypto";
+import { excerpt } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
@@ -65,14 +66,22 @@ export async function openPoints(
     return { count: rows.count, read };
   }
   const { rows, width } = points;
+  const { length } = dataset.units;
+  const other = points.units?.find((unit) => length !== undefined && unit !== length);
+  if (other !== undefined)
+    throw wrong("points", `the header says ${excerpt(other)}, and lengths of "${dataset.name}" are in ${length}`);
   const columns = points.columns ?? columnNames(width, isTimed);
   const has = (name: string) => columns.includes(name);
   if (!has("x") || !has("y") || !has("z")) throw wrong("points", "the columns x, y and z are needed");
-  if (isTimed !== has("t") || (!isTimed && points.columns === undefined && width === 4))
+  if (points.columns === undefined && width === (isTimed ? 7 : 6) && values.drag === undefined)
+    throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
+  if (isTimed !== has("t") || (!isTimed && points.columns === undefined && width !== 3 && width !== 6))
     throw wrong(
       "points",
       isTimed ? "with a time for each, a row has x, y, z, t" : "a row has x, y, z; a fourth number needs time=each",
     );
+  if (points.columns === undefined && isTimed && width !== 4 && width !== 7)
+    throw wrong("points", "with a time for each, a row has x, y, z, t");
   const read = async (from: number, to: number) => pointsIn(rows.subarray(width * from, width * to), from, columns);
   return { count: rows.length / width, read };
 }

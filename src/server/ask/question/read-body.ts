@@ -100,8 +100,8 @@ async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<AskedPo
   } catch (error) {
     throw wrong("points", (error as Error).message);
   }
-  const { rows, columns } = lines;
-  return { rows, width: columns.length, columns };
+  const { rows, columns, units } = lines;
+  return { rows, width: columns.length, columns, units };
 }
 
 function checked(points: { readonly rows: Float64Array; readonly width: number }): AskedPoints {
