@@ -1,7 +1,7 @@
 /** Runs searches, cutouts and analyses: their regions are divided into boxes, which workers evaluate side by side. */
 import { PART } from "../../analysis/fragments.js";
 import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
-import type { PartStates } from "../../analysis/plan.js";
+import type { PartStates, ReductionPlan } from "../../analysis/plan.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../shared/errors.js";
@@ -36,6 +36,12 @@ interface CutoutParts extends Parts {
   readonly ahead: number;
   readonly heldBytes: number;
   readonly components: number;
+}
+
+/** Evaluations at a node: those of the columns, and what reductions take of other nodes. */
+function evaluationsOf({ columns, reductions }: ReductionPlan): number {
+  const more = reductions.map((one) => (one.kind === "increments" ? one.separations.length : 0));
+  return Math.max(1, columns.length) + Math.max(0, ...more);
 }
 
 /** A search, a cutout or an analysis of nodes that runs. */
@@ -113,7 +119,8 @@ export class RegionExecution implements Evaluation {
     const { reduction, spectrum, derivedAt, quantity } = this.#checked.query;
     const isWhole = spectrum ?? derivedAt ?? reduction?.derived ?? quantity?.derived;
     const nodes = isWhole ? this.#dataset.axes.reduce((product, axis) => product * axis.nodes, 1) : this.nodes;
-    return nodes * ((reduction ?? spectrum)?.frames.length ?? 1) * this.#region.width ** 3;
+    const frames = (reduction ?? spectrum)?.frames.length ?? 1;
+    return nodes * frames * this.#region.width ** 3 * (reduction ? evaluationsOf(reduction.plan) : 1);
   }
 
   async finish(): Promise<Result> {

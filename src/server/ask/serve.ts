@@ -1,6 +1,7 @@
 /** Answers questions: reads the members, runs the call, and sends the answer in its form. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
+import { SMALL_WORK } from "../../engine/contract/query.js";
 import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
 import { compute } from "../http/compute.js";
@@ -43,8 +44,9 @@ import {
   readQuestion,
 } from "./question/read-question.js";
 
-/** Most questions of a list. */
+/** Most questions of a list, and of one that is a small request. */
 export const MOST_QUESTIONS = 64;
+const FEW_QUESTIONS = 8;
 
 type Run = (
   context: Context,
@@ -229,6 +231,7 @@ async function answerList(
   if (questions.length === 0 || questions.length > MOST_QUESTIONS)
     throw wrong("questions", `a list has 1 to ${MOST_QUESTIONS} questions, not ${questions.length}`);
   negotiate(request.headers.accept, [FORMS.json.type]);
+  if (questions.length > FEW_QUESTIONS) life.foresee(SMALL_WORK + 1);
   const answers: (Answered | { readonly problem: object })[] = [];
   for (const one of questions) {
     try {

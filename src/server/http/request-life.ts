@@ -169,7 +169,7 @@ export class RequestLife {
 
   /** Records the work, in evaluations of a field, that a request will take in all: its slot is for no less. */
   foresee(work: number): void {
-    this.#foreseen = work;
+    this.#foreseen = Math.max(work, this.#foreseen);
   }
 
   /** Counts a further query of the request against the rate of its token. @throws AuthError `RateLimited` */

@@ -205,11 +205,14 @@ describe("a part whose thread is lost", () => {
 describe("the work of a query at nodes", () => {
   const small = { ...REGION, count: [2, 2, 2] } as const;
   const work = (query: Partial<Query>) => execution("GetAnyCutoutWeb", small, () => null, {}, null, query).work;
-  const plan = {} as never;
+  const plan = { columns: ["p"], reductions: [] } as never;
 
-  it("is that of all frames", () => {
+  it("is that of all frames, columns and separations", () => {
     expect(work({})).toBe(8);
     expect(work({ reduction: { plan, frames: [0, 1, 2] } })).toBe(24);
+    const reductions = [{ kind: "increments", separations: [1, 2, 3] }];
+    const many = { columns: ["p", "u.x"], reductions } as never;
+    expect(work({ reduction: { plan: many, frames: [0, 1, 2] } })).toBe(24 * 5);
   });
 
   it("is that of whole frames where transforms are needed", () => {
