@@ -1,6 +1,4 @@
-/**
- * Points of .npy files of NumPy: shape (n, 3), (n, 4) or (3,), any number type and byte order; and heads of such files.
- */
+/** Points of .npy files: shape (n, 3), (n, 4) or (3,), any number type and byte order; and heads of such files. */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 
@@ -20,10 +18,7 @@ export interface NpyLayout {
   readonly columnMajor: boolean;
 }
 
-/**
- * Reads the header of a .npy file, versions 1 to 3 (numpy.lib.format). @param timed whether a row may have a time
- * @throws Error that says what the array is and what it has to be
- */
+/** Reads the header, versions 1 to 3 (numpy.lib.format). @param timed whether a row may have a time @throws Error */
 export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wide = (bytes[6] ?? 0) >= 2;
@@ -46,10 +41,7 @@ export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
   return { start, rows, columns, type, width: Number(type[1]), little: byteOrder !== ">", columnMajor };
 }
 
-/**
- * Header of a .npy file, version 1.0, aligned to 64 bytes. @param numbers type, or a list `[('name', 'type'), ...]` of
- * columns
- */
+/** Header of a .npy file, version 1.0. @param numbers type, or a list `[('name', 'type'), ...]` of columns */
 export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array<ArrayBuffer> {
   const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
   const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
@@ -64,10 +56,7 @@ export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array
   return (index) => read(width * index);
 }
 
-/**
- * Points x, y, z, x, y, z, ..., rounded to float32, and the times of an array of shape (n, 4) if `timed` is set.
- * @throws Error that says what the array is and what it has to be
- */
+/** Points rounded to float32, and times of shape (n, 4) if `timed`. @throws Error that says what the array is */
 export function readTimedNpy(
   bytes: Uint8Array,
   timed = true,

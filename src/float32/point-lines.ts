@@ -4,18 +4,12 @@ import { parseFloat32 } from "./parse.js";
 const SEPARATOR = /\s*[,;]\s*|\s+/;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
-
 /** Start of a comment, which may be the header: # of numpy, % of MATLAB and COMSOL. */
 const COMMENT = /^[#%]/;
-
 /** A column of a coordinate: `x`, `"Y"`, `z [m]`, `pos_x`, and `Points:0` of ParaView. */
 const COORDINATE =
-  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(](.*)[\])]|\+)?$/i;
-
-/** A column of initial velocities: `vx`, `"VY"`. */
+  /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(](.*)[\])])?$/i;
 const VELOCITY = /^v([xyz])$/i;
-
-/** A column of times: `t`, `"time"`, `Time [s]`. */
 const TIME = /^t(?:ime)?\s*(?:[[(].*)?$/i;
 
 interface Columns {
@@ -30,9 +24,7 @@ interface Columns {
   readonly units: readonly string[];
 }
 
-/**
- * Columns of x, y and z by a header; null for a comment that names none. @throws Error if it is open which are meant
- */
+/** Columns by a header; null for a comment that names none. @throws Error if it is open which are x, y and z */
 function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
   const text = header.replace(/^[#%]+\s*/, "");
@@ -41,7 +33,6 @@ function columnsOf(header: string): Columns | null {
   const units: string[] = [];
   const axes = names.map((name) => {
     const [, letter, digit, unit] = COORDINATE.exec(name) ?? [];
-    if (/^[xyz]\+$/i.test(name)) throw new Error(`the column ${name} counts wall units; points are lengths`);
     if (unit !== undefined) units.push(unit.trim());
     return letter?.toLowerCase() ?? (digit === undefined ? null : "xyz".charAt(Number(digit)));
   });
@@ -51,12 +42,8 @@ function columnsOf(header: string): Columns | null {
   const letters = names.map((name) => VELOCITY.exec(name)?.[1]?.toLowerCase());
   const velocities = [..."xyz"].map((axis) => letters.indexOf(axis));
   const known = {
-    count: axes.length,
-    at,
-    time,
+    ...{ count: axes.length, at, time, separator, units },
     velocities: velocities.includes(-1) ? [] : velocities,
-    separator,
-    units,
   };
   if (named.length === 3 && !at.includes(-1)) return known;
   if (isComment && named.length < 2) return null;
@@ -83,11 +70,9 @@ function numberOf(text: string): number {
 }
 
 /**
- * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. Before the first point
- * there may be a header, which has nothing in it that could be a number or begins with # or %: it names the columns, in
- * any order and among others. Blank lines, and others that begin with # or %, are skipped. If times are read, a fourth
- * number or a column that the header calls t or time is the time of the point, and columns vx, vy and vz are its
- * initial velocity.
+ * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. A header before the
+ * first point names the columns, in any order and among others. Blank lines and comments are skipped. If times are read,
+ * a fourth number or a column t is the time of the point, and columns vx, vy and vz are its initial velocity.
  */
 export class PointLines {
   #rows = new Float64Array(3 * 1024);
@@ -97,12 +82,11 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  /** The first number of the first line, and whether those of the others count the lines from there, by 1. */
+  /** The first number of the first line, and whether those of the others count on from it. */
   #start = 0;
   #isCounted = true;
   #count = 0;
 
-  /** @param timed whether times are read: from a fourth number, or the column of a header; and velocities */
   constructor(timed = false) {
     this.#timed = timed;
   }
@@ -136,7 +120,6 @@ export class PointLines {
     for (const value of values) this.#rows[this.#length++] = value;
   }
 
-  /** The lines so far, `columns.length` numbers each. */
   get rows(): Float64Array<ArrayBuffer> {
     return this.#rows.subarray(0, this.#length);
   }

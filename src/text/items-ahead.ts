@@ -8,10 +8,7 @@ export interface ByteQueue {
   takeHeld(): Buffer;
   /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
-  /**
-   * Hands on bytes as they arrive, until `into` returns false; resolves when `take` should be called again, or with
-   * `also`. Bytes for which `into` has returned true may be freed.
-   */
+  /** Hands on bytes, which may then be freed, until `into` returns false; resolves when `take` is next, or with `also`. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   putBack(bytes: Buffer): void;
 }
@@ -27,12 +24,10 @@ const LEAST_PART = 1 / 4;
 /** Takes triples and the number of bytes that they were read from; may read the array until it ends. */
 export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
 
-/** Last tag of an item that is not empty. */
 export function endOf({ tags }: ItemForm): string {
   return tags.findLast((tag) => tag !== "") ?? "";
 }
 
-/** Shortest item: each number has a digit. */
 export function shortestItem({ tags }: ItemForm): number {
   return tags.reduce((sum, { length }) => sum + length, 3);
 }
@@ -45,11 +40,7 @@ interface Chunk {
   read: { readonly count: number; readonly bytes: number } | null;
 }
 
-/**
- * Reads items of a form in chunks that end where an item ends, and hands them on in the order of the document. Stops at
- * an item of another form, at the end, or when no memory is left. @returns whether an item was met that has another
- * form
- */
+/** Reads items in chunks and hands them on in order, while there is memory. @returns whether one had another form */
 export function readAhead(
   bytes: ByteQueue,
   form: ItemForm,
@@ -72,7 +63,6 @@ class Ahead {
   readonly #texts: QueryTexts;
   readonly #deliver: TripleReceiver;
   readonly #chunks: Chunk[] = [];
-  /** The chunk being filled, the bytes it may have, and those it has. */
   #memory: Uint8Array<SharedArrayBuffer> | null = null;
   #room = FIRST_BYTES;
   #filled = 0;
@@ -111,7 +101,6 @@ class Ahead {
     }
   }
 
-  /** Adds what has arrived to the chunk being filled, and reads the chunk when it is full. */
   *#gather(oldest: Chunk | undefined): Steps<void> {
     this.#memory ??= this.#takeMemory();
     if (this.#memory === null) {

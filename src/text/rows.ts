@@ -17,21 +17,19 @@ export function readRows(given: readonly unknown[] | string, member: string): Ro
   const wrong = (row: number, detail: string) =>
     new RequestError("InvalidRequest", `${member}[${row}]: ${detail}.`, { member: `${member}[${row}]` });
   const list: readonly unknown[] = typeof given === "string" ? given.trim().replace(/;$/, "").split(";") : given;
-  const rowOf = (row: unknown): unknown => (typeof given === "string" ? String(row).split(",") : row);
-  const first = rowOf(list[0]);
-  const width = Array.isArray(first) ? first.length : 0;
-  if (list.length > 0 && (width < 3 || width > 7)) throw wrong(0, "a row has x, y, z");
-  const rows = new Float64Array(width * list.length);
+  let [rows, width] = [new Float64Array(), 3];
   for (const [r, one] of list.entries()) {
-    const row = rowOf(one);
-    if (!Array.isArray(row) || row.length !== width) throw wrong(r, `a row has ${width || 3} numbers`);
-    for (let c = 0; c < width; c++) {
-      const value: unknown = row[c];
+    const row = typeof given === "string" ? String(one).split(",") : one;
+    if (r === 0) width = Array.isArray(row) ? row.length : 0;
+    if (width < 3 || width > 7) throw wrong(0, "a row has x, y, z");
+    if (r === 0) rows = new Float64Array(width * list.length);
+    if (!Array.isArray(row) || row.length !== width) throw wrong(r, `a row has ${width} numbers`);
+    for (const [c, value] of row.entries()) {
       const isText = typeof value === "string" && NUMBER.test(value.trim());
       const number = typeof value === "number" || isText ? Number(value) : Number.NaN;
       if (!Number.isFinite(number)) throw wrong(r, `${shown(value)} is not a number`);
       rows[width * r + c] = number;
     }
   }
-  return { rows, width: width === 0 ? 3 : width };
+  return { rows, width };
 }

@@ -1,17 +1,13 @@
 /** Addresses in the memory of the text module. A row of a table of literals is an address and a length. */
 
-/** Powers of ten as float64: 10^0 to 10^22. */
 export const POWERS = 1024;
-/** Powers of ten as 64-bit integers: 10^0 to 10^8. */
 export const WHOLE_POWERS = 1216;
 /** A function's second result and its reason to stop: two 32-bit words. */
 export const OUTCOME = 1296;
-/** Table of the eight tags of an item, and their bytes. */
 export const TAGS = 1312;
 export const TAG_ROWS = 8;
 export const TAG_LITERALS = 1376;
 export const TAG_BYTES = 2704;
-/** Table of the separators of a record, and their bytes. */
 export const SEPARATORS = 4096;
 export const SEPARATOR_ROWS = 512;
 export const SEPARATOR_LITERALS = 8192;
@@ -21,12 +17,10 @@ export const NUMBER_BYTES = 53_248;
 /** Text; what follows it may be read, but means nothing. */
 export const TEXT = 65_536;
 export const TEXT_BYTES = 130_048;
-/** Pages of 64 KiB of the memory. */
 export const PAGES = 3;
 
 /** Reasons to stop reading: no room left, the text ends inside an item, or the next item has another form. */
 export const FULL = 0;
 export const SHORT = 1;
 export const ODD = 2;
-/** Longest number, with white space around it. */
 export const LONGEST_NUMBER = 64;

@@ -11,7 +11,6 @@ interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/** Declared because this project compiles without the types of the DOM. */
 interface Global {
   readonly WebAssembly: {
     readonly Memory: new (limits: { initial: number; maximum: number }) => Memory;
@@ -24,7 +23,6 @@ type Functions = Readonly<Record<"readTriples" | "writeRecords", (...parameters:
 
 /** Bytes that the module may read or write beyond the end of a text. */
 const BEYOND = 32;
-/** Triples and numbers that the memory has room for. */
 const MOST_TRIPLES = Math.floor(layout.NUMBER_BYTES / 12);
 const MOST_NUMBERS = layout.NUMBER_BYTES / 4;
 
@@ -71,7 +69,6 @@ export class TextModule {
   readonly #outcome: Uint32Array;
   readonly #tags: Literals;
   readonly #separators: Literals;
-  /** Text of numbers that are not finite, of the records that are being written. */
   #notFinite: string | null = null;
 
   constructor(wasm: Uint8Array) {
@@ -140,10 +137,7 @@ export class TextModule {
     return Number.isFinite(value) ? 1 : 2;
   }
 
-  /**
-   * Writes records at `out[at]`, which has room for the longest; returns the index after them. @param parts of whole
-   * records
-   */
+  /** Writes whole records at `out[at]`, which has room for the longest; returns the index after them. */
   write(parts: readonly Float32Array[], form: RecordForm, out: Uint8Array, at = 0): number {
     const numbers = form.separators.length - 1;
     const room = layout.TEXT + layout.TEXT_BYTES - recordBytes(form) - BEYOND;

@@ -16,9 +16,7 @@ export interface ReadTask extends ItemForm {
 
 export interface TriplesRead {
   readonly count: number;
-  /** Bytes up to the end of the last item read. */
   readonly bytes: number;
-  /** Why reading stopped: `FULL`, `SHORT` or `ODD` of `text-layout.ts`. */
   readonly why: number;
 }
 
@@ -29,14 +27,12 @@ export interface RecordForm {
   readonly notFinite: string | null;
 }
 
-/** Writes records as the shortest decimals; its value is the number of bytes. */
 export interface WriteTask extends RecordForm {
   readonly kind: "write";
   readonly values: readonly Float32Array[];
   readonly out: Uint8Array;
 }
 
-/** Reads a JSON body (`json-body.ts`). */
 export interface JsonTask {
   readonly kind: "json";
   readonly bytes: Uint8Array;
@@ -50,14 +46,12 @@ export interface CompressTask {
 
 /** Worker threads as one query uses them for its request and answer. */
 export interface QueryTexts {
-  /** Tasks that keep all threads at work. */
   readonly parallelism: number;
   /** Lends shared memory; null if none is left: then the caller does the work. */
   take(bytes: number): Uint8Array<SharedArrayBuffer> | null;
   give(memory: Uint8Array<SharedArrayBuffer>): void;
   /** Reads points. Rejects if no thread could; none works on the task any more. */
   read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
-  /** Writes records and counts bytes. Rejects as `read` does. */
   write(task: Omit<WriteTask, "kind">): Promise<number>;
   compress(bytes: Uint8Array, level: number): Promise<Uint8Array>;
 }

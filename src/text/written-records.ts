@@ -2,7 +2,6 @@
 import { recordBytes, textModule } from "./text-module.js";
 import type { QueryTexts, RecordForm } from "./text-task.js";
 
-/** Numbers from which other threads pay off. */
 const WORTH_THREADS = 16_384;
 /** Text of a chunk of a thread, and of one that is written here. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -19,10 +18,7 @@ export function isLarge({ values }: { readonly values: readonly Float32Array[] }
   return numbers >= WORTH_THREADS;
 }
 
-/**
- * Text of records in order. A chunk may be read until the next one is requested. @param spent receives the time of
- * writing
- */
+/** Text of records in order, each chunk until the next one. @param spent receives the time of writing */
 export async function* writtenRecords(
   values: readonly Float32Array[],
   form: RecordForm,

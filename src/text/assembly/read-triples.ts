@@ -1,10 +1,7 @@
 /** Reads items of three decimals: compares tags sixteen bytes at a time, reads digits eight at a time. */
 import { FULL, LONGEST_NUMBER, ODD, OUTCOME, POWERS, SHORT, TAGS, WHOLE_POWERS } from "../text-layout";
 
-/**
- * Rounds the text in `[from, to)` to float32 at `out` (`float32/parse.ts`). @returns 0: no number, 1: finite, 2: not
- * finite
- */
+/** Rounds a text to float32 at `out` (`float32/parse.ts`). @returns 0: no number, 1: finite, 2: not finite */
 @external("env", "readExactly")
 declare function readExactly(from: usize, to: usize, out: usize): i32;
 
@@ -15,18 +12,12 @@ const OTHER: usize = 1;
 /** Largest mantissa that takes another digit, and another eight. */
 const MANTISSA: u64 = 1_000_000_000_000_000_000;
 const SHORT_MANTISSA: u64 = 10_000_000_000;
-/**
- * Units in the last place around a midpoint of float32 within which, and magnitudes beyond which, rounding is in doubt.
- */
+/** Units in the last place around a midpoint, and magnitudes, from which on rounding is in doubt. */
 const MARGIN: u64 = 16;
 const MIDPOINT: u64 = 0x1000_0000;
 const SMALLEST: f64 = 2.350988701644575e-38;
 const LARGEST: f64 = 1.7014118346046923e38;
-/**
- * Reads items with the tags of the table from `[from, end)` into at most `room` triples at `out`. The byte at `end`
- * must be no digit. @param spaced whether white space may surround tags and numbers @param finite whether numbers must
- * be finite @returns items read; OUTCOME holds the address after them, and why reading stopped
- */
+/** Reads items into at most `room` triples at `out`; the byte at `end` must be no digit. @returns items read; see OUTCOME */
 export function readTriples(from: usize, end: usize, out: usize, room: i32, spaced: bool, finite: bool): i32 {
   let position = from;
   let to = out;

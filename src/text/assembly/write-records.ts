@@ -8,10 +8,7 @@ declare function writeExactly(value: f32, out: usize): usize;
 /** In place of the address after a number: it is left to the host. */
 const HOST: usize = 0;
 
-/**
- * Writes records of the float32 numbers in `[values, end)` at `out`. @param numbers of a record @param room address
- * from which no record is begun @returns the address after the text; OUTCOME holds that after the last number
- */
+/** Writes records of `numbers` at `out`, none from `room` on. @returns the address after the text; see OUTCOME */
 export function writeRecords(values: usize, end: usize, numbers: i32, out: usize, room: usize): usize {
   let from = values;
   let to = out;
@@ -39,9 +36,8 @@ function copyLiteral(row: usize, out: usize): usize {
 }
 
 /**
- * Writes a number; may write 8 bytes beyond it. Eight digits are tried first, with exact powers of ten; if they read
- * back, fewer, else nine. A candidate counts only if its double lies clear of midpoints of float32, or is exact. Powers
- * of two and magnitudes beyond the exact powers are left to the host.
+ * Writes a number, and at most 8 bytes beyond it: eight digits, if they read back fewer, else nine. A candidate counts
+ * only clear of midpoints or exact; powers of two and magnitudes beyond exact powers of ten are left to the host.
  */
 function writeNumber(value: f32, out: usize): usize {
   const bits = reinterpret<u32>(value);

@@ -6,7 +6,7 @@ import { nearestName } from "../../../analysis/names.js";
 import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { SPLINES } from "../../../shared/operations.js";
-import { hasDoubledMember, heldRows, isRows } from "../../../text/json-body.js";
+import { hasDoubledMember, isRows } from "../../../text/json-body.js";
 import { NUMBER, readRows, shown } from "../../../text/rows.js";
 import { wrong } from "../faults.js";
 
@@ -14,7 +14,6 @@ import { wrong } from "../faults.js";
 export interface AskedQuantity {
   readonly text: string;
   readonly name: string;
-  /** Whether the caller gave the name. */
   readonly isNamed: boolean;
 }
 
@@ -24,7 +23,6 @@ export type AskedPoints =
       readonly rows: Float64Array;
       readonly width: number;
       readonly columns?: readonly string[];
-      /** Units that a header states. */
       readonly units?: readonly string[];
       /** Rows that follow one another and are a pair or a tetrad. */
       readonly together?: 2 | 4;
@@ -34,12 +32,10 @@ export type AskedPoints =
   | { readonly pairs: number; readonly distance: number; readonly seed: number }
   | { readonly tetrads: number; readonly distance: number; readonly seed: number };
 
-/** A part of an axis. */
 export type AskedSpan = { readonly at: number } | { readonly first: number; readonly last: number };
 export type AskedNodes =
   | { readonly node: number }
   | { readonly first: number | null; readonly end: number | null; readonly stride: number };
-/** Times, or an interval of them. */
 export type AskedTimes =
   | { readonly at: number }
   | { readonly list: readonly number[] }
@@ -81,7 +77,6 @@ function wholeOf(value: unknown, member: string): number {
   return number;
 }
 
-/** The items of a list, or of a text with commas. */
 function itemsOf(value: unknown, member: string): readonly unknown[] {
   const items = Array.isArray(value) ? value : typeof value === "string" ? splitList(value) : [value];
   if (items.length === 0 || items.some((item) => item === "")) throw wrong(member, "an item is missing");
@@ -95,7 +90,6 @@ function bounded(number: number, { least, most }: CallMember, member: string, op
   throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${least}${upper}, not ${number}`);
 }
 
-/** The choices of a member in a call. */
 export function choicesOf(name: MemberName, member: CallMember, call: CallName): readonly string[] {
   if (name === "format") return callOf(call).forms;
   if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
@@ -116,7 +110,6 @@ function choiceOf(value: unknown, choices: readonly string[], member: string): s
   throw wrong(member, `expected one of ${choices.join(", ")}, not ${shown(value)}`, nearest);
 }
 
-/** Most quantities of a question. */
 const MOST_QUANTITIES = 256;
 
 /** Reads quantities; a later one may use the names that earlier ones were given, which are written out in its text. */
@@ -147,7 +140,6 @@ export function readWhat(value: unknown, member = "what"): readonly AskedQuantit
   return items;
 }
 
-/** A quantity as text that means the same. */
 export function whatText({ name, text, isNamed }: AskedQuantity): string {
   return isNamed ? `${name} = ${text}` : name;
 }
@@ -159,7 +151,7 @@ function readPoints(value: unknown, member: string): AskedPoints {
   }
   if (Array.isArray(value)) return readRows(value.length > 0 && !Array.isArray(value[0]) ? [value] : value, member);
   if (typeof value !== "object" || value === null) throw wrong(member, `${shown(value)} is no list of points`);
-  if (isRows(value)) return heldRows(value);
+  if (isRows(value)) return value;
   const { input, random, pairs, tetrads, distance, seed = 0, ...more } = value as Record<string, unknown>;
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined)
@@ -179,7 +171,7 @@ function readPoints(value: unknown, member: string): AskedPoints {
   const given = pairs ?? tetrads;
   if (Array.isArray(given) || isRows(given)) {
     const name = `${member}.${together === 2 ? "pairs" : "tetrads"}`;
-    const read = isRows(given) ? heldRows(given) : readRows(given, name);
+    const read = isRows(given) ? given : readRows(given, name);
     const length = read.rows.length / read.width;
     if (length === 0 || length % together !== 0)
       throw wrong(name, `${length} points are not a multiple of ${together}`);
@@ -220,7 +212,6 @@ function readNodes(value: unknown, member: string): AskedNodes {
   return { first: first ?? null, end: end ?? null, stride: stride ?? 1 };
 }
 
-/** Times of a question. */
 const MOST_TIMES = 65_536;
 
 function checkTimes(count: number, member: string): void {
@@ -383,7 +374,6 @@ export function readMember(name: MemberName, member: CallMember, value: unknown,
   }
 }
 
-/** What the members of a question are read as. */
 export interface MemberValues {
   readonly what?: readonly AskedQuantity[];
   readonly points?: AskedPoints;
