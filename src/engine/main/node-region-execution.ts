@@ -22,7 +22,6 @@ import { placesInSweep } from "./plan/parts-in-sweep.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 
-/** About how many parts of a reduction peers are asked for at a time. */
 const SHARED_PARTS = 16_384;
 
 /** Records of three float32 that a hit takes: its node and value, and the same in the order of the answer. */
@@ -30,7 +29,6 @@ const HIT_RECORDS = 3;
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
 
-/** The parts of a cutout in their order. */
 interface CutoutParts extends Parts {
   /** Parts that are computed before they are read, and their bytes. */
   readonly ahead: number;
@@ -38,18 +36,15 @@ interface CutoutParts extends Parts {
   readonly components: number;
 }
 
-/** Evaluations at a node: those of the columns, and what reductions take of other nodes. */
 function evaluationsOf({ columns, reductions }: ReductionPlan): number {
   const more = reductions.map((one) => (one.kind === "increments" ? one.separations.length : 0));
   return Math.max(1, columns.length) + Math.max(0, ...more);
 }
 
-/** A search, a cutout or an analysis of nodes that runs. */
 export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  /** Records of the hits that a search may find, or of the parts of a cutout that are held at a time. */
   readonly moreRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #context: QueryContext;
@@ -59,14 +54,10 @@ export class RegionExecution implements Evaluation {
   /** The parts of a reduction that it reduces as one of several processes, whoever asked; null: all parts. */
   readonly #onlyParts: ReducedParts | null;
   readonly #life: QueryLife;
-  /** Rejects with the error of the failed query, so that neither `finish` nor the reader of parts waits on. */
   readonly #failed: Promise<never>;
   readonly #source: number;
-  /** Called once no task runs any more. */
   readonly #releases: (() => void)[] = [];
-  /** The parts of a cutout; null for any other query. */
   readonly #cuts: CutoutParts | null;
-  /** Parts of a cutout that are lent and have not been read to their ends. */
   readonly #lent = new Set<Float32Array>();
 
   constructor(
@@ -152,7 +143,6 @@ export class RegionExecution implements Evaluation {
     return this.#life.counted(() => this.#life.run<T>(task, () => isRepeatable && !this.#life.over));
   }
 
-  /** The peers, if they are to evaluate parts of the region. */
   #sharing(): Sharing | null {
     const { sharing } = this.#context;
     const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
@@ -190,7 +180,6 @@ export class RegionExecution implements Evaluation {
     throw new LimitError("search.hits", text);
   }
 
-  /** Searches the parts of the region, a few at a time, until all are done or too many hits are found. */
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
     const lanes = 2 * this.#context.carrier.parallelism;

@@ -113,17 +113,14 @@ export function timeText(
   return { frame: `${frame.first ?? ""}:${frame.end ?? ""}:${frame.stride}` };
 }
 
-/** The filter of a question as it repeats it. */
 export function filterText({ filter }: MemberValues): Understood {
   return filter === undefined ? {} : { filter: `${filter.kind}:${filter.width}` };
 }
 
-/** Quantities as a question repeats them. */
 export function whatText(what: readonly AskedQuantity[]): Understood {
   return { what: whatTexts(what) };
 }
 
-/** A quantity with its numbers. */
 export function answered({ name, columns, shape, unit }: Quantity, values: Values): AnsweredQuantity {
   return { name, columns, shape, unit, values };
 }

@@ -4,7 +4,6 @@ import { type JobCut, rangeOf, tasksOf } from "../../jobs/job.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
 import type { Context, Work } from "./context.js";
 
-/** Elements that are computed together while an answer is sent. */
 const WINDOW = 1 << 18;
 
 /** Computes the numbers of each quantity, or of the part that a task answers. @param isStream whether they are computed as they are sent */

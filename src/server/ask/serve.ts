@@ -53,10 +53,8 @@ type Run = (
   asked: MemberValues,
 ) => Promise<{ readonly answer: Answer; readonly understood: Understood }>;
 
-/** What the calls of a service share. */
 export type Doors = Pick<Context, "service" | "thread" | "jobs">;
 
-/** What answers each call. */
 const RUNS: Readonly<Record<CallName, Run>> = {
   values,
   grid,
@@ -84,7 +82,6 @@ function formFor(call: CallName, { format }: MemberValues, accept: string | unde
   return forms.find((form) => FORMS[form].type === type) ?? "json";
 }
 
-/** Runs a question. */
 async function answerTo(context: Context, call: CallName, asked: MemberValues, format: FormName): Promise<Answered> {
   const { dataset, service, life } = context;
   const { level = 0 } = asked;
@@ -132,7 +129,6 @@ async function answerAndSend(
   return sendAnswer(answered, form, { service, life, reply, thread, picture: { map, range, scale } });
 }
 
-/** The name of the dataset in the log, and the caller's own faults as a list. */
 async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
   try {
     return await steps();
@@ -153,7 +149,6 @@ export function prefersJob({ headers: { prefer }, method }: FastifyRequest): boo
   return method === "POST" && /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
 }
 
-/** Answers a question that names its dataset and its call by its address. */
 export function serveCall(
   { service, thread, jobs }: Doors,
   call: CallName,

@@ -7,7 +7,6 @@ import { randomPoints } from "../points/point-columns.js";
 import type { AskedPoints, MemberValues } from "./read-member.js";
 import { boxIn } from "./where.js";
 
-/** Rows of points that an answer repeats. */
 export const REPEATED_POINTS = 1000;
 /** Points that are read between two looks at the clock. */
 const STEP_POINTS = 4096;
@@ -16,7 +15,6 @@ const STEP_POINTS = 4096;
 export interface Points {
   readonly triples: Float32Array;
   readonly times: Float64Array | null;
-  /** Initial velocities, if they are given. */
   readonly velocities: Float32Array | null;
   readonly count: number;
 }
@@ -24,15 +22,12 @@ export interface Points {
 /** The points of a question, some at a time. */
 export interface PointSource {
   readonly count: number;
-  /** Points `from` to `to - 1`. */
   read(from: number, to: number): Promise<Points>;
 }
 
-/** Names of the numbers of rows that have no names. */
 const columnNames = (width: number, isTimed: boolean): readonly string[] =>
   ["x", "y", "z", ...(isTimed ? ["t"] : []), "vx", "vy", "vz"].slice(0, width);
 
-/** Opens the points of a question. @throws RequestError */
 export async function openPoints(
   context: Context,
   values: MemberValues,
@@ -97,7 +92,6 @@ export async function pointsOf(
   return heldPoints(context, await openPoints(context, values, isTimed, isGrouped), records);
 }
 
-/** All points of a source, in memory. @throws LimitError */
 export async function heldPoints({ life }: Context, { count, read }: PointSource, records: number): Promise<Points> {
   await life.reserve(count, records);
   const triples = life.floats(3 * count);
@@ -118,7 +112,6 @@ export async function heldPoints({ life }: Context, { count, read }: PointSource
   return { triples, times, velocities, count };
 }
 
-/** Points as a source. */
 export function sourceOf({ triples, times, velocities, count }: Points): PointSource {
   const read = async (from: number, to: number): Promise<Points> => ({
     triples: triples.subarray(3 * from, 3 * to),

@@ -10,7 +10,6 @@ import { wrong } from "../faults.js";
 import type { AskedPoints } from "./read-member.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";
 
-/** Media types of bodies. */
 export const BODY_TYPES = ["application/json", "application/octet-stream", "text/csv", "application/x-npy"] as const;
 
 /** Most bytes of a question in JSON; points beyond go as npy, CSV or octets. */
@@ -22,7 +21,6 @@ const STEP_BYTES = 64 * 1024;
 const LINE_BYTES = 4096;
 const LINE_FEED = 10;
 
-/** The media type of a body, without parameters; empty if there is none. */
 function typeOf({ headers }: FastifyRequest): string {
   return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
 }
@@ -53,7 +51,6 @@ export async function readBodyMembers(
   return new Map<string, unknown>([["points", points]]);
 }
 
-/** Points of octets: float32, three or four a point. */
 function octetPoints(body: Buffer, width: number): AskedPoints {
   if (body.length % (4 * width) !== 0)
     throw wrong("points", `the body is not a whole number of points of ${4 * width} bytes each`);
@@ -62,7 +59,6 @@ function octetPoints(body: Buffer, width: number): AskedPoints {
   return checked({ rows: new Float64Array(numbers), width });
 }
 
-/** Points of a NumPy file of shape (n, 3) or (n, 4). */
 function npyPoints(body: Buffer): AskedPoints {
   const { points, times } = readNpy(body);
   const width = times === null ? 3 : 4;

@@ -5,7 +5,6 @@ import { excerpt } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import { type MemberValues, readMember } from "./read-member.js";
 
-/** Members as they were given, as text or JSON. */
 export type GivenMembers = Map<string, unknown>;
 
 /** Unknown members that are told: a name is sought for each. */
@@ -38,7 +37,6 @@ export function membersOfJson(body: unknown): GivenMembers {
   return new Map(Object.entries(body));
 }
 
-/** Both in one. @throws RequestError for a member in both */
 export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
   for (const name of body.keys())
     if (query.has(name)) throw wrong(excerpt(name), "it is in the query string and in the body");
@@ -68,7 +66,6 @@ function unknownMember(name: string, call: CallName): Error {
   return error;
 }
 
-/** An example of a call as one line of a query string. */
 export function exampleText(call: CallName): string {
   return Object.entries(callOf(call).example)
     .map(([name, value]) => `${name}=${value}`)

@@ -15,7 +15,6 @@ export interface AskedRegion {
   readonly step?: readonly number[];
 }
 
-/** A region by its lengths. */
 export interface Lengths {
   readonly origin: readonly number[];
   readonly extent: readonly number[];
@@ -62,7 +61,6 @@ function regionSchema(list: (item: TSchema) => TSchema) {
   );
 }
 
-/** The member `region` of a body. */
 export const REGION = regionSchema((item) => Type.Tuple([item, item, item]));
 
 /** Checks that a region is stated in one way. @throws RequestError */
@@ -77,7 +75,6 @@ export function checkRegion<R extends AskedRegion | undefined>(region: R, member
   return region;
 }
 
-/** The error of a region that does not lie in its dataset. */
 function outside(name: string, axis: Axis, letter: AxisName): RequestError {
   const { first, last } = spanOf(axis);
   const [from, to] = [first, last].map((at) => Number(at.toPrecision(6)));

@@ -14,7 +14,6 @@ export interface SampleAxis {
 /** Three sample axes, the one that varies slowest first. */
 export type SampleGrid = readonly [SampleAxis, SampleAxis, SampleAxis];
 
-/** The number of points of a grid. */
 export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }
@@ -36,7 +35,6 @@ export async function writeGrid(
   writer.flush();
 }
 
-/** Points that are written between two looks at the clock. */
 const TOGETHER = 8192;
 
 /** Puts the points `from .. to - 1` at the beginning of an array, row by row. */

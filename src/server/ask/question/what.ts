@@ -6,13 +6,11 @@ import { RequestError } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import { type AskedQuantity, type MemberValues, readWhat, whatText } from "./read-member.js";
 
-/** A compiled quantity. */
 export interface Quantity {
   readonly name: string;
   readonly text: string;
   /** Its dimensions: none, 3, 3 x 3, or 3 x 3 x 3 of the Hessian of a vector. */
   readonly shape: readonly number[];
-  /** Names of its columns. */
   readonly columns: readonly string[];
   /** Its components as expressions, each a scalar. */
   readonly components: readonly string[];
@@ -21,7 +19,6 @@ export interface Quantity {
   readonly unit: string | null;
 }
 
-/** What expressions of a question know of its dataset. */
 export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Names {
   const isFiltered = filter === undefined ? false : filter.kind === "box" ? ("box" as const) : true;
   return { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
@@ -108,7 +105,6 @@ export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues)
   return derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
 }
 
-/** Quantities as texts that mean the same. */
 export function whatTexts(what: readonly AskedQuantity[]): readonly string[] {
   return what.map(whatText);
 }

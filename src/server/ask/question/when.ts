@@ -6,7 +6,6 @@ import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import type { AskedFrames, AskedTimes, MemberValues } from "./read-member.js";
 
-/** Times, and whether they are a dimension of the answer. */
 export interface Times {
   readonly times: readonly number[];
   readonly isList: boolean;
@@ -48,7 +47,6 @@ function framesOf(
   return { frames: all.slice(first, end).filter((_, i) => i % frame.stride === 0), isList: true };
 }
 
-/** The times of a range with a step, or the stored ones within. */
 function rangeOf(
   { first, last, step }: { first: number; last: number; step: number | null },
   stored: readonly number[],
@@ -72,7 +70,6 @@ function usual(dataset: Dataset, stored: readonly number[]): number {
   throw wrong("time", `it is missing; "${dataset.name}" stores ${listed(stored)}`);
 }
 
-/** The times of values between nodes. @throws RequestError */
 export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times {
   const stored = timesOf(dataset.time);
   if (time !== undefined && frame !== undefined) throw wrong("frame", "give time or frame, not both");
@@ -123,7 +120,6 @@ function frameAt(time: number, stored: readonly number[], name: string): number 
 /** An interval of paths: from a time to another, or so long from the time of each. */
 export type Interval = { readonly start: number; readonly end: number } | { readonly each: number };
 
-/** The interval of paths. @throws RequestError */
 export function intervalIn({ time }: MemberValues): Interval {
   if (typeof time === "object" && "first" in time) {
     if (time.step !== null) throw wrong("time", "an interval is first:last; step is a member");

@@ -34,7 +34,6 @@ export function partsOf(values: MemberValues): OfAxes<Part> {
   return parts as unknown as OfAxes<Part>;
 }
 
-/** The name of the member that states a part of axis `a`. */
 function memberFor(part: Part, a: number): string {
   return isByNode(part) ? (NODE_NAMES[a] as string) : (AXIS_NAMES[a] as string);
 }
@@ -121,13 +120,11 @@ export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, ax
   return runs as unknown as OfAxes<NodeRun>;
 }
 
-/** A box of lengths in which points are drawn. */
 export interface Box {
   readonly origin: readonly number[];
   readonly extent: readonly number[];
 }
 
-/** The ends of a part of an axis in lengths. */
 function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [number, number] {
   const { first, length } = spanOf(axis);
   if (part === "whole") return [first, first + length];
@@ -177,10 +174,8 @@ export interface Samples {
   readonly counts: readonly number[];
 }
 
-/** The usual number of samples of an axis. */
 const USUAL_SAMPLES = 64;
 
-/** The samples of a question. @throws RequestError */
 export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Samples {
   const faults = new Faults();
   const parts = partsOf(values);
