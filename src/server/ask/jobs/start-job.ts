@@ -13,7 +13,7 @@ import type { Service } from "../../http/service.js";
 import type { Context } from "../context.js";
 import { Plan } from "../context.js";
 import { wrong } from "../faults.js";
-import { plainRows, pointsText, REPEATED_POINTS } from "../question/points.js";
+import { listed, openPoints, plainRows, pointsText, REPEATED_POINTS } from "../question/points.js";
 import type { MemberValues } from "../question/read-member.js";
 import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
@@ -29,7 +29,6 @@ const TEXT_BYTES = 12;
 /** Bytes that a ZIP archive of NumPy can hold. */
 const NPZ_BYTES = 2 ** 32;
 
-/** A question that is to be a job. */
 interface Started {
   readonly call: CallName;
   readonly asked: MemberValues;
@@ -54,7 +53,9 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   if (cut !== null && limit > 0 && cut.points * cut.times > limit)
     throw tooManyPoints("token.points", cut.points * cut.times, limit);
   let own: string | null = null;
+  if (rows !== null) await openPoints(context, asked, isTimed);
   if (rows !== null) question.points = pointsText(rows);
+  else if (points !== undefined && "rows" in points) question.points = listed(points);
   const asSent = Object.entries(question).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (rows !== null && rows.rows.length / rows.width > REPEATED_POINTS) {
     const plain = plainRows(rows, isTimed);
@@ -90,7 +91,6 @@ export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "ba
     .send(describeJob(job, Date.now(), basePath));
 }
 
-/** How a job is cut; null if it is no larger than a task. */
 async function cutOf(context: Context, { plan, format }: Started): Promise<JobCut | null> {
   const { life, service } = context;
   const part = new Plan();

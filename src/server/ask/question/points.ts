@@ -162,10 +162,13 @@ export function pointsText(points: AskedPoints): unknown {
   if (!("rows" in points)) return points;
   const { rows, width } = points.columns === undefined ? points : plainRows(points, false);
   const count = rows.length / width;
-  if (count > REPEATED_POINTS) {
-    const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength);
-    return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
-  }
-  const list = Array.from({ length: count }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
-  return points.together === undefined ? list : { [points.together === 2 ? "pairs" : "tetrads"]: list };
+  if (count <= REPEATED_POINTS) return listed({ ...points, rows, width });
+  const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength);
+  return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
+
+/** Rows, pairs or tetrads as lists. */
+export function listed({ rows, width, together }: Extract<AskedPoints, { readonly rows: Float64Array }>): unknown {
+  const list = Array.from({ length: rows.length / width }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
+  return together === undefined ? list : { [together === 2 ? "pairs" : "tetrads"]: list };
 }
