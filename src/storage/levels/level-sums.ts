@@ -1,6 +1,6 @@
 /**
  * Levels of one frame of a quantity, from boxes of its nodes that come in Morton order: means of all levels, extrema
- * of cubes of 8^3 nodes and more, and a histogram. It holds a chunk a level, the extrema of 8^3, and sums of 64^3.
+ * of cubes of 8^3 nodes, and a histogram. It holds a chunk a level, the extrema of 8^3, and sums of 64^3.
  */
 import type { Dataset, Triple } from "../dataset/dataset.js";
 import { BINS, BOX_EDGE, BoxKernels, SETS } from "./box-kernels.js";

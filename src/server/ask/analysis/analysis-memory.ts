@@ -53,7 +53,9 @@ export function numbersOf(reduction: AnyReduction): number {
     case "frequencies":
       return frequencySums(reduction);
     case "digits":
-      return 3 * Math.max(reduction.listed, (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits);
+      // What is listed is so of all groups together.
+      if (reduction.listed > 0) return (3 * reduction.listed) / reduction.prefixes.length;
+      return 2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits;
     case "increments":
       return reduction.separations.length * (10 + 10 * reduction.orders.length);
     default:
