@@ -810,6 +810,7 @@ export class Stage {
     };
     const same = JSON.stringify([
       key,
+      found.isFinest,
       rect,
       cross.value,
       trail.length,
