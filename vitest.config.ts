@@ -8,7 +8,10 @@ import { TestOrder } from "./test/support/test-order.js";
 const APART = ["browser", "clients", "recorded", "soak", "support"];
 
 /** Rooms whose files of tests share processes, and modules once loaded: those modules keep no state. */
-const SHARED = ["analysis", "engine", "float32", "kernels", "server", "service", "storage", "text", "web"];
+const SHARED = [
+  ...["analysis", "cli", "client", "conformance", "docs", "engine", "events", "float32", "jobs", "kernels"],
+  ...["server", "service", "shared", "storage", "text", "tools", "web"],
+];
 
 /**
  * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that

@@ -1,21 +1,19 @@
 /** `fieldprobe values --job` and `fieldprobe jobs` against a service, and the methods of the typed client. */
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import { jobsOf } from "../../src/client/jobs.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { loadConfig } from "../../src/shared/config.js";
+import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const folder = scratchFolder();
 let service: RunningService;
 
@@ -24,8 +22,6 @@ beforeAll(async () => {
   service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
 });
 afterAll(() => service.close());
-
-const fieldprobe = (...args: string[]) => promisify(execFile)(process.execPath, [BIN, ...args]);
 
 it("starts a job, lists it, saves its result and forgets it", async () => {
   const points = join(folder, "points.csv");
@@ -52,12 +48,12 @@ it("starts a job, lists it, saves its result and forgets it", async () => {
   );
   await fieldprobe("jobs", id, "--url", url, "--cancel");
   expect((await fieldprobe("jobs", "--url", url)).stdout).toBe("There are no jobs.\n");
-  await expect(fieldprobe("jobs", id, "--url", url)).rejects.toMatchObject({
-    code: 1,
+  expect(await fieldprobe("jobs", id, "--url", url)).toMatchObject({
+    status: 1,
     stderr: "fieldprobe: There is no job of that id.\n",
   });
-  await expect(fieldprobe("values", ...flags, "--job")).rejects.toMatchObject({
-    code: 2,
+  expect(await fieldprobe("values", ...flags, "--job")).toMatchObject({
+    status: 2,
   });
 });
 
@@ -106,8 +102,8 @@ it("refuses a result that is not what the job has written, and saves nothing of 
       message: expect.stringMatching(why),
     });
     const saved = join(folder, "changed.npy");
-    await expect(fieldprobe("jobs", id, "--url", url, "--out", saved)).rejects.toMatchObject({
-      code: 1,
+    expect(await fieldprobe("jobs", id, "--url", url, "--out", saved)).toMatchObject({
+      status: 1,
       stderr: expect.stringMatching(/^fieldprobe: [0-9a-f]{24}-[0-9a-f]{8}\.npy is not what the job has written\.\n$/),
     });
     expect([existsSync(saved), readdirSync(folder).filter((name) => name.includes("partial"))]).toEqual([false, []]);

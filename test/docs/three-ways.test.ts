@@ -6,12 +6,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askCommand } from "../../src/cli/commands/ask.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { type CallName, callOf } from "../../src/shared/calls.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { SHOWN, shellWords } from "../support/examples.js";
-import { runCommand } from "../support/run-command.js";
+import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -89,9 +88,9 @@ async function askCurl(line: string): Promise<Answer> {
 async function askCommandLine(line: string): Promise<{ call: CallName; answer: Answer }> {
   const [, , name = "", ...words] = shellWords(line.replaceAll(/ --out \S+/g, ""));
   const call = name.replaceAll("-", "_") as CallName;
-  const { code, out, err } = await runCommand(askCommand(call), [...words, "--format", "json", "--url", service.url]);
-  expect([code, err]).toEqual([0, ""]);
-  return { call, answer: JSON.parse(out) };
+  const { status, stdout, stderr } = await fieldprobe(name, ...words, "--format", "json", "--url", service.url);
+  expect([status, stderr]).toEqual([0, ""]);
+  return { call, answer: JSON.parse(stdout) };
 }
 
 /** The numbers of an answer: of values without the points, of tables without what the numbers are called. */

@@ -1,5 +1,4 @@
 /** The life of the module: first start, later starts, changes, nights, faults of the operator, command line. */
-import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -14,18 +13,18 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
 import { EventsModule } from "../../src/events/open.js";
 import { openCalendar } from "../../src/events/store/stored-calendar.js";
 import { nightly, type Timer } from "../../src/events/time/clock.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { openConnection } from "../../src/shared/sqlite.js";
+import { fieldprobe } from "../support/run-command.js";
 import { EXAMPLE, load, placeOf, SAMPLE, scratch, seconds } from "./support.js";
 
 const DATABASE = fileURLToPath(new URL("fixtures/events-1.0.db", import.meta.url));
 const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
 let folder: ReturnType<typeof scratch>;
 beforeEach(() => {
@@ -160,13 +159,7 @@ describe("a calendar that cannot be used", () => {
       () => ({ STATE: join(folder.file("file", ""), "state") }),
       /events\.json cannot be written: there is a file where a folder is needed$/,
     ],
-    [
-      "below /proc",
-      () => ({ STATE: "/proc/state" }),
-      /^DataError: events: \/proc\/state[^\n]* cannot be written: [^\n]*$/,
-    ],
     ["no JSON", () => calendar("x"), /bad\.json cannot be read: [^\n]*$/],
-    ["null", () => calendar("null"), /bad\.json cannot be read: [^\n]*$/],
     ["of a newer program", () => calendar('{"version":99}'), /its version is 99, this program reads 1$/],
     ["of other content", () => calendar('{"version":1,"settings":{},"terms":[],"events":[{"id":1}],"uids":[]}'), /./],
     [
@@ -359,46 +352,49 @@ describe("the horizon", () => {
 });
 
 describe("the command line", () => {
-  const env = () => ({ ...process.env, FIELDPROBE_STATE: folder.path, FIELDPROBE_EVENTS_NOW: "2026-10-20T12:00:00Z" });
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [BIN, "events", ...args], { env: env(), encoding: "utf8" });
+  const run = (...args: string[]) => fieldprobe("events", ...args);
+  beforeEach(() => {
+    vi.stubEnv("FIELDPROBE_STATE", folder.path);
+    vi.stubEnv("FIELDPROBE_EVENTS_NOW", "2026-10-20T12:00:00Z");
+  });
+  afterEach(() => void vi.unstubAllEnvs());
 
-  it("imports and lists", () => {
-    expect(run("import", EXAMPLE).stdout).toMatch(/: 2 events\n$/);
-    expect(run("list").stdout.split("\n").slice(0, 2)).toEqual([
+  it("imports and lists", async () => {
+    expect((await run("import", EXAMPLE)).stdout).toMatch(/: 2 events\n$/);
+    expect((await run("list")).stdout.split("\n").slice(0, 2)).toEqual([
       "      4101  2026-10-22 16:00     3  Turbulence Reading Group",
       "      4102  2026-10-30           1  Campus Open Days",
     ]);
     const more = folder.file("more.json", {
       events: [{ id: 1, name: "Only", start: { date: "2026-12-24" }, published: false }],
     });
-    expect(run("import", more, "--replace").status).toBe(0);
-    expect(run("list").stdout).toBe("         1  2026-12-24           1  Only  (not published)\n");
+    expect((await run("import", more, "--replace")).status).toBe(0);
+    expect((await run("list")).stdout).toBe("         1  2026-12-24           1  Only  (not published)\n");
     const other = join(folder.path, "other.json");
-    expect(run("import", EXAMPLE, more, "--file", other).status).toBe(0);
-    expect(run("list", "--file", other).stdout.trim().split("\n")).toHaveLength(3);
+    expect((await run("import", EXAMPLE, more, "--file", other)).status).toBe(0);
+    expect((await run("list", "--file", other)).stdout.trim().split("\n")).toHaveLength(3);
   });
 
-  it("lists every problem and exits with 1, with 2 for misuse", () => {
+  it("lists every problem and exits with 1, with 2 for misuse", async () => {
     const bad = folder.file("bad.json", { events: [{ id: 0 }, { id: 1, name: "A", start: { date: "x" } }] });
-    const { status, stderr } = run("import", bad);
+    const { status, stderr } = await run("import", bad);
     expect(status).toBe(1);
     expect(stderr).toMatch(/bad\.json: \d+ problems, nothing was imported/);
     expect(stderr).toMatch(/^ {2}events\[0\]\.id: /m);
     expect(stderr).toMatch(/^ {2}events\[1\]\.start\.date: /m);
-    expect(run("import").status).toBe(2);
-    expect(run("export").status).toBe(2);
+    expect((await run("import")).status).toBe(2);
+    expect((await run("export")).status).toBe(2);
   });
 
-  it("takes --db as version 1.0 did, and leaves its databases alone", () => {
+  it("takes --db as version 1.0 did, and leaves its databases alone", async () => {
     const named = join(folder.path, "named.db");
-    expect(run("import", EXAMPLE, "--db", named).stdout).toMatch(/: 2 events\n$/);
-    expect(run("list", "--db", named).stdout).toBe(run("list", "--file", named).stdout);
+    expect((await run("import", EXAMPLE, "--db", named)).stdout).toMatch(/: 2 events\n$/);
+    expect((await run("list", "--db", named)).stdout).toBe((await run("list", "--file", named)).stdout);
     expect(openCalendar({ file: join(folder.path, "none.json"), db: named }).events.size).toBe(2);
-    expect(run("list", "--db", named, "--file", named).status).toBe(2);
+    expect((await run("list", "--db", named, "--file", named)).status).toBe(2);
     const old = join(folder.path, "old.db");
     copyFileSync(DATABASE, old);
-    const { status, stderr } = run("import", EXAMPLE, "--db", old);
+    const { status, stderr } = await run("import", EXAMPLE, "--db", old);
     expect([status, stderr]).toEqual([
       1,
       expect.stringContaining("old.db is a database of version 1.0, which is only read"),
@@ -406,27 +402,27 @@ describe("the command line", () => {
     expect(readFileSync(old)).toEqual(readFileSync(DATABASE));
   });
 
-  it("imports the files that are good, names those that are not, and drops what there was for a good one only", () => {
+  it("imports the files that are good, names those that are not, and drops what there was for a good one only", async () => {
     const bad = folder.file("bad.json", { events: [{ id: 1, name: "A", start: { date: "x" } }] });
     const none = join(folder.path, "none.ics");
-    expect(run("import", EXAMPLE).status).toBe(0);
-    const alone = run("import", bad, "--replace");
+    expect((await run("import", EXAMPLE)).status).toBe(0);
+    const alone = await run("import", bad, "--replace");
     expect([alone.status, alone.stdout]).toEqual([1, ""]);
-    expect(run("list").stdout.trim().split("\n")).toHaveLength(2);
+    expect((await run("list")).stdout.trim().split("\n")).toHaveLength(2);
     const good = folder.file("good.json", { events: [{ id: 7, name: "Good", start: { date: "2026-12-24" } }] });
-    const both = run("import", bad, good, none, "--replace");
+    const both = await run("import", bad, good, none, "--replace");
     expect([both.status, both.stdout]).toEqual([1, `${good}: 1 event\n`]);
     expect(both.stderr.split("\n").filter((line) => !line.startsWith("  "))).toEqual([
       `fieldprobe: ${bad}: one problem, nothing was imported`,
       `${none}: one problem, nothing was imported`,
       "",
     ]);
-    expect(run("list").stdout).toMatch(/^ +7 .*Good\n$/);
+    expect((await run("list")).stdout).toMatch(/^ +7 .*Good\n$/);
   });
 
-  it("makes no calendar to list it", () => {
+  it("makes no calendar to list it", async () => {
     const path = join(folder.path, "none", "events.json");
-    const { status, stderr } = run("list", "--file", path);
+    const { status, stderr } = await run("list", "--file", path);
     expect([status, stderr]).toEqual([
       2,
       `fieldprobe: ${path}: this file does not exist; fieldprobe events import creates it\n`,

@@ -1,5 +1,5 @@
 /** The events are an optional plug-in: nothing about them stops the field service, and reading again is reported. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { startProgram } from "../support/program.js";
+import { fieldprobe } from "../support/run-command.js";
 import { EXAMPLE, load, scratch } from "./support.js";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../server/http/fixtures/${name}`, import.meta.url));
@@ -92,8 +93,8 @@ describe("the field service", () => {
     await service.optionalOpened;
     expect(await text(service.url, "/readyz")).toBe("ready\nfields: ready\nevents: ready\n");
     expect(await status(service.url, "/events?single_events=false&order_by=name")).toBe(200);
-    const env = { PATH: process.env.PATH, FIELDPROBE_STATE: folder.path };
-    expect(spawnSync(process.execPath, [BIN, "events", "import", EXAMPLE], { env }).status).toBe(0);
+    const calendar = join(folder.path, "events.json");
+    expect((await fieldprobe("events", "import", EXAMPLE, "--file", calendar)).status).toBe(0);
     expect(await status(service.url, "/events")).toBe(200);
     expect(await service.close()).toBe(true);
     expect(readdirSync(folder.path)).toEqual(["events.json"]);

@@ -9,12 +9,12 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/http/auth.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { writeChannel } from "../support/channel.js";
-import { eachScratchFolder } from "../support/scratch.js";
+import { eachScratchFolder, scratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL = "/api/datasets/isotropic32/values?what=p&time=0.4&method=Lag4&time_method=nearest";
@@ -33,14 +33,23 @@ afterEach(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 
+async function serveIn(state: string, settings: Headers): Promise<RunningService> {
+  const base = { PORT: "0", WORKERS: "1", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: state, EVENTS: "off" };
+  const config = loadConfig({ ...base, QUERY_POINTS: "1000", ...settings }, {});
+  return await startService(config, pino({ level: "fatal" }));
+}
+
+/** The address of a service of its own for one test. */
 async function serve(settings: Headers = {}): Promise<string> {
-  const base = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: folder, EVENTS: "off" };
-  service = await startService(
-    loadConfig({ ...base, QUERY_POINTS: "1000", ...settings }, {}),
-    pino({ level: "fatal" }),
-  );
+  service = await serveIn(folder, settings);
   return service.url;
 }
+
+let ordinary: RunningService;
+beforeAll(async () => {
+  ordinary = await serveIn(scratchFolder(), {});
+});
+afterAll(() => ordinary.close());
 
 const json = async (answer: Response): Promise<Record<string, unknown>> => ({
   status: answer.status,
@@ -100,7 +109,7 @@ describe("an upload", () => {
     ["npy", npyOf(POINTS)],
     ["csv", bytes(`x,y,z\r\n${POINTS.map((v, i) => `${v}${i % 3 < 2 ? "," : "\r\n"}`).join("")}`)],
   ])("of %s is received in parts, and a job answers its points", async (form, whole) => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
     const first = whole.slice(0, 20);
     expect(await put(url, id, first, { "content-range": `bytes 0-19/${whole.length}` })).toMatchObject({
@@ -117,7 +126,7 @@ describe("an upload", () => {
   });
 
   it("says with which byte to continue, and refuses more than was announced", async () => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form: "octets", bytes: 24 } });
     await put(url, id, new Uint8Array(12), { "content-range": "bytes 0-11/24" });
     expect(await put(url, id, new Uint8Array(12), { "content-range": "bytes 0-11/24" })).toMatchObject({
@@ -138,7 +147,7 @@ describe("an upload", () => {
   });
 
   it("takes no more of a part than its Content-Range states, whether or not its length is stated", async () => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form: "octets", bytes: 48 } });
     const range = { "content-range": "bytes 0-11/48" };
     for (const length of [8, 24])
@@ -157,7 +166,7 @@ describe("an upload", () => {
     ["csv", bytes("1,2,3\n4,5,6\n7,8,9\n")],
     ["npy", npyOf(POINTS)],
   ])("of %s that is complete is not replaced", async (form, whole) => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
     expect(await put(url, id, whole)).toMatchObject({ complete: true, points: 3 });
     const before = await resultOf(url, await start(url, id));
@@ -173,13 +182,13 @@ describe("an upload", () => {
     ["csv", bytes("1".repeat(5000)), /a line is too long/],
     ["npy", bytes("no NumPy file, but long enough"), /is no \.npy file of points/],
   ])("of %s that holds no points is refused in one line", async (form, whole, text) => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
     expect(await put(url, id, whole)).toMatchObject({ status: 400, detail: expect.stringMatching(text) });
   });
 
   it("of octets that are not whole points is refused when a job takes it", async () => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id } = await addInput(url, { upload: { form: "octets", bytes: 13 } });
     await put(url, id, new Uint8Array(13));
     expect((await start(url, id)).status).toBe(400);
@@ -189,7 +198,7 @@ describe("an upload", () => {
 
 describe("generated points", () => {
   it("of a grid have x fastest", async () => {
-    const url = await serve();
+    const { url } = ordinary;
     const grid = { counts: [2, 3, 1], origin: [1, 2, 3], spacing: [0.5, 0.25, 1] };
     const { id, points } = await addInput(url, { grid });
     expect(points).toBe(6);
@@ -201,7 +210,7 @@ describe("generated points", () => {
     ["nodes, over a seam", { start: [30, 0, 3], end: [34, 6, 4], step: [1, 4, 1] }, [[30, 31, 32, 33], [0, 4], [3]]],
     ["lengths", { origin: [0.15, 0, 0.5], extent: [0.5, 0.05, 0.3] }, [[1, 2, 3], [0], [3, 4]]],
   ])("of a region are its nodes, by %s", async (_, region, nodes) => {
-    const url = await serve();
+    const { url } = ordinary;
     const { id, points } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
     const [xs, ys, zs] = nodes.map((along) => along.map((node) => (node * 2 * Math.PI) / 32)) as [
       number[],
@@ -269,7 +278,7 @@ describe("generated points", () => {
     [{ upload: { form: "zip", bytes: 1 } }, /^upload/],
     [{ random: { points: 0, seed: 1, origin: [0, 0, 0], extent: [1, 1, 1] } }, /^random\.points/],
   ])("are refused in one line: %j", async (input, detail) => {
-    const answer = await addInput(await serve(), input);
+    const answer = await addInput(ordinary.url, input);
     expect(answer).toMatchObject({ detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
@@ -461,7 +470,7 @@ it.each([
   ["the description of an input that is too long", "POST", "/api/inputs", 413],
   ["an upload to an input that there is not", "PUT", "/api/inputs/none", 404],
 ])("%s is answered to a client that reads nothing before it has sent all", async (_case, method, path, status) => {
-  const url = await serve();
+  const { url } = ordinary;
   const part = Buffer.alloc(64 * 1024, "x");
   const parts = 320;
   const socket = connect(Number(new URL(url).port), "127.0.0.1").pause();

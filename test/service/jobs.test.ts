@@ -148,14 +148,14 @@ describe("a job", () => {
   });
 
   it("of points, samples and nodes is cut, and has the bytes of the call in every form", async () => {
-    const free = await serve({ QUERY_POINTS: "1000000" });
-    const rows = [...pointsOf(2500)].flatMap((x, i, all) => (i % 3 === 0 ? [[x, all[i + 1], all[i + 2]]] : []));
+    const free = await serve();
+    const rows = [...pointsOf(250)].flatMap((x, i, all) => (i % 3 === 0 ? [[x, all[i + 1], all[i + 2]]] : []));
     const calls = [
       ["values", { what: "u, norm(omega)", points: rows, time: [0.4, 0.6] }, 6],
-      ["values", { what: "p", points: rows.map((row, i) => [...row, 0.4 + i / 10_000]), time: "each" }, 3],
-      ["values", { what: "p", points: { random: 2500, seed: 4 }, time: 0.5 }, 3],
-      ["grid", { what: "Q", z: 1.5, samples: [40, 50], time: 0.5 }, 2],
-      ["nodes", { what: "u, Q", frame: "0:2", i: "20:40", j: "0:30:3", k: "5:25" }, 8],
+      ["values", { what: "p", points: rows.map((row, i) => [...row, 0.4 + i / 1000]), time: "each" }, 3],
+      ["values", { what: "p", points: { random: 250, seed: 4 }, time: 0.5 }, 3],
+      ["grid", { what: "Q", z: 1.5, samples: [10, 20], time: 0.5 }, 2],
+      ["nodes", { what: "u, Q", frame: "0:2", i: "20:30", j: "0:15:3", k: "5:13" }, 8],
     ] as const;
     const direct = new Map<string, Buffer>();
     const json = { "content-type": "application/json" };
@@ -164,12 +164,12 @@ describe("a job", () => {
     const all = calls.flatMap(([name, body, tasks], c) =>
       callOf(name)
         .forms.filter((form) => !FORMS[form].alone || (form !== "png" && !body.what.includes(",")))
-        .filter((form) => form !== "xmf")
+        .filter((form, f) => form !== "xmf" && (c === 0 || f % 3 === c % 3))
         .map((format) => ({ key: `${c} ${name} as ${format}`, name, body: { ...body, format }, tasks })),
     );
     for (const { key, name, body } of all) direct.set(key, await bytesOf(await ask(free, name, body)));
     await service?.close();
-    const url = await serve({ JOBS_AT_ONCE: "1000" });
+    const url = await serve({ JOBS_AT_ONCE: "1000", QUERY_POINTS: "200" });
     for (const { key, name, body, tasks } of all) {
       const location = await started(await ask(url, name, { ...body, job: true }));
       expect(await ended(url, location), key).toMatchObject({ problem: null, state: "done", cost: { tasks } });

@@ -2,8 +2,13 @@
  * Runs the example calls of a document and puts their answers in place, so that a document can be compared with the
  * truth.
  */
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { fieldprobe } from "./run-command.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The address that documents show. */
@@ -37,25 +42,21 @@ function produced(words: readonly string[]): string {
   throw new Error(`documents use echo and printf to produce input, not ${words.join(" ")}`);
 }
 
-/** Runs Node in the root of the repository, where `fieldprobe` names this package. */
-function node(words: readonly string[], input: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd: ROOT });
-    let out = "";
-    let err = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      out += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      err += text;
-    });
-    child.on("error", reject);
-    child.on("close", (code) => {
-      if (code === 0) resolve(out);
-      else reject(new Error(`node ${words.join(" ")} ended with ${code}: ${err}`));
-    });
-    child.stdin.end(input);
-  });
+/** Runs TypeScript without a type in the root of the repository, where `fieldprobe` names this package. */
+async function node(code: string): Promise<string> {
+  const words = ["--input-type=module", "--eval", code];
+  return (await promisify(execFile)(process.execPath, words, { cwd: ROOT })).stdout;
+}
+
+/** What `fieldprobe` prints; a file takes the place of its standard input. */
+async function printed(words: readonly string[], input: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-test-"));
+  const file = join(folder, "input.csv");
+  writeFileSync(file, input);
+  const { status, stdout, stderr } = await fieldprobe(...words.map((word) => (word === "-" ? file : word)));
+  rmSync(folder, { recursive: true });
+  if (status !== 0) throw new Error(`fieldprobe ${words.join(" ")} ended with ${status}: ${stderr}`);
+  return stdout;
 }
 
 /** Does what curl does with a URL, `-H`, `-s`, `-G`, `--data` and `--data-urlencode`: the tests need nothing but Node. */
@@ -88,14 +89,13 @@ async function curl(words: readonly string[]): Promise<string> {
 async function runExample(language: string, code: string, base: string): Promise<string> {
   const text = code.replaceAll(SHOWN, base);
   // The examples are TypeScript without a type in it, which is what the annotations of the client spare its users.
-  if (language === "ts") return node(["--input-type=module", "--eval", text], "");
+  if (language === "ts") return node(text);
   const words = shellWords(text);
   const bar = words.indexOf("|");
   const input = bar < 0 ? "" : produced(words.slice(0, bar));
   const command = words.slice(bar + 1);
   if (command[0] === "curl") return curl(command.slice(1));
-  if (command[0] === "npx" && command[1] === "fieldprobe")
-    return node(["bin/fieldprobe.js", ...command.slice(2)], input);
+  if (command[0] === "npx" && command[1] === "fieldprobe") return printed(command.slice(2), input);
   throw new Error(`documents call curl and npx fieldprobe, not ${command[0]}`);
 }
 
@@ -103,12 +103,7 @@ async function runExample(language: string, code: string, base: string): Promise
 export async function withAnswers(text: string, base: string): Promise<{ text: string; examples: number }> {
   const examples = [...text.matchAll(EXAMPLE)];
   const answers: string[] = [];
-  for (let i = 0; i < examples.length; i += 2) {
-    const pair = examples
-      .slice(i, i + 2)
-      .map((example) => runExample(example[2] as string, example[3] as string, base));
-    answers.push(...(await Promise.all(pair)));
-  }
+  for (const [, , language = "", code = ""] of examples) answers.push(await runExample(language, code, base));
   let next = 0;
   const filled = text.replace(EXAMPLE, (_, head, __, ___, ____, tail) => {
     const answer = (answers[next++] as string).replaceAll(base, SHOWN);

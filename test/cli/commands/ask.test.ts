@@ -1,19 +1,19 @@
 /** The commands of the calls as they ship: files, pipes, flags, forms, faults and jobs. */
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askCommand, exampleLine } from "../../../src/cli/commands/ask.js";
+import { exampleLine } from "../../../src/cli/commands/ask.js";
 import { connect } from "../../../src/client/index.js";
 import { type RunningService, startService } from "../../../src/main.js";
-import { CALL_NAMES, type CallName, callOf } from "../../../src/shared/calls.js";
+import { CALL_NAMES, callOf } from "../../../src/shared/calls.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { shellWords } from "../../support/examples.js";
 import { confirmFile } from "../../support/open-confirmed.js";
-import { type Outcome, runCommand } from "../../support/run-command.js";
+import { fieldprobe, type Outcome } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA } from "../../support/service.js";
 
@@ -35,48 +35,39 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Runs the program in the scratch folder; `input` goes to its standard input. */
-function program(words: readonly string[], input: string | Buffer = ""): Promise<Outcome> {
+/** Runs the program in a process of its own in the scratch folder; `input` goes to its standard input. */
+function program(words: readonly string[], input: string | Buffer): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, FIELDPROBE_DATA: SHIPPED_DATA };
-    const child = spawn(process.execPath, [BIN, ...words], { cwd: folder, env });
-    let [out, err] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      out += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      err += text;
-    });
-    child.on("error", reject).on("close", (code) => resolve({ code: code ?? -1, out, err }));
-    child.stdin.on("error", () => {}).end(input);
+    const child = execFile(process.execPath, [BIN, ...words], (_, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+    );
+    child.on("error", reject);
+    child.stdin?.on("error", () => {}).end(input);
   });
 }
 
-/** Runs a command in this process, whose folder is the scratch folder. */
-const fieldprobe = ([call = "", ...words]: readonly string[]): Promise<Outcome> =>
-  runCommand(askCommand(call.replaceAll("-", "_") as CallName), words);
 /** Asks the running service. */
-const ask = (...words: readonly string[]) => fieldprobe([...words, "--url", service.url]);
+const ask = (...words: readonly string[]) => fieldprobe(...words, "--url", service.url);
 const U = ["values", "isotropic32", "u", "--time", "0.5"];
 
 async function rowsOf(running: Promise<Outcome>): Promise<readonly (readonly number[])[]> {
-  const { code, out, err } = await running;
-  expect([code, err]).toEqual([0, ""]);
-  const [, ...lines] = out.trimEnd().split("\n");
+  const { status, stdout, stderr } = await running;
+  expect([status, stderr]).toEqual([0, ""]);
+  const [, ...lines] = stdout.trimEnd().split("\n");
   return lines.map((line) => line.split(",").map(Number));
 }
 
 describe("the commands of the calls", () => {
   it("end with the codes of the program, and print their example", async () => {
-    const help = await program(["values", "--help"]);
-    expect([help.code, help.out]).toEqual([0, expect.stringContaining(exampleLine("values"))]);
-    const failed = await program(["values", "isotropic32", "w", "--points", "1,2,3", "--url", service.url]);
-    expect([failed.code, failed.out]).toEqual([1, ""]);
-    expect((await program([...U, "--out", "x.txt"])).code).toBe(2);
+    const help = await fieldprobe("values", "--help");
+    expect([help.status, help.stdout]).toEqual([0, expect.stringContaining(exampleLine("values"))]);
+    const failed = await fieldprobe("values", "isotropic32", "w", "--points", "1,2,3", "--url", service.url);
+    expect([failed.status, failed.stdout]).toEqual([1, ""]);
+    expect((await fieldprobe(...U, "--out", "x.txt")).status).toBe(2);
   });
 
   it.each(CALL_NAMES)("%s answers the example of its help with columns and rows", async (call) => {
-    const help = askCommand(call).helpInformation();
+    const { stdout: help } = await fieldprobe(call.replaceAll("_", "-"), "--help");
     for (const name of callOf(call).members)
       if (name !== "what") expect(help).toContain(`--${name.replaceAll("_", "-")}`);
     const [, ...words] = shellWords(exampleLine(call));
@@ -87,22 +78,22 @@ describe("the commands of the calls", () => {
   it("answer by themselves what a service answers, of a name, a folder and a file", async () => {
     const words = ["u, norm(omega)", "--points", "1,2,3;4,5,6", "--time", "0.5"];
     const asked = await ask("values", "isotropic32", ...words);
-    expect(asked.out.split("\n")[0]).toBe("x,y,z,u.x,u.y,u.z,norm(omega)");
-    expect(await fieldprobe(["values", "isotropic32", ...words])).toEqual(asked);
-    expect(await fieldprobe(["values", `${SHIPPED_DATA}/`, ...words])).toEqual(asked);
+    expect(asked.stdout.split("\n")[0]).toBe("x,y,z,u.x,u.y,u.z,norm(omega)");
+    expect(await fieldprobe("values", "isotropic32", ...words)).toEqual(asked);
+    expect(await fieldprobe("values", `${SHIPPED_DATA}/`, ...words)).toEqual(asked);
     expect(
-      (await ask("nodes", "isotropic32", "u,p", "--frame", "0:4", "--out", "box.h5", "--out", "box.xmf")).err,
+      (await ask("nodes", "isotropic32", "u,p", "--frame", "0:4", "--out", "box.h5", "--out", "box.xmf")).stderr,
     ).toBe("");
     expect(readFileSync(at("box.xmf"), "utf8")).toContain(">box.h5:/");
     const node = ["u", "--points", "0,0,0", "--frame", "1"];
     // The layout of a cutout cannot say whether its axes are periodic.
-    expect((await fieldprobe(["values", "box.h5", ...node])).err).toContain("box.h5: needs a look");
+    expect((await fieldprobe("values", "box.h5", ...node)).stderr).toContain("box.h5: needs a look");
     await loadHdf5();
     confirmFile(at("box.h5"), { periodic: [], walls: [] });
-    const { out } = await fieldprobe(["values", "box.h5", ...node]);
-    expect(out).toBe((await ask("values", "isotropic32", ...node)).out);
+    const { stdout } = await fieldprobe("values", "box.h5", ...node);
+    expect(stdout).toBe((await ask("values", "isotropic32", ...node)).stdout);
     const url = `${service.url}/service/turbulence.asmx`;
-    expect(await fieldprobe(["values", "isotropic32", ...words, "--url", url])).toEqual(asked);
+    expect(await fieldprobe("values", "isotropic32", ...words, "--url", url)).toEqual(asked);
   });
 
   it("take points as text, from standard input, from files with and without names, of NumPy and of octets", async () => {
@@ -154,7 +145,7 @@ describe("the commands of the calls", () => {
 
   it("write a file in each form that --out names, and print in the form of --format", async () => {
     const line = ["grid", "isotropic32", "u, p", "--y", "1", "--z", "2", "--time", "0.5"];
-    const { code, out, err } = await ask(
+    const { status, stdout, stderr } = await ask(
       ...line,
       "--out",
       "l.csv",
@@ -165,25 +156,25 @@ describe("the commands of the calls", () => {
       "--out",
       "l.json",
     );
-    expect([code, out, err]).toEqual([0, "", ""]);
+    expect([status, stdout, stderr]).toEqual([0, "", ""]);
     expect(readFileSync(at("l.csv"), "utf8").split("\r\n")[0]).toBe("x,u.x,u.y,u.z,p");
     expect(readFileSync(at("l.svg"), "utf8").match(/<polyline/g)).toHaveLength(4);
     expect(readFileSync(at("l.nc")).subarray(0, 3).toString()).toMatch(/^CDF|^.HD/);
     expect(Object.keys(JSON.parse(readFileSync(at("l.json"), "utf8")).data)).toEqual(["u", "p"]);
-    expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).err).toBe("");
+    expect((await ask("spectrum", "isotropic32", "--time", "0.6", "--out", "e.svg", "--out", "e.csv")).stderr).toBe("");
     const [curve] = /points="[^"]*"/.exec(readFileSync(at("e.svg"), "utf8")) as RegExpExecArray;
     expect(curve.split(" ")).toHaveLength(16);
-    expect((await ask("correlation", "isotropic32", "u.x", "--axis", "x", "--time", "0.6", "--out", "r.svg")).err).toBe(
-      "",
-    );
+    expect(
+      (await ask("correlation", "isotropic32", "u.x", "--axis", "x", "--time", "0.6", "--out", "r.svg")).stderr,
+    ).toBe("");
     expect(readFileSync(at("r.svg"), "utf8")).toContain(">rho</text>");
-    expect((await ask("grid", "isotropic32", "Q", "--z", "1", "--time", "0.5", "--out", "q.png")).err).toBe("");
+    expect((await ask("grid", "isotropic32", "Q", "--z", "1", "--time", "0.5", "--out", "q.png")).stderr).toBe("");
     expect(readFileSync(at("q.png")).subarray(1, 4).toString()).toBe("PNG");
-    expect(JSON.parse((await ask(...line, "--format", "json")).out).dims).toEqual(["x"]);
+    expect(JSON.parse((await ask(...line, "--format", "json")).stdout).dims).toEqual(["x"]);
     const bad = await ask("grid", "isotropic32", "p", "--z", "1", "--time", "0.5", "--out", "p.svg");
     expect(bad).toMatchObject({
-      code: 1,
-      err: "fieldprobe: an .svg shows a line, and this answer has the dimensions y, x\n",
+      status: 1,
+      stderr: "fieldprobe: an .svg shows a line, and this answer has the dimensions y, x\n",
     });
     expect(readdirSync(folder).filter((name) => /partial|p\.svg/.test(name))).toEqual([]);
   });
@@ -192,31 +183,31 @@ describe("the commands of the calls", () => {
     const question = { dataset: "other", call: "statistics", reduce: [{ moments: "p", order: 2 }], time: 99 };
     writeFileSync(at("q.json"), JSON.stringify(question));
     const words = ["statistics", "isotropic32", "--time", "0.6", "--format", "json"];
-    const { out, err } = await ask(...words, "--question", "q.json");
-    expect(err).toBe("");
-    const { question: complete } = JSON.parse(out);
+    const { stdout, stderr } = await ask(...words, "--question", "q.json");
+    expect(stderr).toBe("");
+    const { question: complete } = JSON.parse(stdout);
     expect(complete).toMatchObject({ dataset: "isotropic32", call: "statistics", time: expect.closeTo(0.6, 9) });
     const piped = await program(
       ["statistics", "isotropic32", "--question", "-", "--url", service.url],
       JSON.stringify(complete),
     );
-    expect(piped.code).toBe(0);
+    expect(piped.status).toBe(0);
     expect(await ask("spectrum", "isotropic32", "--question", "q.json")).toMatchObject({
-      code: 2,
-      err: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
+      status: 2,
+      stderr: "fieldprobe: --question q.json: it is a question of statistics, not of spectrum\n",
     });
   });
 
   it("start jobs, and wait for the results that --out names", async () => {
     writeFileSync(at("few.csv"), "x,y,z\n1,2,3\n2,2,2\n");
     const started = await ask(...U, "--points", "few.csv", "--job");
-    expect(started.out).toMatch(/^[0-9a-f]{24} {2}(queued|running|done)/);
+    expect(started.stdout).toMatch(/^[0-9a-f]{24} {2}(queued|running|done)/);
     const saved = await ask(...U, "--points", "few.csv", "--job", "--out", "job.csv");
-    expect([saved.code, saved.err]).toEqual([0, ""]);
+    expect([saved.status, saved.stderr]).toEqual([0, ""]);
     const direct = await ask(...U, "--points", "few.csv");
-    expect(readFileSync(at("job.csv"), "utf8").replaceAll("\r\n", "\n")).toBe(direct.out.replaceAll("\r\n", "\n"));
-    const alone = await fieldprobe([...U, "--points", "few.csv", "--job"]);
-    expect(alone).toMatchObject({ code: 2, err: "fieldprobe: --job needs --url: a job runs in a service\n" });
+    expect(readFileSync(at("job.csv"), "utf8").replaceAll("\r\n", "\n")).toBe(direct.stdout.replaceAll("\r\n", "\n"));
+    const alone = await fieldprobe(...U, "--points", "few.csv", "--job");
+    expect(alone).toMatchObject({ status: 2, stderr: "fieldprobe: --job needs --url: a job runs in a service\n" });
   });
 
   it.each([
@@ -238,25 +229,25 @@ describe("the commands of the calls", () => {
     [["spectrum", "isotropic32", "--out", "x.h5"], 2, /--out x\.h5: spectrum writes \.json, \.csv/],
     [["spectrum", "isotropic32", "--question", "none.json"], 1, /none\.json: no such file/],
     [["spectrum"], 2, /missing required argument 'dataset'/],
-  ] as const)("%j fails in one line", async (words, code, text) => {
+  ] as const)("%j fails in one line", async (words, status, text) => {
     const failed = await ask(...words);
-    expect(failed).toMatchObject({ code, out: "", err: expect.stringMatching(text) });
-    expect(failed.err.trimEnd().split("\n")).toHaveLength(1);
+    expect(failed).toMatchObject({ status, stdout: "", stderr: expect.stringMatching(text) });
+    expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
   it("name everything that is wrong, a line each, with what is near", async () => {
-    const { err } = await ask("values", "isotropic32", "u", "--points", "1,2", "--time", "x", "--units", "ignor");
-    const lines = err.trimEnd().split("\n");
+    const { stderr } = await ask("values", "isotropic32", "u", "--points", "1,2", "--time", "x", "--units", "ignor");
+    const lines = stderr.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^fieldprobe: points/);
     expect(lines[2]).toMatch(/units: .*ignore/);
   });
 
   it("refuse a place that holds nothing, several datasets, or a file with open questions", async () => {
-    expect((await fieldprobe(["values", "nowhere/u.h5", "u"])).err).toBe(
+    expect((await fieldprobe("values", "nowhere/u.h5", "u")).stderr).toBe(
       "fieldprobe: nowhere/u.h5: there is no such file or folder\n",
     );
-    const bare = await fieldprobe([
+    const bare = await fieldprobe(
       "values",
       join(SHIPPED_DATA, "isotropic32.h5"),
       "u",
@@ -264,10 +255,10 @@ describe("the commands of the calls", () => {
       "1,2,3",
       "--frame",
       "0",
-    ]);
-    expect(bare).toMatchObject({ code: 1, err: expect.stringMatching(/it waits until a person confirms/) });
+    );
+    expect(bare).toMatchObject({ status: 1, stderr: expect.stringMatching(/it waits until a person confirms/) });
     mkdirSync(at("empty"));
-    expect((await fieldprobe(["values", "empty/", "u", "--points", "1,2,3"])).err).toMatch(/Invalid set name: empty/);
+    expect((await fieldprobe("values", "empty/", "u", "--points", "1,2,3")).stderr).toMatch(/Invalid set name: empty/);
     expect(existsSync(at("empty"))).toBe(true);
   });
 });

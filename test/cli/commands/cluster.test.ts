@@ -1,15 +1,9 @@
 /** `fieldprobe cluster status`: its table, what it compares, and the servers that it asks. */
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { comparison, statusTable } from "../../../src/cli/commands/cluster.js";
 import type { Announcement } from "../../../src/cluster/members.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
-
-const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
-const fieldprobe = (...args: string[]) =>
-  spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8", env: { PATH: process.env.PATH } });
+import { fieldprobe } from "../../support/run-command.js";
 
 const MIB = 1024 * 1024;
 const [SAME, OTHER] = ["a".repeat(32), "b".repeat(32)] as const;
@@ -61,14 +55,14 @@ describe("cluster status", () => {
     expect(problemsOf()).toEqual(["no process answers"]);
   });
 
-  it("needs servers that it can reach", () => {
-    expect(fieldprobe("cluster", "status")).toMatchObject({
+  it("needs servers that it can reach", async () => {
+    expect(await fieldprobe("cluster", "status")).toMatchObject({
       status: 2,
       stderr: "fieldprobe: cluster status needs --nats\n",
     });
-    const lost = fieldprobe("cluster", "status", "--nats", "127.0.0.1:1");
+    const lost = await fieldprobe("cluster", "status", "--nats", "127.0.0.1:1");
     expect([lost.status, lost.stderr]).toEqual([1, "fieldprobe: NATS (127.0.0.1:1): connection refused\n"]);
-    const wrong = fieldprobe("cluster", "status", "--nats", "http://here");
+    const wrong = await fieldprobe("cluster", "status", "--nats", "http://here");
     expect([wrong.status, wrong.stderr]).toEqual([
       2,
       "fieldprobe: configuration: FIELDPROBE_NATS: here is not an address like nats://10.0.0.1:4222\n",
@@ -80,10 +74,8 @@ describe("cluster status", () => {
 
     it("fails as long as there is no process", { timeout: 30_000 }, async () => {
       const { url } = await startNats();
-      const child = spawn(process.execPath, [BIN, "cluster", "status", "--nats", url], { stdio: "pipe" });
-      const text = once(child.stdout, "data");
-      expect(await once(child, "exit")).toEqual([1, null]);
-      expect(String(await text)).toContain("process  rank  state");
+      const { status, stdout } = await fieldprobe("cluster", "status", "--nats", url);
+      expect([status, stdout]).toEqual([1, expect.stringContaining("process  rank  state")]);
     });
   });
 });

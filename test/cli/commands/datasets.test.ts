@@ -1,5 +1,5 @@
-/** `fieldprobe inspect`, `check`, `convert` and `cutout` as processes: what they print, write and refuse. */
-import { spawn, spawnSync } from "node:child_process";
+/** `fieldprobe inspect`, `check`, `convert` and `cutout`: what they print, write and refuse. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   copyFileSync,
@@ -15,19 +15,19 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { findingsOf } from "../../../src/storage/catalog/check-record.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
+import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const SCRATCH = scratchFolder();
-const fieldprobe = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8" });
 
 let well: string;
 let odd: string;
@@ -42,8 +42,8 @@ beforeAll(async () => {
 });
 
 describe("fieldprobe inspect", () => {
-  it("explains a recognised file", () => {
-    const { status, stdout, stderr } = fieldprobe("inspect", well);
+  it("explains a recognised file", async () => {
+    const { status, stdout, stderr } = await fieldprobe("inspect", well);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(/^well\.h5: The Well, dataset name well\n/);
     expect(stdout).toMatch(
@@ -53,25 +53,25 @@ describe("fieldprobe inspect", () => {
     expect(stdout).toMatch(/\nWhy:\n {2}- dimensions: /);
   });
 
-  it("gives the dataset the name and the aliases asked for, also where the file has none that will do", () => {
+  it("gives the dataset the name and the aliases asked for, also where the file has none that will do", async () => {
     const file = join(SCRATCH, "in", "run@2.h5");
     copyFileSync(well, file);
     const ask = (...flags: string[]) => fieldprobe("inspect", file, "--json", "--trajectory", "1", ...flags);
-    expect(ask().stderr).toContain('the name "run@2" is not');
-    const named = ask("--name", "run2", "--alias", "isotropic1024coarse,mixing");
+    expect((await ask()).stderr).toContain('the name "run@2" is not');
+    const named = await ask("--name", "run2", "--alias", "isotropic1024coarse,mixing");
     expect(JSON.parse(named.stdout)).toMatchObject({ name: "run2", aliases: ["isotropic1024coarse", "mixing"] });
-    expect([ask("--name", "run 2"), ask("--name", "run2", "--alias", "a b")].map(({ status }) => status)).toEqual([
-      2, 2,
-    ]);
+    expect(
+      [await ask("--name", "run 2"), await ask("--name", "run2", "--alias", "a b")].map(({ status }) => status),
+    ).toEqual([2, 2]);
     rmSync(file);
   });
 
-  it("prints the descriptor that says the same", () => {
-    const { status, stdout } = fieldprobe("inspect", well, "--json", "--trajectory", "1");
+  it("prints the descriptor that says the same", async () => {
+    const { status, stdout } = await fieldprobe("inspect", well, "--json", "--trajectory", "1");
     expect(status).toBe(0);
     expect(JSON.parse(stdout).fields.velocity).toMatchObject({ path: "/t1_fields/velocity", index: 1 });
     writeFileSync(join(SCRATCH, "dataset.json"), stdout.replaceAll('"well.h5"', '"in/well.h5"'));
-    const checked = fieldprobe("check", SCRATCH).stdout;
+    const checked = (await fieldprobe("check", SCRATCH)).stdout;
     expect(checked).toMatch(/^well \(.*dataset\.json\)\n/);
     expect(checked).toContain("Not served: odd.h5, for ");
     rmSync(join(SCRATCH, "dataset.json"));
@@ -83,29 +83,29 @@ describe("fieldprobe inspect", () => {
     const path = await writeHdf5(join(folder, "u.h5"), (file) => {
       file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3).fill(1), shape: [8, 8, 8, 3] });
     });
-    const asked = fieldprobe("inspect", path);
+    const asked = await fieldprobe("inspect", path);
     expect(asked.status).toBe(1);
     expect(asked.stdout).toMatch(
       /Open \(\?\) and red \(!\) lines:\n(.*\n)*.*\? order: \/u is 8 x 8 x 8 x 3, and nothing in the file names/,
     );
-    const text = fieldprobe("inspect", path, "--json").stdout;
+    const text = (await fieldprobe("inspect", path, "--json")).stdout;
     writeFileSync(join(folder, "dataset.json"), text);
     const written = JSON.parse(text);
     expect(written.questions.map(({ about }: { about: string }) => about)).toContain("order");
-    const refused = fieldprobe("check", folder);
+    const refused = await fieldprobe("check", folder);
     expect(refused.status).toBe(1);
     expect(refused.stdout).toMatch(
       /open question about order: .* Answer: --dims.* Delete the question from dataset\.json when it is answered there/,
     );
     rmSync(join(folder, "dataset.json"));
     const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
-    expect(fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
+    expect(await fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8"))).toMatchObject({
       axes: { x: { nodes: 8, origin: 0, spacing: 0.125, periodic: true } },
       time: { count: 1, origin: 0.5 },
       fields: { velocity: { dimensions: ["x", "y", "z", "c"] } },
     });
-    expect(fieldprobe("check", folder).status).toBe(0);
+    expect((await fieldprobe("check", folder)).status).toBe(0);
   });
 
   it("confirms a draft beside its file, in spite of a red line, and not while one is open", {
@@ -121,24 +121,24 @@ describe("fieldprobe inspect", () => {
     });
     writeFileSync(join(folder, "v.h5"), readFileSync(path));
     const answers = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];
-    const open = fieldprobe("inspect", path, ...answers.slice(0, 4), "--yes");
+    const open = await fieldprobe("inspect", path, ...answers.slice(0, 4), "--yes");
     expect([open.status, open.stderr]).toEqual([2, expect.stringMatching(/--yes: .* open or red: .*--length/)]);
-    const red = fieldprobe("inspect", path, ...answers, "--yes");
+    const red = await fieldprobe("inspect", path, ...answers, "--yes");
     expect([red.status, red.stderr]).toEqual([2, expect.stringMatching(/--yes: a line is open or red: --despite/)]);
     expect(red.stdout).toContain('@note = "a\\u001b[31mb"');
-    const waiting = fieldprobe("check", folder);
+    const waiting = await fieldprobe("check", folder);
     expect(waiting.stdout).toContain(`${path}: needs a look: fieldprobe inspect ${path}\n`);
     const apart = ["--descriptors", join(folder, "apart")];
-    const elsewhere = fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes", ...apart);
+    const elsewhere = await fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes", ...apart);
     expect([elsewhere.status, elsewhere.stderr]).toEqual([0, `wrote ${join(folder, "apart", "u.json")}\n`]);
-    const yes = fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
+    const yes = await fieldprobe("inspect", path, ...answers, "--despite", "values", "--yes");
     expect([yes.status, yes.stderr]).toEqual([0, `wrote ${join(folder, "u.dataset.json")}\n`]);
-    const checked = fieldprobe("check", folder).stdout;
+    const checked = (await fieldprobe("check", folder)).stdout;
     expect(checked).toMatch(/^u \(.*u\.dataset\.json\)$/m);
     expect(checked).toContain("v.h5: needs a look");
     writeFileSync(join(folder, "points.csv"), "0.5,0.5,0.5\n");
     const asking = `values u u --time 0.5 --method Lag4 --format json --data ${folder}`;
-    const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
+    const answer = await fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
     expect(JSON.parse(answer.stdout).assumed).toContainEqual(
       expect.stringMatching(/^Numbers that nothing applies: gain = 2 of \/u/),
     );
@@ -148,7 +148,7 @@ describe("fieldprobe inspect", () => {
       file.create_dataset({ name: "mask", data: Float64Array.of(1, 2, 4) });
       file.create_attribute("note", "a\u001b[31mb");
     });
-    expect(fieldprobe("check", folder).stdout).toContain(
+    expect((await fieldprobe("check", folder)).stdout).toContain(
       `needs a look (not as it was confirmed: /mask is float64 3 = 1, 2, 4, and was float64 3 = 1, 2, 3): fieldprobe inspect ${changed} --same`,
     );
   });
@@ -164,29 +164,29 @@ describe("fieldprobe inspect", () => {
     });
     const known = ["--dims", "x,y,z", "--periodic", "none", "--walls", "none", "--spacing", "1", "--origin", "0"];
     const flags = [...known, "--times", "0.5", "--named", "soiltemperature=/deep/t"];
-    expect(fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
+    expect(await fieldprobe("inspect", path, "--yes", ...flags)).toMatchObject({ status: 0 });
     expect(JSON.parse(readFileSync(join(folder, "u.dataset.json"), "utf8")).fields.soiltemperature.path).toBe(
       "/deep/t",
     );
     writeFileSync(join(folder, "points.csv"), "2.5,3,4\n");
     const asking = `values u soiltemperature --time 0.5 --method Lag4 --time-method nearest --format json --data ${folder}`;
-    const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
+    const answer = await fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
     expect(JSON.parse(answer.stdout).rows).toEqual([[2.5, 3, 4, 2.5]]);
-    const unknown = fieldprobe("inspect", path, "--named", "p.q=/deep/t");
+    const unknown = await fieldprobe("inspect", path, "--named", "p.q=/deep/t");
     expect([unknown.status, unknown.stderr.split("\n")[0]]).toEqual([2, expect.stringMatching(/--named.*p\.q/)]);
   });
 
-  it("describes a file without usual names by what is known, and leaves the questions that refuse it", () => {
+  it("describes a file without usual names by what is known, and leaves the questions that refuse it", async () => {
     const folder = join(SCRATCH, "unnamed");
     mkdirSync(folder);
     const file = join(folder, "odd.h5");
     copyFileSync(odd, file);
-    const { status, stderr } = fieldprobe("inspect", file);
+    const { status, stderr } = await fieldprobe("inspect", file);
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/^fieldprobe: odd\.h5 waits for an answer: .*\(exit code 1\)\n$/),
     ]);
-    const text = fieldprobe("inspect", file, "--json").stdout;
+    const text = (await fieldprobe("inspect", file, "--json")).stdout;
     writeFileSync(join(folder, "dataset.json"), text);
     expect(text).not.toMatch(/[<>]|"\?"/);
     const { axes, time, fields, questions } = JSON.parse(text);
@@ -194,11 +194,11 @@ describe("fieldprobe inspect", () => {
     expect([axes.x.nodes, axes.y.nodes, axes.z.nodes, time.count]).toEqual([12, 10, 11, 1]);
     const subjects = questions.map(({ about }: { about: string }) => about);
     expect(subjects).toEqual(expect.arrayContaining(["fields", "order", "spacing", "origin"]));
-    const refused = fieldprobe("check", folder);
+    const refused = await fieldprobe("check", folder);
     expect(refused.status).toBe(1);
     expect(refused.stdout).toMatch(/open question about fields: .*\/eta is the pressure.* Answer: --velocity/);
     rmSync(join(folder, "dataset.json"));
-    expect(fieldprobe("check", folder).stdout).toContain("needs a look: fieldprobe inspect");
+    expect((await fieldprobe("check", folder)).stdout).toContain("needs a look: fieldprobe inspect");
   });
 
   it("takes a vector, or three datasets of one shape, for the velocity where nothing has a usual name", async () => {
@@ -209,26 +209,27 @@ describe("fieldprobe inspect", () => {
     const parts = await writeHdf5(join(SCRATCH, "parts.h5"), (file) => {
       for (const name of ["q1", "q2", "q3"]) writeField(file, `/run/${name}`, { dimensions: ["z", "y", "x"] });
     });
-    const velocityOf = (path: string) => JSON.parse(fieldprobe("inspect", path, "--json").stdout).fields.velocity;
-    expect(velocityOf(whole)).toMatchObject({ path: "/run/flow", dimensions: ["z", "y", "x", "c"] });
-    expect(velocityOf(parts).components.map(({ path }: { path: string }) => path)).toEqual([
+    const velocityOf = async (path: string) =>
+      JSON.parse((await fieldprobe("inspect", path, "--json")).stdout).fields.velocity;
+    expect(await velocityOf(whole)).toMatchObject({ path: "/run/flow", dimensions: ["z", "y", "x", "c"] });
+    expect((await velocityOf(parts)).components.map(({ path }: { path: string }) => path)).toEqual([
       "/run/q1",
       "/run/q2",
       "/run/q3",
     ]);
   });
 
-  it("says what helps where no dataset may have the name of a file, and takes that of a link", () => {
+  it("says what helps where no dataset may have the name of a file, and takes that of a link", async () => {
     const path = join(SCRATCH, "w\u00e9ll one.h5");
     copyFileSync(well, path);
-    const refused = fieldprobe("inspect", path);
+    const refused = await fieldprobe("inspect", path);
     expect([refused.status, refused.stderr]).toEqual([
       1,
       'fieldprobe: w\u00e9ll one.h5: the name "w\u00e9ll one" is not 1 to 64 of A-Z a-z 0-9 _ . -, as that of a dataset is; ' +
         "rename the file, or make a link to it\n",
     ]);
     symlinkSync(path, join(SCRATCH, "linked.h5"));
-    expect(fieldprobe("inspect", join(SCRATCH, "linked.h5")).stdout).toContain("dataset name linked\n");
+    expect((await fieldprobe("inspect", join(SCRATCH, "linked.h5"))).stdout).toContain("dataset name linked\n");
     rmSync(path);
     rmSync(join(SCRATCH, "linked.h5"));
   });
@@ -237,10 +238,10 @@ describe("fieldprobe inspect", () => {
     const flat = await writeHdf5(join(SCRATCH, "flat.h5"), (file) => {
       file.create_dataset({ name: "eta", data: new Float32Array(12), shape: [3, 4] });
     });
-    const { status, stdout } = fieldprobe("inspect", flat);
+    const { status, stdout } = await fieldprobe("inspect", flat);
     expect(status).toBe(1);
     const empty = await writeHdf5(join(SCRATCH, "empty.h5"), () => {});
-    expect(fieldprobe("inspect", empty).stdout).toMatch(/^empty\.h5: .* It holds nothing\.\n$/);
+    expect((await fieldprobe("inspect", empty)).stdout).toMatch(/^empty\.h5: .* It holds nothing\.\n$/);
     expect(stdout).toMatch(/^flat\.h5: no known layout, .* It holds\n {2}eta {2}float32, 3 x 4, contiguous\n$/);
   });
 
@@ -254,8 +255,8 @@ describe("fieldprobe inspect", () => {
     ["an order that names an axis twice", ["u.h5", "--dims", "z,y,x,x"], /--dims.*in stored order are needed/],
     ["three paths for a scalar", ["u.h5", "--temperature", "a,b,c"], /--temperature.*one path is needed/],
     ["a trajectory that is no number", ["u.h5", "--trajectory", "one"], /--trajectory/],
-  ])("refuses %s in one line, exit code 2", (_, args, message) => {
-    const { status, stderr } = fieldprobe("inspect", ...args);
+  ])("refuses %s in one line, exit code 2", async (_, args, message) => {
+    const { status, stderr } = await fieldprobe("inspect", ...args);
     expect(status).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -279,10 +280,10 @@ describe("fieldprobe inspect", () => {
       () => readFileSync(well).subarray(0, 2000),
       "it is cut short: it has 2000 of 296151 bytes",
     ],
-  ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
+  ])("says in one line why a file that holds %s does not open", async (_, content, reason) => {
     const path = join(SCRATCH, "unreadable.h5");
     writeFileSync(path, content());
-    expect(fieldprobe("inspect", path)).toMatchObject({
+    expect(await fieldprobe("inspect", path)).toMatchObject({
       status: 1,
       stderr: `fieldprobe: ${path} does not open as an HDF5 file: ${reason}.\n`,
     });
@@ -306,10 +307,9 @@ describe("fieldprobe check", () => {
     const members = { axes: { x: axis, y: axis, z: axis }, time: { step: 1, count: 3 }, fields: { velocity } };
     writeFileSync(join(folder, "dataset.json"), JSON.stringify({ schemaVersion: 1, name: "zeroed", ...members }));
     const state = join(SCRATCH, "state");
-    const { status, stdout } = spawnSync(process.execPath, [BIN, "check", folder], {
-      encoding: "utf8",
-      env: { ...process.env, FIELDPROBE_STATE: state },
-    });
+    vi.stubEnv("FIELDPROBE_STATE", state);
+    const { status, stdout } = await fieldprobe("check", folder);
+    vi.unstubAllEnvs();
     const found = "frame 1 velocity: nodes x 8 to 15, y 0 to 7, z 8 to 15 are all 0, 0, 0";
     expect([status, stdout.split("\n").filter((line) => line.includes("wrong"))]).toEqual([1, [`  wrong: ${found}`]]);
     await loadHdf5();
@@ -318,8 +318,8 @@ describe("fieldprobe check", () => {
     expect(findingsOf(state, { ...dataset, files: [] })).toBeNull();
   });
 
-  it("passes the shipped dataset: checksums, ranges, divergence", () => {
-    const { status, stdout, stderr } = fieldprobe("check", SHIPPED);
+  it("passes the shipped dataset: checksums, ranges, divergence", async () => {
+    const { status, stdout, stderr } = await fieldprobe("check", SHIPPED);
     expect(status).toBe(0);
     expect(stdout).toMatch(/checksums: 1 of 1 files as manifest\.json says\n/);
     expect(stdout.match(/^ +\d+ velocity +-\d/gm)).toHaveLength(15);
@@ -335,24 +335,26 @@ describe("fieldprobe check", () => {
       stateGrid(file);
       writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"], value: ({ x }) => (x === 3 ? Number.NaN : 1) });
     });
-    expect(fieldprobe("convert", join(folder, "holes.h5"), join(folder, "copy"), "--name", "copy").status).toBe(0);
+    expect((await fieldprobe("convert", join(folder, "holes.h5"), join(folder, "copy"), "--name", "copy")).status).toBe(
+      0,
+    );
     const file = join(folder, "copy", "velocity_00000.h5");
     const bytes = readFileSync(file);
     bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
     writeFileSync(file, bytes);
     writeFileSync(join(folder, "text.h5"), "text");
-    const { status, stdout } = fieldprobe("check", folder);
+    const { status, stdout } = await fieldprobe("check", folder);
     expect(status).toBe(1);
     expect(stdout).toMatch(/text\.h5: does not open as an HDF5 file: it does not begin like one\.\n/);
     expect(stdout).toMatch(/velocity_00000\.h5: its SHA-256 is [0-9a-f]{64}, manifest\.json says [0-9a-f]{64}\n/);
     expect(stdout).toMatch(/330 values are not finite/);
   });
 
-  it("passes a converted store, and names shards that are swapped or gone", () => {
+  it("passes a converted store, and names shards that are swapped or gone", async () => {
     const folder = join(SCRATCH, "shards");
     const store = join(folder, "flow.zarr");
-    expect(fieldprobe("convert", SHIPPED, store, "--chunk", "8", "--shard", "16").status).toBe(0);
-    const before = fieldprobe("check", folder);
+    expect((await fieldprobe("convert", SHIPPED, store, "--chunk", "8", "--shard", "16")).status).toBe(0);
+    const before = await fieldprobe("check", folder);
     expect([before.status, before.stdout]).toEqual([
       0,
       expect.stringMatching(/(\d+) of \1 files as manifest\.json says/),
@@ -361,20 +363,20 @@ describe("fieldprobe check", () => {
     renameSync(one, `${one}.partial`);
     renameSync(other, one);
     renameSync(`${one}.partial`, other);
-    const swapped = fieldprobe("check", folder);
+    const swapped = await fieldprobe("check", folder);
     expect(swapped.status).toBe(1);
     for (const key of ["0/0/0/0/0", "0/0/0/1/0"])
       expect(swapped.stdout).toMatch(new RegExp(`velocity/c/${key}(: its SHA-256 is| has )`));
     rmSync(one);
-    expect(fieldprobe("check", folder).stdout).toMatch(
+    expect((await fieldprobe("check", folder)).stdout).toMatch(
       /velocity\/c\/0\/0\/0\/0\/0 has no bytes, manifest\.json says \d+/,
     );
   });
 
-  it("says that there is nothing", () => {
+  it("says that there is nothing", async () => {
     const folder = join(SCRATCH, "empty");
     mkdirSync(folder);
-    expect(fieldprobe("check", folder)).toMatchObject({
+    expect(await fieldprobe("check", folder)).toMatchObject({
       status: 1,
       stdout: `${folder}: there is no dataset below it\n`,
     });
@@ -382,14 +384,14 @@ describe("fieldprobe check", () => {
 });
 
 describe("fieldprobe convert and cutout", () => {
-  it("convert into a folder that fieldprobe check passes", () => {
+  it("convert into a folder that fieldprobe check passes", async () => {
     const folder = join(SCRATCH, "converted");
-    const { status, stdout, stderr } = fieldprobe("convert", well, folder, "--chunk", "8", "--filter", "gzip");
+    const { status, stdout, stderr } = await fieldprobe("convert", well, folder, "--chunk", "8", "--filter", "gzip");
     expect(status).toBe(0);
     expect(stdout).toBe(`well in ${folder}: 15 files, 142560 bytes read\n`);
     expect(stderr).toMatch(/^(well: \d+ %\n)+$/);
-    expect(fieldprobe("check", folder).status).toBe(0);
-    expect(fieldprobe("convert", well, folder)).toMatchObject({
+    expect((await fieldprobe("check", folder)).status).toBe(0);
+    expect(await fieldprobe("convert", well, folder)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/a dataset already/),
     });
@@ -404,17 +406,17 @@ describe("fieldprobe convert and cutout", () => {
       file.create_dataset({ name: "time", data: Float64Array.from({ length: 8 }, (_, t) => t) });
     });
     const [whole, killed] = [join(SCRATCH, "frames-whole"), join(SCRATCH, "frames-killed")];
-    expect(fieldprobe("convert", path, whole, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    expect((await fieldprobe("convert", path, whole, "--chunk", "16", "--filter", "gzip")).status).toBe(0);
     const child = spawn(process.execPath, [BIN, "convert", path, killed, "--chunk", "16", "--filter", "gzip"]);
     await once(child.stderr, "data");
     child.kill("SIGKILL");
     await once(child, "close");
     expect(existsSync(join(killed, "dataset.json"))).toBe(false);
-    expect(fieldprobe("check", killed)).toMatchObject({
+    expect(await fieldprobe("check", killed)).toMatchObject({
       status: 1,
       stdout: `${killed}: an unfinished conversion; fieldprobe convert with the same arguments resumes it\n`,
     });
-    expect(fieldprobe("convert", path, killed, "--chunk", "16", "--filter", "gzip").status).toBe(0);
+    expect((await fieldprobe("convert", path, killed, "--chunk", "16", "--filter", "gzip")).status).toBe(0);
     expect(readdirSync(killed).toSorted()).toEqual(readdirSync(whole).toSorted());
     for (const file of readdirSync(whole))
       expect(readFileSync(join(killed, file)).equals(readFileSync(join(whole, file)))).toBe(true);

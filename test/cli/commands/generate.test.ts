@@ -1,24 +1,21 @@
-/** `fieldprobe generate` as a process: what it prints, what it refuses, and with which exit code. */
-import { spawnSync } from "node:child_process";
+/** `fieldprobe generate`: what it prints, what it refuses, and with which exit code. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { fieldprobe } from "../../support/run-command.js";
 import { eachScratchFolder } from "../../support/scratch.js";
-
-const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 
 let folder: string;
 eachScratchFolder((path) => {
   folder = path;
 });
 
-const generate = (...args: string[]) => spawnSync(process.execPath, [BIN, "generate", ...args], { encoding: "utf8" });
+const generate = (...words: string[]) => fieldprobe("generate", ...words);
 const out = () => join(folder, "set");
 
 describe("fieldprobe generate", () => {
-  it("makes a cube, names it after its kind and nodes, and prints its digests", () => {
-    const { status, stdout, stderr } = generate("taylor-green", "--nodes", "8,6,4", "--out", out());
+  it("makes a cube, names it after its kind and nodes, and prints its digests", async () => {
+    const { status, stdout, stderr } = await generate("taylor-green", "--nodes", "8,6,4", "--out", out());
     expect({ status, stderr }).toEqual({ status: 0, stderr: "taylor-green8x6x4: 100 %\n" });
     const manifest = JSON.parse(readFileSync(join(out(), "manifest.json"), "utf8"));
     const { bytes, sha256 } = manifest.files["taylor-green8x6x4.h5"];
@@ -26,10 +23,10 @@ describe("fieldprobe generate", () => {
     expect(JSON.parse(readFileSync(join(out(), "dataset.json"), "utf8")).name).toBe("taylor-green8x6x4");
   });
 
-  it("simulates, reporting progress in plain lines away from a terminal, and prints statistics and spectrum", () => {
+  it("simulates, reporting progress in plain lines away from a terminal, and prints statistics and spectrum", async () => {
     const flags = ["--nodes", "8", "--viscosity", "0.2", "--spin-up", "1", "--steps", "4", "--seed", "9"];
     const plot = join(folder, "spectrum.svg");
-    const { status, stdout, stderr } = generate("isotropic", ...flags, "--out", out(), "--spectrum", plot);
+    const { status, stdout, stderr } = await generate("isotropic", ...flags, "--out", out(), "--spectrum", plot);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^(isotropic8: \d+ %\n)+$/);
     expect(stderr).toContain("isotropic8: 100 %\n");
@@ -53,8 +50,8 @@ describe("fieldprobe generate", () => {
     ["a viscosity of zero", ["isotropic", "--viscosity", "0"], "--viscosity"],
     ["a viscosity in hexadecimal", ["isotropic", "--viscosity", "0x1"], "--viscosity"],
     ["too few frames for the guards", ["isotropic", "--steps", "3"], "--steps"],
-  ])("refuses %s in one line, exit code 2", (_, args, said) => {
-    const { status, stdout, stderr } = generate(...args, "--out", out());
+  ])("refuses %s in one line, exit code 2", async (_, args, said) => {
+    const { status, stdout, stderr } = await generate(...args, "--out", out());
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(said);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -69,21 +66,22 @@ describe("fieldprobe generate", () => {
       ["--spectrum", "none/plot.svg", "--out", "made"],
       /none\/plot\.svg: no such file or folder$/,
     ],
-  ])("refuses %s before it simulates", (_, words, said) => {
+  ])("refuses %s before it simulates", async (_, words, said) => {
     writeFileSync(join(folder, "set"), "");
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, "generate", "isotropic", ...words], {
-      ...{ encoding: "utf8", cwd: folder, timeout: 20_000 },
-    });
+    const before = process.cwd();
+    process.chdir(folder);
+    const { status, stdout, stderr } = await generate("isotropic", ...words);
+    process.chdir(before);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr.trimEnd()).toMatch(said);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(existsSync(join(folder, "made"))).toBe(false);
   });
 
-  it("refuses to write over a dataset", () => {
-    expect(generate("random", "--nodes", "4", "--smooth", "--out", out()).status).toBe(0);
+  it("refuses to write over a dataset", async () => {
+    expect((await generate("random", "--nodes", "4", "--smooth", "--out", out())).status).toBe(0);
     const before = readdirSync(out()).map((name) => readFileSync(join(out(), name), "utf8"));
-    const { status, stderr } = generate("abc", "--nodes", "4", "--out", out());
+    const { status, stderr } = await generate("abc", "--nodes", "4", "--out", out());
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: `fieldprobe: --out ${out()}: the folder already holds a dataset\n`,

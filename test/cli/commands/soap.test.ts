@@ -1,29 +1,25 @@
-/** `fieldprobe soap` as it ships: the numbers of the typed client, and mistakes in one line. */
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/** `fieldprobe soap`: the numbers of the typed client, and mistakes in one line. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
 import { ALL_OPERATIONS, dialectOf } from "../../../src/shared/operations.js";
+import { fieldprobe } from "../../support/run-command.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../../support/service.js";
 
-const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 let service: RunningService;
 beforeAll(async () => {
   service = await serveTestData();
 });
 afterAll(() => service.close());
 
-function soap(words: readonly string[], input = "1,2,3\n"): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [BIN, "soap", ...words], (_, out, err) =>
-      resolve({ code: child.exitCode as number, out, err }),
-    );
-    child.stdin?.on("error", () => undefined).end(input);
-  });
-}
+const points = join(scratchFolder(), "points.csv");
+writeFileSync(points, "1,2,3\n");
+const soap = (words: readonly string[]) => fieldprobe("soap", ...words);
 
-const GRADIENT = ["GetVelocityGradient", "--dataset", "isotropic32", "--time", "0.5", "--points", "-"];
+const GRADIENT = ["GetVelocityGradient", "--dataset", "isotropic32", "--time", "0.5", "--points", points];
 const SCHEME = ["--spatial-interpolation", "Fd4Lag4"];
 
 it("prints the records of an operation, of a service and by itself", async () => {
@@ -33,8 +29,8 @@ it("prints the records of an operation, of a service and by itself", async () =>
     ...{ spatialInterpolation: "Fd4Lag4", temporalInterpolation: "PCHIP" },
   });
   const asked = await soap([...GRADIENT, ...SCHEME, "--url", service.url]);
-  expect(asked).toMatchObject({ code: 0, err: "" });
-  const [head, line] = asked.out.split("\n");
+  expect(asked).toMatchObject({ status: 0, stderr: "" });
+  const [head, line] = asked.stdout.split("\n");
   expect(head?.split(",").slice(3)).toEqual([...components]);
   expect(
     line
@@ -56,11 +52,11 @@ it("runs cutouts, searches and array forms", async () => {
     "3",
     ...["x", "y", "z"].flatMap((axis) => [`--${axis}-start`, "1", `--${axis}-end`, "2"]),
   ]);
-  expect([cutout.err, cutout.out.trimEnd().split("\n").length]).toEqual(["", 1 + 24]);
+  expect([cutout.stderr, cutout.stdout.trimEnd().split("\n").length]).toEqual(["", 1 + 24]);
   const box = ["x", "y", "z"].flatMap((axis) => [`--${axis}-start`, "1", `--${axis}-end`, "32"]);
   const search = ["--field", "vorticity", "--time", "0.4", "--threshold", "12", "--spatial-interpolation", "None_Fd4"];
   const found = await soap(["GetThreshold", ...at, ...search, ...box]);
-  expect([found.err, found.out.split("\n")[0]]).toEqual(["", "x,y,z,value"]);
+  expect([found.stderr, found.stdout.split("\n")[0]]).toEqual(["", "x,y,z,value"]);
   const array = [
     "GetData_Python",
     "--function-name",
@@ -71,15 +67,15 @@ it("runs cutouts, searches and array forms", async () => {
     "--spatial-interpolation",
     "Lag8",
     "--points",
-    "-",
+    points,
   ];
-  expect((await soap(array)).err).toBe("");
+  expect((await soap(array)).stderr).toBe("");
 });
 
 it("lists the flags of every operation", async () => {
-  const { out } = await soap(["--help"]);
+  const { stdout } = await soap(["--help"]);
   for (const { name } of ALL_OPERATIONS.filter((row) => dialectOf(row.name) !== null))
-    expect(out).toContain(`  ${name} `);
+    expect(stdout).toContain(`  ${name} `);
 });
 
 it.each([
@@ -87,9 +83,9 @@ it.each([
   [["getvelocity"], /did you mean GetVelocity\?/],
   [[...GRADIENT], /--spatial-interpolation is missing: GetVelocityGradient needs it/],
   [[...GRADIENT, ...SCHEME, "--dt", "1"], /--dt: GetVelocityGradient does not take it, but --dataset/],
-  [[...GRADIENT.slice(0, 3), "--time", "x", "--points", "-", ...SCHEME], /--time: x is not a number/],
+  [[...GRADIENT.slice(0, 3), "--time", "x", "--points", points, ...SCHEME], /--time: x is not a number/],
 ])("%j fails in one line, exit code 2", async (words, text) => {
   const failed = await soap(words);
-  expect(failed).toMatchObject({ code: 2, out: "", err: expect.stringMatching(text) });
-  expect(failed.err.trimEnd().split("\n")).toHaveLength(1);
+  expect(failed).toMatchObject({ status: 2, stdout: "", stderr: expect.stringMatching(text) });
+  expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);
 });

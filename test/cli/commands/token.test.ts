@@ -1,5 +1,5 @@
 /** The token command: what it writes is what the service takes. */
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -18,33 +18,28 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { watchTokens } from "../../../src/server/http/auth.js";
 import { LIMITS } from "../../../src/shared/config.js";
+import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();
 const file = join(folder, "tokens.json");
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
-const run = (...words: string[]): string =>
-  execFileSync(process.execPath, [BIN, "token", ...words], {
-    encoding: "utf8",
-    env: { PATH: process.env.PATH, FIELDPROBE_TOKENS: file },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-const fails = (...words: string[]): { status: number; stderr: string } => {
-  try {
-    run(...words);
-  } catch (error) {
-    return error as { status: number; stderr: string };
-  }
-  throw new Error(`token ${words.join(" ")} did not fail`);
-};
+beforeAll(() => void vi.stubEnv("FIELDPROBE_TOKENS", file));
+afterAll(() => void vi.unstubAllEnvs());
+const fails = (...words: string[]) => fieldprobe("token", ...words);
+async function run(...words: string[]): Promise<string> {
+  const { status, stdout, stderr } = await fails(...words);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
 
-it("R108: adds, lists and disables tokens; the file holds digests only", () => {
-  const token = run("add", "lab").trim();
-  const small = run("add", "guest", "--limit", "4096", "--per-minute", "60", "--concurrent", "2").trim();
+it("R108: adds, lists and disables tokens; the file holds digests only", async () => {
+  const token = (await run("add", "lab")).trim();
+  const small = (await run("add", "guest", "--limit", "4096", "--per-minute", "60", "--concurrent", "2")).trim();
   expect(token).toMatch(/^[\w-]{32}$/);
   expect(readFileSync(file, "utf8")).not.toContain(token);
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -52,8 +47,8 @@ it("R108: adds, lists and disables tokens; the file holds digests only", () => {
   expect(auth.authorise(token).points).toBe(0);
   expect(auth.authorise(small).points).toBe(4096);
   auth.close();
-  run("disable", "lab");
-  expect(run("list")).toMatch(
+  await run("disable", "lab");
+  expect(await run("list")).toMatch(
     /^lab\t[0-9a-f]{8}\tdisabled\nguest\t[0-9a-f]{8}\t4096 points per call\t60 requests per minute\t2 at a time\n$/,
   );
   const later = watchTokens(file, false, LIMITS, pino({ level: "silent" }));
@@ -61,9 +56,9 @@ it("R108: adds, lists and disables tokens; the file holds digests only", () => {
   later.close();
 });
 
-it("enables a disabled token with the limits it had, and removes one for good", () => {
+it("enables a disabled token with the limits it had, and removes one for good", async () => {
   const own = join(folder, "changing.json");
-  const token = run("add", "lab", "--limit", "500", "--file", own).trim();
+  const token = (await run("add", "lab", "--limit", "500", "--file", own)).trim();
   const judge = () => {
     const auth = watchTokens(own, false, LIMITS, pino({ level: "silent" }));
     try {
@@ -74,32 +69,32 @@ it("enables a disabled token with the limits it had, and removes one for good", 
       auth.close();
     }
   };
-  expect(run("disable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\tdisabled\n$/);
-  run("disable", "lab", "--file", own);
+  expect(await run("disable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\tdisabled\n$/);
+  await run("disable", "lab", "--file", own);
   expect(judge()).toBe("Disabled");
-  expect(run("enable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\t500 points per call\n$/);
-  run("enable", "lab", "--file", own);
+  expect(await run("enable", "lab", "--file", own)).toMatch(/^lab\t[0-9a-f]{8}\t500 points per call\n$/);
+  await run("enable", "lab", "--file", own);
   expect(judge()).toBe(500);
-  expect(run("remove", "lab", "--file", own)).toBe("");
+  expect(await run("remove", "lab", "--file", own)).toBe("");
   expect(judge()).toBe("Invalid");
-  expect(fails("enable", "lab", "--file", own).stderr).toBe(`fieldprobe: ${own} has no token named lab\n`);
+  expect((await fails("enable", "lab", "--file", own)).stderr).toBe(`fieldprobe: ${own} has no token named lab\n`);
 });
 
-it("leaves a token without a limit as it is when it is enabled twice", () => {
+it("leaves a token without a limit as it is when it is enabled twice", async () => {
   const own = join(folder, "free.json");
-  run("add", "lab", "--file", own);
-  const listed = run("list", "--file", own);
+  await run("add", "lab", "--file", own);
+  const listed = await run("list", "--file", own);
   expect(listed).toMatch(/^lab\t[0-9a-f]{8}\tany number of points\n$/);
-  expect(run("enable", "lab", "--file", own)).toBe(listed);
-  run("disable", "lab", "--file", own);
-  expect(run("enable", "lab", "--file", own)).toBe(listed);
+  expect(await run("enable", "lab", "--file", own)).toBe(listed);
+  await run("disable", "lab", "--file", own);
+  expect(await run("enable", "lab", "--file", own)).toBe(listed);
 });
 
-it("rotates a token: the old one is valid for the time that is said, then as one that nobody has", () => {
+it("rotates a token: the old one is valid for the time that is said, then as one that nobody has", async () => {
   const own = join(folder, "rotating.json");
-  const first = run("add", "lab", "--limit", "500", "--concurrent", "2", "--file", own).trim();
-  const second = run("rotate", "lab", "--keep", "2h", "--file", own).trim();
-  const listed = run("list", "--file", own).trim().split("\n");
+  const first = (await run("add", "lab", "--limit", "500", "--concurrent", "2", "--file", own)).trim();
+  const second = (await run("rotate", "lab", "--keep", "2h", "--file", own)).trim();
+  const listed = (await run("list", "--file", own)).trim().split("\n");
   expect(listed).toEqual([
     expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time\texpires \d{4}-[0-9T:-]+Z$/),
     expect.stringMatching(/^lab\t[0-9a-f]{8}\t500 points per call\t2 at a time$/),
@@ -113,71 +108,71 @@ it("rotates a token: the old one is valid for the time that is said, then as one
   expect(() => auth.authorise(first)).toThrow("Invalid identification token.");
   expect(auth.authorise(second).points).toBe(500);
   auth.close();
-  const third = run("rotate", "lab", "--keep", "0m", "--file", own).trim();
-  expect(run("list", "--file", own).trim().split("\n")).toHaveLength(1);
+  const third = (await run("rotate", "lab", "--keep", "0m", "--file", own)).trim();
+  expect((await run("list", "--file", own)).trim().split("\n")).toHaveLength(1);
   expect(new Set([first, second, third]).size).toBe(3);
 });
 
-it("gives a rotated token the expiry of the old one, or the one that is said", () => {
+it("gives a rotated token the expiry of the old one, or the one that is said", async () => {
   const own = join(folder, "dated.json");
   const newest = () => JSON.parse(readFileSync(own, "utf8")).tokens.at(-1);
-  run("add", "lab", "--expires", "30d", "--limit", "7", "--file", own);
+  await run("add", "lab", "--expires", "30d", "--limit", "7", "--file", own);
   const { expires } = newest();
-  run("rotate", "lab", "--file", own);
+  await run("rotate", "lab", "--file", own);
   expect(newest()).toMatchObject({ limit: 7, expires });
-  run("rotate", "lab", "--expires", "60d", "--file", own);
+  await run("rotate", "lab", "--expires", "60d", "--file", own);
   expect(Date.parse(newest().expires) - Date.now()).toBeGreaterThan(59.9 * 86_400_000);
-  run("rotate", "lab", "--expires", "never", "--file", own);
+  await run("rotate", "lab", "--expires", "never", "--file", own);
   expect(newest()).not.toHaveProperty("expires");
   writeFileSync(own, JSON.stringify({ version: 1, tokens: [{ ...newest(), expires: "2026-01-01T00:00:00Z" }] }));
-  expect(fails("rotate", "lab", "--file", own)).toMatchObject({
+  expect(await fails("rotate", "lab", "--file", own)).toMatchObject({
     status: 2,
     stderr: "fieldprobe: lab expired 2026-01-01T00:00:00Z: say how long the new token is valid with --expires\n",
   });
-  run("rotate", "lab", "--expires", "1h", "--file", own);
+  await run("rotate", "lab", "--expires", "1h", "--file", own);
   expect(newest()).toMatchObject({ name: "lab", limit: 7 });
 });
 
-it("shows when a token expires, and that it has", () => {
+it("shows when a token expires, and that it has", async () => {
   const own = join(folder, "expiring.json");
-  run("add", "soon", "--expires", "30d", "--file", own);
+  await run("add", "soon", "--expires", "30d", "--file", own);
   const { tokens } = JSON.parse(readFileSync(own, "utf8"));
   expect(Date.parse(tokens[0].expires) - Date.now()).toBeGreaterThan(29.9 * 86_400_000);
   writeFileSync(own, JSON.stringify({ version: 1, tokens: [{ ...tokens[0], expires: "2026-01-01T00:00:00Z" }] }));
-  expect(run("list", "--file", own)).toMatch(/\texpired 2026-01-01T00:00:00Z\n$/);
-  for (const time of ["30", "-1d", "1w", "soon"]) expect(fails("add", "x", "--expires", time).status).toBe(2);
+  expect(await run("list", "--file", own)).toMatch(/\texpired 2026-01-01T00:00:00Z\n$/);
+  for (const time of ["30", "-1d", "1w", "soon"]) expect((await fails("add", "x", "--expires", time)).status).toBe(2);
 });
 
-it("keeps tokens.json in a folder, for command and service, and leaves nothing else there", () => {
+it("keeps tokens.json in a folder, for command and service, and leaves nothing else there", async () => {
   const mounted = join(folder, "mounted");
   mkdirSync(mounted);
-  const token = run("add", "lab", "--file", mounted).trim();
-  run("rotate", "lab", "--file", mounted);
+  const token = (await run("add", "lab", "--file", mounted)).trim();
+  await run("rotate", "lab", "--file", mounted);
   expect(readdirSync(mounted)).toEqual(["tokens.json"]);
   const auth = watchTokens(mounted, false, LIMITS, pino({ level: "silent" }));
   expect(auth.authorise(token).points).toBe(0);
   auth.close();
 });
 
-it("keeps permissions, owner and links of the file that it changes", () => {
+it("keeps permissions, owner and links of the file that it changes", async () => {
   const [real, link] = [join(folder, "real.json"), join(folder, "link.json")];
-  run("add", "lab", "--file", real);
+  await run("add", "lab", "--file", real);
   chmodSync(real, 0o640);
   if (process.getuid?.() === 0) chownSync(real, 4711, 4712);
   const { uid, gid } = statSync(real);
   symlinkSync(real, link);
-  run("add", "guest", "--file", link);
+  await run("add", "guest", "--file", link);
   expect(lstatSync(link).isSymbolicLink()).toBe(true);
   const { mode, ...after } = statSync(real);
   expect([mode & 0o777, after.uid, after.gid]).toEqual([0o640, uid, gid]);
-  expect(run("list", "--file", real).trim().split("\n")).toHaveLength(2);
+  expect((await run("list", "--file", real)).trim().split("\n")).toHaveLength(2);
 });
 
-it("does not replace a disabled token by another one that nobody can use", () => {
+it("does not replace a disabled token by another one that nobody can use", async () => {
   const own = join(folder, "disabled.json");
-  run("add", "lab", "--file", own);
-  run("disable", "lab", "--file", own);
-  expect(fails("rotate", "lab", "--file", own)).toMatchObject({
+  await run("add", "lab", "--file", own);
+  await run("disable", "lab", "--file", own);
+  expect(await fails("rotate", "lab", "--file", own)).toMatchObject({
     status: 2,
     stderr: expect.stringContaining("lab is disabled: enable it first"),
   });
@@ -198,7 +193,7 @@ it("loses no change when commands run at once, and leaves no lock", async () => 
 
 it("waits, and says so in one line, while another process changes the file, and then reads it", async () => {
   const own = join(folder, "waited.json");
-  run("add", "first", "--file", own);
+  await run("add", "first", "--file", own);
   const other = readFileSync(own, "utf8").replace("first", "second");
   writeFileSync(`${own}.lock`, `${process.pid} ${hostname()}\n`);
   const child = spawn(process.execPath, [BIN, "token", "add", "third", "--file", own], {
@@ -213,7 +208,7 @@ it("waits, and says so in one line, while another process changes the file, and 
   expect(names(own)).toEqual(["second", "third"]);
 });
 
-it("misuse is one line and exit code 2", () => {
+it("misuse is one line and exit code 2", async () => {
   for (const words of [
     ["add", "guest"],
     ["add", "x", "--limit", "-1"],
@@ -224,7 +219,7 @@ it("misuse is one line and exit code 2", () => {
     ["add"],
     ["explode"],
   ]) {
-    const { status, stderr } = fails(...words);
+    const { status, stderr } = await fails(...words);
     expect([words, status]).toEqual([words, 2]);
     expect(
       stderr
@@ -233,10 +228,10 @@ it("misuse is one line and exit code 2", () => {
         .filter((line) => /^(fieldprobe|error):/.test(line)).length,
     ).toBeLessThanOrEqual(1);
   }
-  expect(fails("disable", "nobody").stderr).toBe(`fieldprobe: ${file} has no token named nobody\n`);
+  expect((await fails("disable", "nobody")).stderr).toBe(`fieldprobe: ${file} has no token named nobody\n`);
   const nowhere = join(folder, "none", "tokens.json");
-  expect(fails("list", "--file", nowhere).stderr).toMatch(/^fieldprobe: .*: there is no such file; .*\n$/);
-  expect(fails("add", "x", "--file", nowhere).stderr).toBe(
+  expect((await fails("list", "--file", nowhere)).stderr).toMatch(/^fieldprobe: .*: there is no such file; .*\n$/);
+  expect((await fails("add", "x", "--file", nowhere)).stderr).toBe(
     `fieldprobe: the token file ${nowhere} cannot be written: no such file or folder\n`,
   );
 });
@@ -245,9 +240,9 @@ it.each([
   ["{", /^the token file .*tokens\.json cannot be read: .*JSON/],
   ["[]", /^.*tokens\.json is not a token file: .*expected object/],
   [`{"version":1,"tokens":[{"name":"a","sha256":"zz","limit":0}]}`, /: tokens: 0: sha256: must be 64 of 0-9 a-f$/],
-])("a token file that holds %s is named in one line by command and service", (content, message) => {
+])("a token file that holds %s is named in one line by command and service", async (content, message) => {
   writeFileSync(file, content);
-  const { status, stderr } = fails("list");
+  const { status, stderr } = await fails("list");
   expect(status).toBe(2);
   expect(stderr).toMatch(/^fieldprobe: .*\n$/);
   expect(stderr.slice("fieldprobe: ".length, -1)).toMatch(message);

@@ -80,13 +80,13 @@ describe("engine on the shipped turbulence", () => {
     });
   });
 
-  it("agrees with a slow evaluation to 3e-7 of the velocity's rms at 1000 random points and times", async () => {
+  it("agrees with a slow evaluation to 3e-7 of the velocity's rms at 300 random points and times", async () => {
     const random = generator(1);
     const { values } = velocity;
     const rms = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
     const orders = { None: 1, Lag4: 4, Lag6: 6, Lag8: 8 } as const;
     let worst = 0;
-    for (let i = 0; i < 1000; i++) {
+    for (let i = 0; i < 300; i++) {
       const point = Float32Array.from({ length: 3 }, () => (random() - 0.5) * 4 * PERIOD);
       const time = Math.fround(random() * 2.2);
       const method = (["None", "Lag4", "Lag6", "Lag8"] as const)[i % 4] as keyof typeof orders;
@@ -205,7 +205,7 @@ describe("engine on the shipped turbulence", () => {
   it.each(QUERIES.map((query) => [`${query.operation} ${query.spatialInterpolation ?? ""}`, query] as const))(
     "%s: the same bytes for any number of workers, any split and any order of the points",
     async (_name, query) => {
-      const count = query.operation.startsWith("GetBox") || query.StartTime !== undefined ? 60 : 600;
+      const count = query.operation.startsWith("GetBox") || query.StartTime !== undefined ? 30 : 300;
       const points = randomPoints(count, 77);
       const whole = await runQuery(engine, query, points);
       const width = whole.length / count;
@@ -241,7 +241,7 @@ describe("engine on the shipped turbulence", () => {
         spatialInterpolation,
         temporalInterpolation: "PCHIP",
       };
-      const points = randomPoints(10_000, 8);
+      const points = randomPoints(operation === "GetVelocityHessian" ? 3_000 : 10_000, 8);
       const before = lone.status().bytesRead;
       const swept = await runQuery(lone, query, points);
       expect(Buffer.from(swept.buffer)).toEqual(Buffer.from((await runQuery(engine, query, points)).buffer));

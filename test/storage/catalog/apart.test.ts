@@ -1,16 +1,14 @@
 /** Descriptors in a folder of their own describe files of a read-only archive, by absolute or relative paths. */
-import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, it } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
+import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 
-const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const SCRATCH = scratchFolder();
 const ARCHIVE = join(SCRATCH, "archive");
 const APART = join(SCRATCH, "apart");
@@ -86,18 +84,18 @@ it("does not reach beyond the data folders, and says so of each descriptor alone
   ).not.toContain("not readable");
 });
 
-it("is written by inspect, and read by check, query and convert", () => {
-  const run = (...flags: string[]) =>
-    spawnSync(process.execPath, [BIN, ...flags], { encoding: "utf8", input: "1,2,3\n" });
+it("is written by inspect, and read by check and values", async () => {
   const folder = join(SCRATCH, "written");
   const answers = ["--dims", "z,y,x,c", "--periodic", "xyz", "--spacing", "1", "--origin", "0"];
-  const inspected = run("inspect", join(ARCHIVE, "u.h5"), ...answers, "--yes", "--descriptors", folder);
+  const inspected = await fieldprobe("inspect", join(ARCHIVE, "u.h5"), ...answers, "--yes", "--descriptors", folder);
   expect(inspected.stderr).toContain(`wrote ${join(folder, "u.json")}\n`);
   const written = JSON.parse(readFileSync(join(folder, "u.json"), "utf8"));
   expect(written.fields.velocity.file).toBe(join(ARCHIVE, "u.h5"));
-  expect(run("check", ARCHIVE, "--descriptors", folder).stdout).toContain(`u (${join(folder, "u.json")})`);
-  const flags = ["--time", "0", "--method", "nearest", "--points", "-"];
-  const asked = run("values", "u", "u", "--data", ARCHIVE, "--descriptors", folder, ...flags);
+  expect((await fieldprobe("check", ARCHIVE, "--descriptors", folder)).stdout).toContain(
+    `u (${join(folder, "u.json")})`,
+  );
+  const flags = ["--time", "0", "--method", "nearest", "--points", "1,2,3"];
+  const asked = await fieldprobe("values", "u", "u", "--data", ARCHIVE, "--descriptors", folder, ...flags);
   expect(asked.stdout.split(/\r?\n/)[1]).toBe(`1,2,3,${1 + 40 + 1200},${1 + 40 + 1201},${1 + 40 + 1202}`);
   expect(openConfirmed(join(folder, "u.json"), 2 ** 26).axes[0].nodes).toBe(NODES.x);
   chmodSync(ARCHIVE, 0o755);

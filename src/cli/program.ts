@@ -1,0 +1,113 @@
+/** The commands of the program: what they are called, and with which exit code they end. */
+import { Command, CommanderError } from "commander";
+import { version } from "../shared/build.js";
+import { CALL_NAMES, callOf } from "../shared/calls.js";
+import { MisuseError } from "./input/arguments.js";
+import { failureText } from "./output/failure.js";
+import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
+
+/** Commands with their files, which are loaded when they run. */
+const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Command>])[] = [
+  [
+    "serve",
+    "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
+    async () => {
+      boundYoungObjects();
+      return (await import("./commands/serve.js")).serveCommand(boundOldGarbage);
+    },
+  ],
+  ...CALL_NAMES.map(
+    (name) =>
+      [
+        name.replaceAll("_", "-"),
+        callOf(name).summary.toLowerCase(),
+        async () => (await import("./commands/ask.js")).askCommand(name),
+      ] as const,
+  ),
+  [
+    "soap",
+    "run an operation over SOAP and print its records as CSV",
+    async () => (await import("./commands/soap.js")).soapCommand(),
+  ],
+  [
+    "jobs",
+    "list the jobs of a service; show, await, save or cancel one",
+    async () => (await import("./commands/jobs.js")).jobsCommand(),
+  ],
+  [
+    "inspect",
+    "explain what a file, Zarr store or address holds, how it would be served, and why; several files form a series",
+    async () => (await import("./commands/inspect.js")).inspectCommand(),
+  ],
+  [
+    "check",
+    "read everything below a folder: descriptors, files, checksums, values; exit code 1 if something is wrong",
+    async () => (await import("./commands/check.js")).checkCommand(),
+  ],
+  [
+    "convert",
+    "rewrite a dataset into the fast form: chunked float32, one file per field and frame, with a manifest",
+    async () => (await import("./commands/convert.js")).convertCommand(),
+  ],
+  [
+    "levels",
+    "make coarser levels of a dataset, for pictures and searches of large grids",
+    async () => (await import("./commands/levels.js")).levelsCommand(),
+  ],
+  [
+    "generate",
+    "make a dataset: a simulated, analytic or random flow",
+    async () => (await import("./commands/generate.js")).generateCommand(),
+  ],
+  [
+    "token",
+    "add, rotate, disable and remove the tokens that a service accepts",
+    async () => (await import("./commands/token.js")).tokenCommand(),
+  ],
+  [
+    "events",
+    "fill or list the calendar of the events interface",
+    async () => (await import("./commands/events.js")).eventsCommand(),
+  ],
+  ["cluster", "look at a running cluster", async () => (await import("./commands/cluster.js")).clusterCommand()],
+];
+
+function printPlainErrors(command: Command): void {
+  command.configureOutput({
+    outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
+  });
+  command.commands.forEach(printPlainErrors);
+}
+
+/** The program with all commands; only the modules of the requested one are loaded. */
+async function programFor(requested: string | undefined): Promise<Command> {
+  const program = new Command("fieldprobe")
+    .description(
+      "Velocity, pressure, derivatives, filtered values and particle paths from HDF5, NetCDF and Zarr, over SOAP and HTTP.",
+    )
+    .version(version)
+    .showSuggestionAfterError()
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .exitOverride();
+  for (const [name, about, load] of COMMANDS)
+    program.addCommand((name === requested ? await load() : new Command(name)).description(about).exitOverride());
+  printPlainErrors(program);
+  return program;
+}
+
+/** Runs one command, e.g. `["check", "data"]`: an error is one line on stderr, and an exit code of the process. */
+export async function runProgram(words: readonly string[]): Promise<void> {
+  // `help NAME` is `NAME --help`.
+  const typed = words[0] === "help" && words[1] !== undefined ? [words[1], "--help", ...words.slice(2)] : words;
+  try {
+    await (await programFor(typed[0])).parseAsync(typed, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+    } else {
+      const misuse = error instanceof MisuseError || (error instanceof Error && error.name === "ConfigError");
+      process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
+      process.exitCode = misuse ? 2 : 1;
+    }
+  }
+}
