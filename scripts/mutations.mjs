@@ -1,0 +1,116 @@
+/**
+ * `node scripts/mutations.mjs [--seed N] [--count N] [ROOM...]`: changes the source in places that a seed chooses, one at
+ * a time, and says which changes the tests of the nearest folder notice. The tree must have no changes of its own.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+
+const ROOMS = ["analysis", "cli", "client", "cluster", "engine", "events", "jobs", "kernels"];
+ROOMS.push("server/ask", "server/http", "server/soap", "storage");
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: "string", default: "57" }, count: { type: "string", default: "5" } },
+});
+/** A hundred times what the tests of most folders need: a mutant that loops for ever is caught. */
+const LONGEST_MS = 400_000;
+
+function generator(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** What is found in a line of code, and what takes its place. */
+const CHANGES = [
+  [/ \+ (?!["'`])/g, " - "],
+  [/ - (?=[\w(])/g, " + "],
+  [/ < (?=[\w(])/g, " <= "],
+  [/ <= /g, " < "],
+  [/ > (?=[\w(])/g, " >= "],
+  [/ >= /g, " > "],
+  [/ === /g, " !== "],
+  [/ !== /g, " === "],
+  [/ && /g, " || "],
+  [/ \|\| /g, " && "],
+  [/\bif \((.+)\) /g, "if (!($1)) "],
+  [/(?<=[=([,:] )\d+(?![\w.]| \|)/g, (number) => `${Number(number) + 1}`],
+  [/^\s+(?!return|throw|const|let|import|export|await use|\}|\))[\w.]+(\(.*\)| [-+*]?= .*);$/g, ""],
+  [/\btrue\b/g, "false"],
+  [/\bfalse\b/g, "true"],
+];
+
+/** Lines without code: comments, imports, types, and texts for people. */
+const PASSED = /^\s*(\/\/|\/?\*|import |export (type|interface)|readonly |type |"|`)|`|"[^"]* [^"]*"/;
+
+/** Every change that a line admits. */
+function mutantsOf(line) {
+  if (PASSED.test(line)) return [];
+  return CHANGES.flatMap(([pattern, by]) =>
+    [...line.matchAll(pattern)].map((found) => {
+      const replaced = typeof by === "function" ? by(found[0]) : by.replace("$1", found[1] ?? "");
+      return line.slice(0, found.index) + replaced + line.slice(found.index + found[0].length);
+    }),
+  );
+}
+
+function filesOf(room) {
+  return readdirSync(join("src", room), { recursive: true })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith("spline-tables.ts") && !name.includes("assembly/"))
+    .map((name) => join("src", room, name))
+    .sort();
+}
+
+/** The folder of tests that is nearest to a file of the source. */
+function nearest(file) {
+  let folder = dirname(file).replace(/^src/, "test");
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+const runs = (command, ...words) => spawnSync(command, words, { encoding: "utf8", timeout: LONGEST_MS });
+
+/** Whether the tests fail: null if the changed source does not compile. */
+function isCaught(file) {
+  if (runs("node_modules/.bin/tsc", "-b").status !== 0) return null;
+  const folder = nearest(file);
+  const vitest = (...words) => runs("node_modules/.bin/vitest", ...words, "--bail", "1", "--passWithNoTests");
+  if (vitest("related", file, "--run", "--dir", folder).status !== 0) return true;
+  // Worker threads run the build: no test imports what only they load.
+  return vitest("run", folder).status !== 0;
+}
+
+if (execFileSync("git", ["status", "--porcelain", "src"], { encoding: "utf8" }) !== "") throw new Error("commit first");
+let [caught, all] = [0, 0];
+for (const room of positionals.length > 0 ? positionals : ROOMS) {
+  const random = generator(Number(values.seed) + [...room].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 0));
+  const sites = filesOf(room).flatMap((file) =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line, at) => (mutantsOf(line).length > 0 ? [[file, at]] : [])),
+  );
+  for (let done = 0; done < Number(values.count); ) {
+    const [file, at] = sites[random(sites.length)];
+    const before = readFileSync(file, "utf8");
+    const lines = before.split("\n");
+    const mutants = mutantsOf(lines[at]);
+    const mutant = mutants[random(mutants.length)];
+    try {
+      writeFileSync(file, lines.with(at, mutant).join("\n"));
+      const result = isCaught(file);
+      if (result === null) continue;
+      done += 1;
+      all += 1;
+      caught += Number(result);
+      console.log(
+        `${result ? "caught  " : "SURVIVED"} ${file}:${at + 1}\n  - ${lines[at].trim()}\n  + ${mutant.trim()}`,
+      );
+    } finally {
+      writeFileSync(file, before);
+    }
+  }
+}
+console.log(`${caught} of ${all} caught (seed ${values.seed})`);
