@@ -7,7 +7,6 @@ import {
   type OperationRow,
   TEMPORAL_INTERPOLATION,
 } from "../../src/shared/operations.js";
-import { earlier } from "../support/earlier-questions.js";
 import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
 
 export interface RecordedRequest {
@@ -171,12 +170,6 @@ function* soapRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
 
 const OCTETS = "application/octet-stream";
 
-/** An analysis, as it is asked. */
-function analysis(path: string, name: string, body: object, accept: string, more: Partial<RecordedRequest> = {}) {
-  const { call, members } = earlier(name, body as never);
-  return post(`${path}/${call}`, members, accept, more);
-}
-
 function post(path: string, body: unknown, accept: string, more: Partial<RecordedRequest> = {}): RecordedRequest {
   const isOctets = Buffer.isBuffer(body);
   return {
@@ -245,9 +238,9 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     for (const format of ["f32", "npy", "nc", "json", "h5"])
       yield ask("nodes", { what: "u", frame: 0, i: "0:6", j: "0:4", k: "0:2", ...more, format }, false);
   const reduce = [
-    { moments: "ux", order: 4 },
-    { covariance: ["ux", "uy", "uz"] },
-    { histogram: "norm(w)", bins: 16, range: [0, 20] },
+    { moments: "u.x", order: 4 },
+    { covariance: ["u.x", "u.y", "u.z"] },
+    { histogram: "norm(omega)", bins: 16, range: [0, 20] },
     {
       joint: ["Q", "R"],
       bins: [8, 8],
@@ -256,47 +249,40 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
         [-9, 9],
       ],
     },
-    { conditional: "ux", on: "uy", bins: 8, range: [-2, 2] },
+    { conditional: "u.x", on: "u.y", bins: 8, range: [-2, 2] },
     { extremes: "norm(u)", count: 5 },
   ];
   for (const one of reduce) {
-    yield analysis(path, "statistics", { time: first, reduce: [one] }, "application/json", { rounded: true });
-    yield analysis(path, "statistics", { frames: "all", reduce: [one] }, "application/json", { rounded: true });
+    yield post(`${path}/statistics`, { time: first, reduce: [one] }, "application/json", { rounded: true });
+    yield post(`${path}/statistics`, { frame: "all", reduce: [one] }, "application/json", { rounded: true });
   }
   for (const over of [["x"], ["x", "z"], ["y", "z"]])
-    yield analysis(
-      path,
-      "statistics",
-      { time: first, over, reduce: [{ moments: "ux*uy" }, { moments: "p" }] },
+    yield post(
+      `${path}/statistics`,
+      { time: first, over, reduce: [{ moments: "u.x*u.y" }, { moments: "p" }] },
       "application/json",
       { rounded: true },
     );
-  const random = { random: 500, seed: 3, method: "Lag6" };
-  yield analysis(
-    path,
-    "statistics",
-    { time: first, at: random, reduce: [{ moments: "norm(u)" }] },
-    "application/json",
-    {
-      rounded: true,
-    },
-  );
+  const drawn = { time: first, points: { random: 500, seed: 3 }, method: "Lag6", reduce: [{ moments: "norm(u)" }] };
+  yield post(`${path}/statistics`, drawn, "application/json", { rounded: true });
   for (const body of [
     { time: first },
-    { time: first, of: "p" },
-    { time: first, kind: "line", axis: "x" },
-    { time: first, kind: "plane", axis: "y" },
-    { frames: "all", with: ["flux", "transfer"] },
+    { time: first, what: ["p"] },
+    { time: first, kind: "line", axis: ["x"] },
+    { time: first, kind: "plane", axis: ["y"] },
+    { frame: "all", terms: ["flux", "transfer"] },
   ])
-    yield analysis(path, "spectrum", body, "application/json", { rounded: true });
+    yield post(`${path}/spectrum`, body, "application/json", { rounded: true });
   for (const body of [
-    { orders: [2, 3], separations: { nodes: [1, 2, 4] } },
-    { of: "p", orders: [2], separations: { nodes: [1, 3] } },
+    { orders: [2, 3], separations: [1, 2, 4] },
+    { orders: [2], separations: [1, 3], what: ["p"] },
     { orders: [2], separations: { lengths: [0.3], pairs: 500, seed: 2 } },
   ])
-    yield analysis(path, "structure-functions", { time: first, ...body }, "application/json", { rounded: true });
-  for (const of of ["norm(w)", "Q", "p"])
-    yield analysis(path, "structures", { time: first, of, above: { rms: 1.5 } }, "application/json", { rounded: true });
+    yield post(`${path}/structure_functions`, { time: first, ...body }, "application/json", { rounded: true });
+  for (const one of ["norm(omega)", "Q", "p"]) {
+    const asked = { time: first, where: `${one} > (1.5)*rms(${one})`, what: [one] };
+    yield post(`${path}/structures`, asked, "application/json", { rounded: true });
+  }
   const end = first + 0.8 * (second - first);
   const step = (end - first) / 4;
   for (const integrator of ["heun", "rk4", "dopri5"])
@@ -310,14 +296,10 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
         integrator,
         ...more,
       });
-  const plane = { normal: "z", at: middle[2], count: [5, 4] };
-  yield analysis(path, "flow-map", { start: first, end, dt: step, plane, quantities: ["gradient"] }, OCTETS);
-  yield analysis(
-    path,
-    "dispersion",
-    { start: first, end, dt: step, every: 2, seeds: { pairs: 50, distance: 0.1, seed: 4 } },
-    "application/json",
-  );
+  const travelled = { time: `${first}:${end}`, step: Math.abs(step) };
+  yield post(`${path}/flow_map`, { ...travelled, what: ["gradient"], z: middle[2], samples: [5, 4] }, OCTETS);
+  const pairs = { pairs: 50, distance: 0.1, seed: 4 };
+  yield post(`${path}/dispersion`, { every: 2, points: pairs, ...travelled }, "application/json");
   for (const bad of [
     "grid?what=nothing",
     "grid?what=u.x&w=1",
@@ -328,8 +310,8 @@ function* datasetRequests({ name, axes, times, fields }: Domain): Generator<Reco
     "no-such-call",
   ])
     yield get(`${path}/${bad}`, "application/json");
-  yield analysis(path, "statistics", { time: first, reduce: [{ moments: "ux +" }] }, "application/json");
-  yield analysis(path, "statistics", { time: 1e6, reduce: [{ moments: "ux" }] }, "application/json");
+  yield post(`${path}/statistics`, { time: first, reduce: [{ moments: "u.x +" }] }, "application/json");
+  yield post(`${path}/statistics`, { time: 1e6, reduce: [{ moments: "u.x" }] }, "application/json");
 }
 
 const VARIABLES = [

@@ -1,5 +1,4 @@
 /** The most expensive calls that the limits allow, as requests for a dataset of 64 x 64 x 64 nodes. */
-import { earlier } from "./earlier-questions.js";
 import { rawPost } from "./raw-http.js";
 import { envelope, getVelocity, items } from "./soap-service.js";
 
@@ -118,17 +117,15 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
     const text = Buffer.from(JSON.stringify(body));
     return { name, bytes: request(rest, ["Content-Type: application/json", ...headers], text) };
   };
-  const analyse = (kind: string, body: object, headers?: readonly string[]): ExpensiveCall => {
-    const { call, members } = earlier(kind, body as never);
-    return post(`${call} ${JSON.stringify(members)}`, `${path}/${call}`, members, headers);
-  };
-  const frames = [1, 2, 3, 4];
-  yield analyse("spectrum", { frames, with: ["transfer", "flux", "helicity", "cross:w"] });
-  yield analyse("spectrum", { frames, kind: "line", axis: "x" });
+  const analyse = (call: string, members: object, headers?: readonly string[]): ExpensiveCall =>
+    post(`${call} ${JSON.stringify(members)}`, `${path}/${call}`, members, headers);
+  const frame = [0, 1, 2, 3];
+  yield analyse("spectrum", { frame, terms: ["transfer", "flux", "helicity", "cross:omega"] });
+  yield analyse("spectrum", { frame, kind: "line", axis: "x" });
   const filter = { kind: "gaussian", width: 0.8 };
-  yield analyse("statistics", { frames, derivatives: "spectral", filter, reduce: [{ moments: "Pi" }] });
+  yield analyse("statistics", { frame, derivatives: "spectral", filter, reduce: [{ moments: "Pi" }] });
   yield analyse("statistics", {
-    frames,
+    frame,
     reduce: [
       { moments: "tr(S*S*S)" },
       {
@@ -141,23 +138,21 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
       },
     ],
   });
-  yield analyse("statistics", { frames, reduce: [{ extremes: "norm(w)", count: 1000, apart: 0.2 }] });
-  const random = { random: 1_000_000, seed: 1, method: "Lag8" };
-  yield analyse("statistics", { time: 0.3, at: random, reduce: [{ moments: "norm(u)" }] });
-  yield analyse("structure-functions", { frames, orders: [2, 3, 4], separations: { nodes: [1, 2, 4, 8, 16, 32] } });
-  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 0.5 }, properties: ["2*ddot(S,S)", "Q"] });
-  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 1.5 }, labels: true }, [
+  yield analyse("statistics", { frame, reduce: [{ extremes: "norm(omega)", count: 1000, apart: 0.2 }] });
+  const random = { points: { random: 1_000_000, seed: 1 }, method: "Lag8" };
+  yield analyse("statistics", { time: 0.3, ...random, reduce: [{ moments: "norm(u)" }] });
+  yield analyse("structure_functions", { frame, orders: [2, 3, 4], separations: [1, 2, 4, 8, 16, 32] });
+  yield analyse("structures", { time: 0.3, where: "norm(omega) > 0.5 * rms(norm(omega))", what: ["2*ddot(S,S)", "Q"] });
+  yield analyse("structures", { time: 0.3, where: "norm(omega) > 1.5 * rms(norm(omega))", labels: true }, [
     "Accept: application/x-npy",
   ]);
-  const plane = { normal: "z", at: 1, count: [170, 170] };
-  const asked = { start: 0.1, end: 0.3, dt: 0.001, plane, quantities: ["gradient"] };
-  yield analyse("flow-map", asked, ["Accept: application/octet-stream"]);
+  const asked = { time: "0.1:0.3", step: 0.001, z: 1, samples: [170, 170], what: ["gradient"] };
+  yield analyse("flow_map", asked, ["Accept: application/octet-stream"]);
   yield analyse("dispersion", {
-    start: 0.1,
-    end: 0.3,
-    dt: 0.001,
+    time: "0.1:0.3",
+    step: 0.001,
     every: 10,
-    seeds: { tetrads: 25_000, distance: 0.1 },
+    points: { tetrads: 25_000, distance: 0.1 },
   });
   for (const form of ["x-npz", "vnd.apache.parquet"])
     yield {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
 import { writeChannel } from "../../support/channel.js";
 import { type Complex, derivative, dft, transformOf, wavenumberAt } from "../../support/dft.js";
-import { askEarlier } from "../../support/earlier-questions.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -95,15 +94,15 @@ describe("derived inputs at points", () => {
     const small = await serveTestData([], { ANALYSIS_MEMORY_BYTES: "1000", WORKERS: "1" });
     expect(await plane("Pi", members, small)).toEqual(known);
     await small.close();
-    const ask = async (at: unknown) => {
+    const ask = async (drawn: object) => {
       const body = {
         time: 0.6,
-        at,
+        ...drawn,
         derivatives: "spectral",
         filter: { kind: "gaussian", width: WIDTH },
         reduce: [{ moments: "Pi" }],
       };
-      const response = await askEarlier(`${service.url}/api/datasets/isotropic32/statistics`, {
+      const response = await fetch(`${service.url}/api/datasets/isotropic32/statistics`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
@@ -111,7 +110,7 @@ describe("derived inputs at points", () => {
       const { results } = (await response.json()) as { readonly results: readonly { readonly mean: number }[] };
       return results[0]?.mean as number;
     };
-    const [nodes, random] = [await ask("nodes"), await ask({ random: 8000, seed: 3 })];
+    const [nodes, random] = [await ask({}), await ask({ points: { random: 8000, seed: 3 } })];
     expect(nodes).toBeCloseTo(0.02012934859, 10);
     expect(Math.abs(random / nodes - 1)).toBeLessThan(0.08);
   });
@@ -167,8 +166,8 @@ describe("a Gaussian filter between walls", () => {
     return weights.reduce((total, weight, k) => total + weight * (values[k] as number), 0) / sum;
   };
   const profile = async (quantity: string, more: object = {}) => {
-    const body = { frames: [2], over: ["x", "z"], reduce: [{ moments: quantity }], ...more };
-    const response = await askEarlier(`${service.url}/api/datasets/channel/statistics`, {
+    const body = { frame: [1], over: ["x", "z"], reduce: [{ moments: quantity }], ...more };
+    const response = await fetch(`${service.url}/api/datasets/channel/statistics`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -183,24 +182,24 @@ describe("a Gaussian filter between walls", () => {
     for (const width of [0.25, 0.5]) {
       const filter = { kind: "gaussian", width };
       // The mean over x and z of what varies along x and z is 0, so profiles show what y does alone.
-      const plain = (await profile("ux")).results[0]?.mean as number[];
-      const smooth = (await profile("bar_u.x", { filter })).results[0]?.mean as number[];
+      const plain = (await profile("u.x")).results[0]?.mean as number[];
+      const smooth = (await profile("filter(u).x", { filter })).results[0]?.mean as number[];
       plain.forEach((_, j) => {
         expect(smooth[j]).toBeCloseTo(mean(plain, j, width), 7);
       });
-      const slope = (await profile("bar_A[0][1]", { filter })).results[0]?.mean as number[];
+      const slope = (await profile("filter(A)[0][1]", { filter })).results[0]?.mean as number[];
       const middle = ((smooth[17] as number) - (smooth[15] as number)) / ((y[17] as number) - (y[15] as number));
       expect(slope[16]).toBeCloseTo(middle, 1);
       // Along x the filter is exact: a mode k falls by exp(-k^2 D^2 / 24).
       const energy = async (quantity: string) => (await profile(quantity, { filter })).results[0]?.mean as number[];
-      const [wide, narrow] = [await energy("uy*sin(x)"), await energy("bar_u.y*sin(x)")];
+      const [wide, narrow] = [await energy("u.y*sin(x)"), await energy("filter(u).y*sin(x)")];
       expect(Math.abs(wide[16] as number)).toBeGreaterThan(0.1);
       expect((narrow[16] as number) / (wide[16] as number)).toBeCloseTo(Math.exp(-(width ** 2) / 24), 6);
     }
   });
 
   it("is the only one there", async () => {
-    const refused = async (more: object) => (await profile("bar_u.x", more)).detail;
+    const refused = async (more: object) => (await profile("filter(u).x", more)).detail;
     expect(await refused({ filter: { kind: "sharp", width: 0.5 } })).toContain("need a periodic axis");
     expect(await refused({ filter: { kind: "tophat", width: 0.5 } })).toContain("need a periodic axis");
     expect(await refused({ filter: { kind: "gaussian", width: 0.5 }, derivatives: "spectral" })).toContain(

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -15,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const post = (name: string, body: object, accept = "application/json") =>
-  askEarlier(`${service.url}/api/datasets/isotropic32/${name}`, {
+  fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", accept },
     body: JSON.stringify(body),
@@ -47,7 +46,7 @@ async function columnsOf(response: Response): Promise<Map<string, (number | stri
 }
 
 const PROFILE = { time: 0.6, over: ["x", "z"], reduce: [{ moments: "u.x" }] };
-const SEPARATIONS = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4] } };
+const SEPARATIONS = { time: 0.6, orders: [2, 3], separations: [1, 2, 4] };
 
 /** Reads a NetCDF file by the HDF5 library. */
 async function variablesOf(response: Response): Promise<File> {
@@ -68,10 +67,10 @@ describe("forms of analyses", () => {
     expect((profile.get("skewness") as Dataset).get_attached_scales(0)).toEqual(["/y"]);
     expect(profile.get_attribute("Conventions", true)).toBe("CF-1.11");
     profile.close();
-    const { separations } = (await (await post("structure-functions", SEPARATIONS)).json()) as {
+    const { separations } = (await (await post("structure_functions", SEPARATIONS)).json()) as {
       separations: { axis: string; longitudinal: Record<2, number> }[];
     };
-    const table = await variablesOf(await post("structure-functions", SEPARATIONS, "application/netcdf"));
+    const table = await variablesOf(await post("structure_functions", SEPARATIONS, "application/netcdf"));
     expect(read(table, "longitudinal.2")).toEqual(separations.map(({ longitudinal }) => longitudinal[2]));
     expect(read(table, "axis")).toEqual(separations.map(({ axis }) => "xyz".indexOf(axis)));
     expect((table.get("axis") as Dataset).get_attribute("flag_meanings", true)).toBe("x y z");
@@ -93,10 +92,10 @@ describe("forms of analyses", () => {
   });
 
   it("have the separations of JSON as a NumPy file, texts included", async () => {
-    const { separations } = (await (await post("structure-functions", SEPARATIONS)).json()) as {
+    const { separations } = (await (await post("structure_functions", SEPARATIONS)).json()) as {
       separations: { axis: string; longitudinal: Record<string, number> }[];
     };
-    const columns = await columnsOf(await post("structure-functions", SEPARATIONS, "application/x-npy"));
+    const columns = await columnsOf(await post("structure_functions", SEPARATIONS, "application/x-npy"));
     expect(columns.get("axis")).toEqual(separations.map(({ axis }) => axis));
     expect(columns.get("longitudinal.3")).toEqual(separations.map(({ longitudinal }) => longitudinal["3"]));
   });

@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;
@@ -13,7 +12,7 @@ afterAll(() => service.close());
 
 const at = (path: string) => `${service.url}/api/datasets/isotropic32/${path}`;
 const post = (name: string, body: object, accept = "application/json") =>
-  askEarlier(at(name), {
+  fetch(at(name), {
     method: "POST",
     headers: { "content-type": "application/json", accept },
     body: JSON.stringify({ time: 0.6, ...body }),
@@ -60,7 +59,7 @@ describe("statistics", () => {
     const [whole, y] = await reduce(
       [
         { moments: "u", order: 1 },
-        { moments: "uy", order: 1 },
+        { moments: "u.y", order: 1 },
       ],
       { over },
     );
@@ -82,16 +81,20 @@ describe("statistics", () => {
   });
 
   it("list coordinates in the order of the levels of their lists", async () => {
-    const [result] = await reduce([{ moments: "p" }], { time: undefined, frames: [1, 2], over: ["y"] });
+    const [result] = await reduce([{ moments: "p" }], { time: undefined, frame: [0, 1], over: ["y"] });
     expect(Object.keys(result?.coordinates as object)).toEqual(["t", "z", "x"]);
     expect(result?.mean.map((rows) => (rows as readonly unknown[]).length)).toEqual([32, 32]);
   });
 
   it.each([
-    ["statistics", { reduce: [{ histogram: "w", bins: 2, range: [0, 1] }] }, "reduce[0].histogram: omega is a vector"],
+    [
+      "statistics",
+      { reduce: [{ histogram: "omega", bins: 2, range: [0, 1] }] },
+      "reduce[0].histogram: omega is a vector",
+    ],
     ["statistics", { reduce: [{ extremes: "A", count: 1 }] }, "norm(A), or a component such as A[0][0]."],
     ["statistics", { reduce: [{ covariance: ["A", "S"] }] }, "reduce[0].covariance: 18 components"],
-    ["structures", { of: "w", above: 1 }, "where: > takes scalars, not a vector"],
+    ["structures", { where: "omega > 1" }, "where: > takes scalars, not a vector"],
   ])("%s %j names what to write", async (name, body, words) => {
     const response = await post(name, body);
     expect(response.status).toBe(400);

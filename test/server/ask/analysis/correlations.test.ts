@@ -1,7 +1,6 @@
 /** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;
@@ -27,10 +26,10 @@ interface Row {
   readonly R_NN: number;
 }
 async function ask(more: object): Promise<readonly Row[]> {
-  const response = await askEarlier(`${service.url}/api/datasets/isotropic32/structure-functions`, {
+  const response = await fetch(`${service.url}/api/datasets/isotropic32/structure_functions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ time: 0.6, axes: ["y"], orders: [2], ...more }),
+    body: JSON.stringify({ time: 0.6, axis: ["y"], orders: [2], ...more }),
   });
   expect(response.status).toBe(200);
   return ((await response.json()) as { readonly separations: readonly Row[] }).separations;
@@ -63,12 +62,12 @@ it("are without the mean unless it is kept", async () => {
     [undefined, fluctuations],
     ["none", moved],
   ] as const) {
-    const rows = await ask({ of, separations: { nodes: [1, 5] }, remove });
+    const rows = await ask({ what: [of], separations: [1, 5], remove });
     for (const [i, s] of [1, 5].entries()) {
       expect(rows[i]?.R_LL).toBeCloseTo(correlation(b, s), 10);
       expect(rows[i]?.R_NN).toBeCloseTo((correlation(a, s) + correlation(c, s)) / 2, 10);
     }
   }
-  const { R_LL } = (await ask({ of, separations: { lengths: [Math.PI / 16], pairs: 20_000 } }))[0] as Row;
+  const { R_LL } = (await ask({ what: [of], separations: { lengths: [Math.PI / 16], pairs: 20_000 } }))[0] as Row;
   expect(Math.abs(R_LL / correlation(fluctuations[1], 1) - 1)).toBeLessThan(0.05);
 });

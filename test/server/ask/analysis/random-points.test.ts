@@ -1,7 +1,6 @@
 /** Statistics at random points and structure functions at any lengths agree with those at nodes, within their noise. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;
@@ -29,7 +28,7 @@ interface Results {
 }
 
 async function post(name: string, body: object): Promise<Results> {
-  const response = await askEarlier(`${service.url}/api/datasets/isotropic32/${name}`, {
+  const response = await fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ time: 0.6, ...body }),
@@ -40,13 +39,13 @@ async function post(name: string, body: object): Promise<Results> {
 const h = Math.PI / 16;
 
 describe("points that the service makes", () => {
-  const reduce = [{ moments: "ux" }];
-  const paths = { start: 0.4, end: 0.5, dt: 0.05 };
+  const reduce = [{ moments: "u.x" }];
+  const paths = { time: "0.4:0.5", step: 0.05 };
   it.each([
-    ["statistics", { at: { random: 1e12 }, reduce }],
-    ["structure-functions", { of: "u", orders: [2], separations: { lengths: [0.1], pairs: 1e12 } }],
-    ["dispersion", { ...paths, time: undefined, seeds: { random: 1e12 } }],
-    ["dispersion", { ...paths, time: undefined, seeds: { tetrads: 1e12, distance: 0.1 } }],
+    ["statistics", { points: { random: 1e12 }, reduce }],
+    ["structure_functions", { what: ["u"], orders: [2], separations: { lengths: [0.1], pairs: 1e12 } }],
+    ["dispersion", { ...paths, points: { random: 1e12 } }],
+    ["dispersion", { ...paths, points: { tetrads: 1e12, distance: 0.1 } }],
   ])("are counted before they are made for %s %j", async (name, body) => {
     expect(await post(name, body)).toMatchObject({ status: 413, detail: expect.stringMatching(/ > 2000000/) });
   });
@@ -55,13 +54,13 @@ describe("points that the service makes", () => {
 describe("statistics at random points", () => {
   it("are those of the field within the noise of the sample, and the same for the same seed", async () => {
     const body = {
-      at: { random: 40_000, seed: 5 },
+      points: { random: 40_000, seed: 5 },
       reduce: [
-        { moments: "ux" },
+        { moments: "u.x" },
         { moments: "2*ddot(S,S)" },
-        { covariance: ["ux", "uy", "p"] },
+        { covariance: ["u.x", "u.y", "p"] },
         { extremes: "x", count: 1 },
-        { moments: "tr(H_p)" },
+        { moments: "tr(hess(p))" },
       ],
     };
     const answer = await post("statistics", body);
@@ -75,18 +74,22 @@ describe("statistics at random points", () => {
     const highest = extremes?.highest[0];
     expect(highest?.value).toBe(highest?.at[0]);
     expect(await post("statistics", body)).toEqual(answer);
-    const other = await post("statistics", { ...body, at: { random: 40_000, seed: 6 } });
+    const other = await post("statistics", { ...body, points: { random: 40_000, seed: 6 } });
     expect(other.results[0]?.mean).not.toBe(ux?.mean);
   });
 
   it("stay in their region", async () => {
-    const region = { origin: [1, 2, 3], extent: [0.5, 0.25, 0.125] };
+    const [origin, extent] = [
+      [1, 2, 3],
+      [0.5, 0.25, 0.125],
+    ] as const;
+    const region = { x: "1:1.5", y: "2:2.25", z: "3:3.125" };
     const reduce = ["x", "y", "z"].map((extremes) => ({ extremes, count: 1 }));
-    const { results } = await post("statistics", { at: { random: 1000 }, region, reduce });
+    const { results } = await post("statistics", { points: { random: 1000 }, ...region, reduce });
     results.forEach(({ highest }, a) => {
       const value = highest[0]?.value as number;
-      expect(value).toBeLessThanOrEqual((region.origin[a] as number) + (region.extent[a] as number));
-      expect(value).toBeGreaterThan((region.origin[a] as number) + 0.9 * (region.extent[a] as number));
+      expect(value).toBeLessThanOrEqual((origin[a] as number) + (extent[a] as number));
+      expect(value).toBeGreaterThan((origin[a] as number) + 0.9 * (extent[a] as number));
     });
   });
 });
@@ -94,7 +97,7 @@ describe("statistics at random points", () => {
 describe("structure functions at lengths", () => {
   it("are those at nodes when they are whole separations, within their noise", async () => {
     const separations = { lengths: [4 * h, 8 * h], pairs: 30_000, seed: 3 };
-    const answer = await post("structure-functions", { orders: [2], separations });
+    const answer = await post("structure_functions", { orders: [2], separations });
     const nodes = [0.0917695167, 0.247508106, 0.0946425061, 0.243697999, 0.0849836106, 0.227821171];
     expect(answer.separations.map(({ pairs }) => pairs)).toEqual(nodes.map(() => 30_000));
     answer.separations.forEach(({ longitudinal }, i) => {
@@ -109,28 +112,28 @@ it("counts the pairs of structure functions once for all axes, which are compute
     return Number(/^fieldprobe_points_total\{operation="structure_functions"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   };
   const before = await points();
-  await post("structure-functions", { of: "u", orders: [2], separations: { lengths: [h], pairs: 50 } });
+  await post("structure_functions", { what: ["u"], orders: [2], separations: { lengths: [h], pairs: 50 } });
   await expect.poll(points).toBe(before + 50);
 });
 
 describe("bad requests", () => {
   it.each([
-    ["statistics", { at: { random: 10 }, over: ["x"], reduce: [{ moments: "ux" }] }, "over: random points"],
-    ["statistics", { at: { random: 0 }, reduce: [{ moments: "ux" }] }, "points.random: "],
+    ["statistics", { points: { random: 10 }, over: ["x"], reduce: [{ moments: "u.x" }] }, "over: random points"],
+    ["statistics", { points: { random: 0 }, reduce: [{ moments: "u.x" }] }, "points.random: "],
     [
       "statistics",
-      { at: { random: 9, method: "Lag9" }, reduce: [{ moments: "ux" }] },
+      { points: { random: 9 }, method: "Lag9", reduce: [{ moments: "u.x" }] },
       "method: expected one of nearest, Lag4",
     ],
     [
       "statistics",
-      { derivatives: "Fd4Lag4", reduce: [{ moments: "ux" }] },
+      { derivatives: "Fd4Lag4", reduce: [{ moments: "u.x" }] },
       "derivatives: at nodes: expected one of Fd4",
     ],
-    ["structure-functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
-    ["structure-functions", { separations: { sizes: [1] } }, "separations.sizes: expected lengths, pairs and seed."],
-    ["structure-functions", { of: "A", separations: { nodes: [1] } }, "not of a tensor"],
-    ["statistics", { at: { random: 3_000_000 }, reduce: [{ moments: "ux" }] }, "Request size too large"],
+    ["structure_functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
+    ["structure_functions", { separations: { sizes: [1] } }, "separations.sizes: expected lengths, pairs and seed."],
+    ["structure_functions", { what: ["A"], separations: [1] }, "not of a tensor"],
+    ["statistics", { points: { random: 3_000_000 }, reduce: [{ moments: "u.x" }] }, "Request size too large"],
   ])("%s %j", async (name, body, text) => {
     const { detail } = await post(name, body);
     expect(detail).toContain(text);

@@ -1,7 +1,6 @@
 /** Structures of the shipped turbulence are those published, across seams, and labels are a NumPy array. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 let service: RunningService;
@@ -27,13 +26,13 @@ interface Answer {
 }
 
 const post = (body: object) =>
-  askEarlier(`${service.url}/api/datasets/isotropic32/structures`, {
+  fetch(`${service.url}/api/datasets/isotropic32/structures`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
 const ask = async (body: object) => (await post(body)).json() as Promise<Answer>;
-const asked = { time: 0.6, of: "norm(w)", above: { rms: 2 } };
+const asked = { time: 0.6, where: "norm(omega) > 2 * rms(norm(omega))" };
 const sizes = ({ structures }: Answer) =>
   structures
     .map(({ nodes }) => nodes)
@@ -54,14 +53,14 @@ describe("structures of vorticity at 0.6", () => {
   });
 
   it("end at the faces of a region that is not the whole period", async () => {
-    const region = { origin: [0, 0, 0], extent: [30.5 * h, 32 * h, 32 * h] };
-    const open = await ask({ ...asked, above: 3.4815719743, region, connectivity: 6 });
+    const region = { x: `0:${30.5 * h}`, y: `0:${32 * h}`, z: `0:${32 * h}` };
+    const open = await ask({ time: 0.6, where: "norm(omega) > 3.4815719743", ...region, connectivity: 6 });
     expect(open.structures.some(({ wraps }) => wraps[0])).toBe(false);
     expect(open.structures.some(({ wraps }) => wraps[1] || wraps[2])).toBe(true);
   });
 
   it("have volumes, boxes, centres and properties that fit together", async () => {
-    const answer = await ask({ ...asked, connectivity: 26, properties: ["norm(w)", "1"], least: 2 });
+    const answer = await ask({ ...asked, connectivity: 26, what: ["norm(omega)", "1"], least: 2 });
     expect(answer.count).toBe(2);
     for (const { nodes, volume, properties, box, centre } of answer.structures) {
       expect(volume / nodes / h ** 3).toBeCloseTo(1, 12);
@@ -76,7 +75,7 @@ describe("structures of vorticity at 0.6", () => {
         expect([at, at + 2 * Math.PI].some((one) => one >= low && one <= high)).toBe(true);
       });
     }
-    const below = await ask({ time: 0.6, of: "-norm(w)", below: -3.4815719743, connectivity: 26, least: 2 });
+    const below = await ask({ time: 0.6, where: "-norm(omega) < -3.4815719743", connectivity: 26, least: 2 });
     expect(sizes(below)).toBe(sizes(answer));
   });
 
@@ -97,11 +96,11 @@ describe("structures of vorticity at 0.6", () => {
   });
 
   it.each([
-    [{ frames: "all", of: "p", above: 0 }, "time: structures are of one frame."],
-    [{ time: 0.6, of: "p", above: 0, connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
-    [{ time: 0.6, of: "p*", above: 0 }, "where: "],
-    [{ time: 0.6, of: "p", above: 0, properties: ["bad"] }, "nothing has the name bad"],
-    [{ time: 0.6, of: "p", above: "much" }, "where: nothing has the name much"],
+    [{ frame: "all", where: "p > 0" }, "time: structures are of one frame."],
+    [{ time: 0.6, where: "p > 0", connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
+    [{ time: 0.6, where: "p* > 0" }, "where: "],
+    [{ time: 0.6, where: "p > 0", what: ["bad"] }, "nothing has the name bad"],
+    [{ time: 0.6, where: "p > much" }, "where: nothing has the name much"],
   ])("%j is refused", async (body, text) => {
     const response = await post(body);
     expect(response.status).toBe(400);

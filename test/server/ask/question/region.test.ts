@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Axis } from "../../../../src/kernels/types.js";
 import type { RunningService } from "../../../../src/main.js";
 import { nodesIn } from "../../../../src/server/ask/question/region.js";
-import { earlier } from "../../../support/earlier-questions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -51,10 +50,14 @@ async function bytes(path: string, body?: unknown): Promise<Buffer> {
   return content;
 }
 const json = async (path: string, body?: unknown) => JSON.parse((await bytes(path, body)).toString());
-/** The answer to an analysis. */
-async function analysis(name: string, body: object) {
-  const { call, members } = earlier(name, body as never);
-  return json(call, members);
+/** The region as members of a question. */
+function members({ origin, extent, start = [] as never, end = [] as never, step = [] as never }: Region) {
+  if (origin !== undefined && extent !== undefined) {
+    const part = (a: 0 | 1 | 2) => `${origin[a]}:${origin[a] + extent[a]}`;
+    return { x: part(0), y: part(1), z: part(2) };
+  }
+  const part = (a: 0 | 1 | 2) => `${start[a] ?? ""}:${end[a] ?? ""}:${step[a] ?? 1}`;
+  return { i: part(0), j: part(1), k: part(2) };
 }
 
 /** Numbers of the nodes of a region along an axis, past the seam on and on. */
@@ -69,13 +72,10 @@ function expected(region: Region): Float32Array {
   );
 }
 /** The region as members of a query string. */
-const query = (region: Region) => {
-  const { members } = earlier("statistics", { region } as never);
-  return new URLSearchParams(members as Record<string, string>).toString();
-};
+const query = (region: Region) => new URLSearchParams(members(region)).toString();
 const moments = async (region: Region) => {
-  const asked = { frames: [4], region, reduce: [{ moments: "p" }] };
-  const { results } = await analysis("statistics", asked);
+  const asked = { frame: [3], ...members(region), reduce: [{ moments: "p" }] };
+  const { results } = await json("statistics", asked);
   return [results[0].count, results[0].min, results[0].max];
 };
 const momentsOf = (values: Float32Array) => [values.length, Math.min(...values), Math.max(...values)];
@@ -115,16 +115,18 @@ const CALLS: readonly {
   },
   { call: "statistics", get: ofNodes(moments), want: momentsOf },
   {
-    call: "structure-functions",
+    call: "structure_functions",
     get: ofNodes(async (region) => {
-      const asked = { frames: [4], region, of: "p", orders: [2], axes: ["z"], separations: { nodes: [1] } };
-      return (await analysis("structure-functions", asked)).separations[0].pairs;
+      const asked = { frame: [3], ...members(region), what: ["p"], orders: [2], axis: ["z"], separations: [1] };
+      return (await json("structure_functions", asked)).separations[0].pairs;
     }),
     want: (values) => (values.length / 3) * 2,
   },
   {
     call: "structures",
-    get: ofNodes(async (region) => (await analysis("structures", { frames: [4], region, of: "p", above: 0 })).nodes),
+    get: ofNodes(
+      async (region) => (await json("structures", { frame: [3], ...members(region), where: "p > 0" })).nodes,
+    ),
     want: (values) => values.filter((value) => value > 0).length,
   },
 ];
