@@ -3,12 +3,10 @@ import { reasonOf } from "../shared/system.js";
 import { runProgram } from "./program.js";
 
 const words = process.argv.slice(2);
-/** Continue if their output is not read, or a full disk refuses it. */
-const SERVICES: readonly string[] = ["serve"];
 
-// A closed pipe (`| head`) ends the command silently.
+// A closed pipe (`| head`) ends the command silently; a service goes on.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (SERVICES.includes(words[0] ?? "")) return;
+  if (words[0] === "serve") return;
   if (error.code !== "EPIPE") process.stderr.write(`fieldprobe: the output cannot be written: ${reasonOf(error)}\n`);
   process.exit(1);
 });

@@ -6,7 +6,6 @@ import { MisuseError } from "./input/arguments.js";
 import { failureText } from "./output/failure.js";
 import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
 
-/** Commands with their files, which are loaded when they run. */
 const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Command>])[] = [
   [
     "serve",
@@ -95,19 +94,15 @@ async function programFor(requested: string | undefined): Promise<Command> {
   return program;
 }
 
-/** Runs one command, e.g. `["check", "data"]`: an error is one line on stderr, and an exit code of the process. */
+/** Runs one command, e.g. `["check", "data"]` or `["help", "check"]`: an error is one line on stderr, and an exit code of the process. */
 export async function runProgram(words: readonly string[]): Promise<void> {
-  // `help NAME` is `NAME --help`.
   const typed = words[0] === "help" && words[1] !== undefined ? [words[1], "--help", ...words.slice(2)] : words;
   try {
     await (await programFor(typed[0])).parseAsync(typed, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-    } else {
-      const misuse = error instanceof MisuseError || (error instanceof Error && error.name === "ConfigError");
-      process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
-      process.exitCode = misuse ? 2 : 1;
-    }
+    const isParsed = error instanceof CommanderError;
+    const isMisuse = isParsed || error instanceof MisuseError || (error as Error).name === "ConfigError";
+    if (!isParsed) process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
+    process.exitCode = isParsed && error.exitCode === 0 ? 0 : isMisuse ? 2 : 1;
   }
 }
