@@ -79,12 +79,13 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
   const question = (dataset: string, call: string, members: Members): Promise<AnyAnswer> =>
     ask(service, { dataset, call, ...members }).then(jsonOf);
 
-  it.each(KINDS.map((kind) => ({ kind, name: kind.name })))(
+  it.each(KINDS.map((kind, k) => ({ kind, k, name: kind.name })))(
     "at the nodes of the $name grid",
-    async ({ kind }) => {
+    async ({ kind, k }) => {
       const grid = made.get(kind) as MadeGrid;
       const isFiltered = kind.periodic[0] && !kind.holes;
-      const all = [...EVERYWHERE, ...(isFiltered ? FILTERED : [])].map(
+      // Each expression on half of the grids.
+      const all = [...EVERYWHERE.filter((_, i) => (i + k) % 2 === 0), ...(isFiltered ? FILTERED : [])].map(
         ([text, python], i) => ({ text, python, over: OVERS[i % OVERS.length] as string, frame: i % 4 }) as const,
       );
       const requests = all.map(({ python, over, frame }) => {
@@ -178,7 +179,12 @@ describe.skipIf(NUMPY === undefined)(`operators of expressions agree with NumPy$
       expect(Math.abs(one) / peak, `Fd6, y+ ${wall_units.y_plus[j]}`).toBeLessThan(
         wall_units.y_plus[j] > 1 ? 0.025 : 0.105,
       );
-    const given = await question("turbulent-channel", "statistics", { ...members, u_tau: 1 });
+    const given = await question("turbulent-channel", "statistics", {
+      ...members,
+      time: undefined,
+      frame: 0,
+      u_tau: 1,
+    });
     expect(given.wall_units).toMatchObject({ u_tau: 1, source: "given" });
   }, 60_000);
 
