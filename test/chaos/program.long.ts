@@ -193,7 +193,7 @@ describe("ending", { timeout: 60_000 }, () => {
     ]);
     const bin = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
     const child = spawn(process.execPath, [bin, "serve"], {
-      env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
+      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...Object.fromEntries(variables) },
       stdio: "ignore",
     });
     const ended = once(child, "exit");

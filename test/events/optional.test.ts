@@ -194,7 +194,11 @@ describe("too few file descriptors", () => {
   it.each([160])("(%d) end neither the field service nor the events", { timeout: 60_000 }, async (files) => {
     load(join(folder.path, "events.json"), [EXAMPLE]);
     const given = Object.entries({ ...SETTINGS, STATE: folder.path, EVENTS_NOW: NOW });
-    const env = { PATH: process.env.PATH, ...Object.fromEntries(given.map(([k, v]) => [`FIELDPROBE_${k}`, v])) };
+    const env = {
+      PATH: process.env.PATH,
+      TMPDIR: process.env.TMPDIR,
+      ...Object.fromEntries(given.map(([k, v]) => [`FIELDPROBE_${k}`, v])),
+    };
     const limited = `ulimit -n ${files}; exec "${process.execPath}" "${BIN}" serve`;
     const child = spawn("sh", ["-c", limited], { env, stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";

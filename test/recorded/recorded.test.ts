@@ -44,7 +44,7 @@ function importEvents(settings: Readonly<Record<string, string>>): void {
   const program = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
   mkdirSync(settings.STATE as string, { recursive: true });
   execFileSync(process.execPath, [program, "events", "import", join(DATA, "events.json")], {
-    env: { PATH: process.env.PATH, ...Object.fromEntries(named) },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...Object.fromEntries(named) },
   });
 }
 

@@ -30,7 +30,7 @@ export async function startProgram(
 ): Promise<Program> {
   const named = Object.entries({ PORT: "0", ...settings }).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
   const child = spawn(process.execPath, [...nodeOptions, BIN, "serve"], {
-    env: { PATH: process.env.PATH, ...variables, ...Object.fromEntries(named) },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...variables, ...Object.fromEntries(named) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
