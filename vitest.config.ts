@@ -65,6 +65,8 @@ function rooms() {
 export default defineConfig({
   test: {
     globalSetup: ["test/support/build.ts"],
+    // Each project has a server of its own: what one has made of a module serves all, also in the next run.
+    experimental: { fsModuleCache: true },
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: rooms(),
     sequence: { sequencer: TestOrder },
