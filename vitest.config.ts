@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ALIASES } from "./test/support/aliases.js";
+import { FROM_BUILD } from "./test/support/from-build.js";
 import { TestOrder } from "./test/support/test-order.js";
 
 /** Suites with a configuration of their own, and what tests share. */
@@ -23,6 +24,7 @@ const SETTINGS = {
   hookTimeout: 60_000,
   pool: "forks" as const,
   setupFiles: ["test/support/equal-numbers.ts"],
+  server: { deps: { external: [/\/dist\/.*\.js$/] } },
   // Memory of the store thread that has been given back turns into NaN at once, in all that tests start.
   env: { POISON_READ_MEMORY: "on" },
 };
@@ -42,16 +44,18 @@ function rooms() {
   const names = entries.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
   const folders = new Map([...names.map((name) => [name, `test/${name}`] as const), ["web", "web/test"]]);
   const resolve = { alias: ALIASES };
+  const fromBuild = process.argv.includes("run") && process.env.FROM_SOURCE === undefined;
+  const shared = { resolve, plugins: fromBuild ? [FROM_BUILD] : [] };
   return [
-    { resolve, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
+    { ...shared, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
     ...[...folders].flatMap(([name, folder]) => {
       const room = { ...SETTINGS, name, include: [`${folder}/**/*.test.ts`] };
-      if (!SHARED.includes(name)) return [{ resolve, test: room }];
+      if (!SHARED.includes(name)) return [{ ...shared, test: room }];
       const files = readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: "utf8" });
       const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `${folder}/${file}`);
       const alone = tests.filter(mustBeAlone);
       return [
-        { resolve, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
+        { ...shared, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
         ...(alone.length === 0 ? [] : [{ resolve, test: { ...SETTINGS, name: `${name}-alone`, include: alone } }]),
       ];
     }),

@@ -15,7 +15,7 @@ it.each([
 });
 
 it("finds files of this build from the source", () => {
-  expect(builtFile(new URL("../../src/main.js", import.meta.url))).toMatch(/\/dist\/main\.js$/);
+  expect(builtFile(new URL("../../src/main.js", import.meta.url), true)).toMatch(/\/dist\/main\.js$/);
 });
 
 it("is the only file that knows where source and build lie", () => {
