@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ALIASES } from "./test/support/aliases.js";
-import { FROM_BUILD } from "./test/support/from-build.js";
+import { BUILT_FILES, FROM_BUILD } from "./test/support/from-build.js";
 import { TestOrder } from "./test/support/test-order.js";
 
 /** Suites with a configuration of their own, and what tests share. */
@@ -24,7 +24,7 @@ const SETTINGS = {
   hookTimeout: 60_000,
   pool: "forks" as const,
   setupFiles: ["test/support/equal-numbers.ts"],
-  server: { deps: { external: [/\/dist\/.*\.js$/] } },
+  server: { deps: { external: [BUILT_FILES] } },
   // Memory of the store thread that has been given back turns into NaN at once, in all that tests start.
   env: { POISON_READ_MEMORY: "on" },
 };

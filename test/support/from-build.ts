@@ -7,6 +7,9 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vitest/config";
 
+/** What Node loads by itself. */
+export const BUILT_FILES = /\/dist\/.*\.js$/;
+
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 function builtFrom(path: string): string | null {
