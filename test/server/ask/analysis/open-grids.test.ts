@@ -38,7 +38,7 @@ beforeAll(async () => {
   const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
   const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
   const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
-  writeDescriptor(folder, { ...content, axis: axes });
+  writeDescriptor(folder, { ...content, axes });
   service = await serveTestData([folder]);
 });
 afterAll(() => service.close());

@@ -45,7 +45,7 @@ beforeAll(async () => {
     });
     const axes = { x: axis(NX, 0.5), y, z: axis(NZ, 0.25) };
     const fields = { velocity: field(file, "/u", "c") };
-    writeDescriptor(home, { ...descriptor(name, { fields }), axis: axes, time: { count: 1 } });
+    writeDescriptor(home, { ...descriptor(name, { fields }), axes, time: { count: 1 } });
     folders.push(home);
   }
   const home = join(folder, "holes");
@@ -59,7 +59,7 @@ beforeAll(async () => {
   });
   const axes = { x: axis(N, 1), y: axis(N, 1), z: axis(N, 1) };
   const fields = { pressure: field("holes.h5", "/p") };
-  writeDescriptor(home, { ...descriptor("holes", { fields }), axis: axes, time: { count: 1 } });
+  writeDescriptor(home, { ...descriptor("holes", { fields }), axes, time: { count: 1 } });
   service = await serveTestData([...folders, home, "data/turbulent-channel"]);
 });
 afterAll(() => service.close());
