@@ -1,11 +1,9 @@
 import { defineConfig } from "vitest/config";
 import { ALIASES } from "./test/support/aliases.js";
-import { BUILT_FILES, FROM_BUILD } from "./test/support/from-build.js";
 
 /** `npm run test:long`: tests whose cost lies in the breadth of their inputs, which CI runs after `npm test`. */
 export default defineConfig({
   resolve: { alias: ALIASES },
-  plugins: [FROM_BUILD],
   test: {
     include: ["test/**/*.long.ts"],
     globalSetup: ["test/support/build.ts"],
@@ -13,7 +11,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     setupFiles: ["test/support/equal-numbers.ts"],
-    server: { deps: { external: [BUILT_FILES] } },
     maxWorkers: 2,
     env: { POISON_READ_MEMORY: "on" },
   },
