@@ -11,7 +11,6 @@ import type { AnalysedNodes } from "./analysed-nodes.js";
 import { bytesOfReduction } from "./analysis-memory.js";
 import type { Means } from "./statistics.js";
 
-/** What the analyses of a dataset answer with, within the life of a request. */
 export function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means {
   const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
     const { first, stride, frames, base, field } = places;
@@ -23,6 +22,8 @@ export function meansFor(life: RequestLife, service: Service, dataset: Dataset):
     const result = await evaluation.finish();
     life.forget(evaluation);
     result.release();
+    // What is made of it is work of the main thread.
+    await life.slices.pause();
     return result;
   };
   return {

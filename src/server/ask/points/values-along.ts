@@ -15,21 +15,19 @@ import {
   RECORDS,
   spatialOf,
 } from "../../../shared/operations.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
 import { refuse } from "../../http/refusal.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { TripleWriter } from "../../http/triple-writer.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 
-/** Records that are evaluated between two looks at the clock. */
 const BLOCK = 8192;
 
-/** The numbers of a quantity at each record. */
 interface AlongValues {
   readonly width: number;
   readonly values: Float32Array;
 }
 
-/** What is asked along paths. */
 interface AskedAlong {
   readonly columns: readonly Expression[];
   readonly derivatives: string | null;
@@ -48,7 +46,7 @@ export async function valuesAlong(
   starts: Float64Array | null,
 ): Promise<readonly AlongValues[]> {
   const dataset = life.find(query.dataset ?? "") as Dataset;
-  const records = recordsOf(result, query, starts);
+  const records = await recordsOf(life.slices, result, query, starts);
   const startOf = (i: number) => starts?.[Math.floor(i / result.itemsPerPoint)] ?? (query.StartTime as number);
   const answers = new Map<InputKey, { readonly width: number; readonly numbers: Float32Array }>();
   // Along streamlines all quantities are those of one time.
@@ -97,7 +95,6 @@ function known<V>(answers: ReadonlyMap<InputKey, V>, key: InputKey): V {
   return answer;
 }
 
-/** What tracks particles for an analysis. */
 export interface Paths {
   /** The particles that fit into one call of `along`. @throws LimitError if `count` are too many for the request */
   roomFor(query: Query, count: number): number;
@@ -146,11 +143,12 @@ export function pathsFor(life: RequestLife, dataset: Dataset): Paths {
 }
 
 /** Places and times of all records, and 1 for those of particles that have left the domain or met a hole. */
-function recordsOf(
+async function recordsOf(
+  slices: TimeSlices,
   { values, components, record, itemsPerPoint, recordTimes = new Float64Array(1) }: Result,
   { StartTime = 0, dt = 1, EndTime = StartTime + dt }: Query,
   starts: Float64Array | null,
-): TimedPoints & { readonly left: Uint8Array } {
+): Promise<TimedPoints & { readonly left: Uint8Array }> {
   const count = values.reduce((sum, part) => sum + part.length / components, 0);
   const points = new Float32Array(3 * count);
   const times = new Float64Array(count);
@@ -162,6 +160,7 @@ function recordsOf(
   let i = 0;
   for (const part of values)
     for (let at = 0; at < part.length; at += components, i++) {
+      if (i % BLOCK === 0) await slices.pause();
       const isKnown = !Number.isNaN(Number(part[at]) + Number(part[at + 1]) + Number(part[at + 2]));
       if (!isKnown) left[i] = 1;
       // A place for the query of a particle that has none any more.
@@ -175,7 +174,6 @@ function recordsOf(
   return { points, times, left };
 }
 
-/** The operation that answers each kind of input of any field. */
 const OPERATIONS_OF = {
   value: "GetField",
   gradient: "GetFieldGradient",
@@ -193,7 +191,6 @@ export function operationOfInput(key: InputKey): { readonly operation: Operation
   return { operation: operationOf("GetForce") };
 }
 
-/** The error of an input that is known at nodes only. */
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
   const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
