@@ -132,8 +132,8 @@ try {
   const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1" };
   const place = { file: join(folder, "events.json"), db: join(folder, "events.db") };
   const task: LoadTask = { ...place, first: true, sample, configured };
-  const { arrays } = await loadInThread(task);
-  const app = await service(new EventIndex(arrays));
+  const { calendar: loaded } = await loadInThread(task);
+  const app = await service(new EventIndex(loaded));
   const body = (await app.inject(PATH)).body;
   const shown = (JSON.parse(body) as { _embedded?: { events?: unknown[] } })._embedded?.events?.length;
   if (shown !== 100) throw new Error(`a page of 100 events has ${shown}`);
@@ -141,7 +141,7 @@ try {
   bare.get("/constant", (_request, reply) => reply.type("application/json; charset=utf-8").send(body));
   for (const one of [app, bare]) await one.listen({ host: "127.0.0.1", port: 0 });
 
-  const params = { instances: arrays.event.length, perPage: 100, page: 50, bytes: Buffer.byteLength(body) };
+  const params = { instances: loaded.instances.event.length, perPage: 100, page: 50, bytes: Buffer.byteLength(body) };
   const row = (name: string, backend: string, unit: string, more: Record<string, string | number> = {}) => ({
     bench: "events",
     case: name,

@@ -10,7 +10,7 @@ import { eventsInterface } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";
 import { EventIndex } from "./store/event-index.js";
 import { signatureOf } from "./store/stored-calendar.js";
-import { type Clock, fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
+import { type Clock, fixedClock, processTimer, systemClock, type Timer, untilTomorrow } from "./time/clock.js";
 import { loadInThread } from "./worker.js";
 
 export interface EventsLogger {
@@ -41,8 +41,7 @@ export class EventsModule {
   #signature = "";
   #failure: string | null = null;
   #work: Promise<void> = Promise.resolve();
-  #cancelRetry = (): void => undefined;
-  #cancelNights = (): void => undefined;
+  #cancelNext = (): void => undefined;
   #watch: StatsListener | null = null;
   #closed = false;
 
@@ -86,8 +85,7 @@ export class EventsModule {
   close(): Promise<void> {
     this.#closed = true;
     if (this.#watch !== null) unwatchFile(this.#config.events.file, this.#watch);
-    this.#cancelRetry();
-    this.#cancelNights();
+    this.#cancelNext();
     return this.#work;
   }
 
@@ -100,11 +98,10 @@ export class EventsModule {
     const { file, db } = this.#config.events;
     const first = this.#index === null;
     const sample = this.#config.data.includes(dirname(SAMPLE)) ? SAMPLE : null;
-    this.#cancelRetry();
     try {
       const configured = configuredFor(this.#config, this.#clock());
-      const { arrays, failed, signature, imported } = await loadInThread({ file, db, first, sample, configured });
-      this.#index = new EventIndex(arrays);
+      const { calendar, failed, signature, imported } = await loadInThread({ file, db, first, sample, configured });
+      this.#index = new EventIndex(calendar);
       this.#signature = signature;
       if (imported > 0) this.#logger.info({ events: imported }, "sample events imported");
       for (const failure of failed) this.#logger.warn(failure, "event is shown without its rule");
@@ -114,14 +111,13 @@ export class EventsModule {
       if (String(error) !== this.#failure) this.#complain(error, first);
       this.#failure = String(error);
     }
-    if (this.#closed) return;
-    if (this.#index === null) this.#cancelRetry = this.#timer(() => void this.open(), RETRY_MS);
-    else if (first) this.#startNights(this.#index);
+    this.#cancelNext();
+    if (!this.#closed) this.#cancelNext = this.#timer(() => void this.#enqueue(() => this.#load()), this.#nextMs());
   }
 
-  #startNights(first: EventIndex): void {
-    const zone = () => (this.#index ?? first).calendar.zone;
-    this.#cancelNights = nightly(this.#clock, zone, this.#timer, () => void this.#enqueue(() => this.#load()));
+  /** Until a calendar is tried again, or expanded for another day. */
+  #nextMs(): number {
+    return this.#index === null ? RETRY_MS : 1000 * untilTomorrow(this.#clock(), this.#index.calendar.zone);
   }
 
   #complain(err: unknown, first: boolean): void {

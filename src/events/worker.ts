@@ -4,7 +4,7 @@ import { builtFile } from "../shared/build.js";
 import { DataError } from "../shared/errors.js";
 import { OneThread } from "../shared/one-thread.js";
 import { importFile } from "./import/import-file.js";
-import { type CalendarArrays, expandCalendar, type FailedEvent } from "./store/expand-calendar.js";
+import { type ExpandedCalendar, expandCalendar, type FailedEvent } from "./store/expand-calendar.js";
 import type { Configured } from "./store/site-settings.js";
 import {
   type CalendarPlace,
@@ -23,7 +23,7 @@ export interface LoadTask extends CalendarPlace {
 }
 
 export interface LoadedCalendar {
-  readonly arrays: CalendarArrays;
+  readonly calendar: ExpandedCalendar;
   readonly failed: readonly FailedEvent[];
   readonly signature: string;
   readonly imported: number;

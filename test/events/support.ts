@@ -118,7 +118,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   let index: EventIndex;
   const loadFiles = (more: readonly string[]) => {
     load(calendar, more, now);
-    index = new EventIndex(expandCalendar(openCalendar(placeOf(calendar)), null, now).arrays);
+    index = new EventIndex(expandCalendar(openCalendar(placeOf(calendar)), null, now).calendar);
   };
   loadFiles(files);
   let time = now;

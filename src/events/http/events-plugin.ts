@@ -9,12 +9,22 @@ import { eventHandler, eventsHandler } from "./event-routes.js";
 import { EventsError } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
-import { callerOf, sendAs, sendError, splitTarget } from "./open-request.js";
+import { callerOf, splitTarget } from "./open-request.js";
 import { refuseOthers } from "./other-methods.js";
-import { represent } from "./representation.js";
 import { OneByOne, type Resources } from "./resources.js";
 import { SCHEMAS } from "./response-schemas.js";
-import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
+import {
+  calendarSchema,
+  EVENT,
+  EVENT_PAGE,
+  EVENT_QUERY,
+  EVERYWHERE,
+  routeSchema,
+  TERM_QUERY,
+  term,
+  termPage,
+} from "./route-schemas.js";
+import { sendAnswer, sendError } from "./send.js";
 import { termHandler, termsHandler } from "./term-routes.js";
 
 export interface EventsOptions {
@@ -89,20 +99,26 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
   const get = (path: string, schema: object, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => {
     for (const slash of slashes) scope.get(path + slash, { schema: slash ? UNDOCUMENTED : schema }, handler);
   };
-  get("/events", eventsSchema("Events, one object per instance by default."), eventsHandler(shared, null));
-  get(`/events/${ID}`, eventSchema(), eventHandler(shared));
+  const events = routeSchema("Events, one object per instance by default.", "events", EVENT_QUERY, EVENT_PAGE);
+  get("/events", events, eventsHandler(shared, null));
+  const event = routeSchema("One event with all its instances.", "events", EVERYWHERE, EVENT, true);
+  get(`/events/${ID}`, event, eventHandler(shared));
   get("/events.ics", calendarSchema(), calendarHandler(shared));
   get(`/events/${ID}.ics`, UNDOCUMENTED, eventCalendarHandler(shared));
   for (const row of VOCABULARIES) {
-    get(`/events/${ID}/${row.name}`, termsSchema(row, true), termsHandler(shared, row, true));
-    get(`/${row.name}`, termsSchema(row), termsHandler(shared, row, false));
-    get(`/${row.name}/${ID}`, termSchema(row), termHandler(shared, row));
-    get(`/${row.name}/${ID}/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
+    const { name } = row;
+    const [plural, singular] = [name.replace("_", " "), row.type.replace("_", " ")];
+    const ofEvent = routeSchema(`The ${plural} of an event.`, name, TERM_QUERY, termPage(row), true);
+    get(`/events/${ID}/${name}`, ofEvent, termsHandler(shared, row, true));
+    get(`/${name}`, routeSchema(`All ${plural}.`, name, TERM_QUERY, termPage(row)), termsHandler(shared, row, false));
+    get(`/${name}/${ID}`, routeSchema(`One ${singular}.`, name, EVERYWHERE, term(row), true), termHandler(shared, row));
+    const ofTerm = routeSchema("Events of a term.", "events", EVENT_QUERY, EVENT_PAGE, true);
+    get(`/${name}/${ID}/events`, ofTerm, eventsHandler(shared, name));
   }
   let document: string | null = null;
   get("/openapi.json", UNDOCUMENTED, async (request, reply) => {
     document ??= JSON.stringify(await docs.document());
-    return sendAs("application/json", request, reply, represent(document), shared.settings);
+    return sendAnswer(request, reply, shared, { type: "application/json", parts: [document] });
   });
 }
 

@@ -6,12 +6,11 @@ import { instanceId, instanceUrls } from "../render/shown-time.js";
 import { type CalendarContext, instanceComponent, seriesComponents } from "../render/vevent.js";
 import type { JCal } from "../render/vtimezone.js";
 import type { EventIndex } from "../store/event-index.js";
-import { pathId } from "./event-routes.js";
 import { notFound } from "./events-error.js";
-import { openRequest, sendAs } from "./open-request.js";
+import { openRequest, pathId } from "./open-request.js";
 import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
-import { representParts } from "./representation.js";
 import { knownSources, type Resources } from "./resources.js";
+import { sendAnswer } from "./send.js";
 
 const TYPE = "text/calendar";
 const MOST_COMPONENTS = 1000;
@@ -27,11 +26,9 @@ export function calendarHandler(resources: Resources) {
     const query = readEventQuery(parameters, { strict, paged: false, pathTerm: null, ...sources });
     parameters.check();
     const now = clock();
-    const made = await resources.longBodies.run(async () => {
-      const { shown } = index.select({ ...query, page: 1, perPage: MOST_COMPONENTS }, now);
-      return representParts(calendarParts(calendarOf(resources, index, shown, query.single, now)));
-    });
-    return sendAs(TYPE, request, reply, made, settings);
+    const { shown } = index.select({ ...query, page: 1, perPage: MOST_COMPONENTS }, now);
+    const parts = calendarParts(calendarOf(resources, index, shown, query.single, now));
+    return sendAnswer(request, reply, resources, { type: TYPE, parts, isLong: true });
   };
 }
 
@@ -47,8 +44,8 @@ export function eventCalendarHandler(resources: Resources) {
     const event = index.event(pathId(request), now);
     if (!event) throw notFound();
     const components = seriesComponents(event, contextOf(resources, index));
-    const file = { name: event.name, components, events: [event], first: now, now };
-    return sendAs(TYPE, request, reply, await representParts(calendarParts(file)), settings);
+    const parts = calendarParts({ name: event.name, components, events: [event], first: now, now });
+    return sendAnswer(request, reply, resources, { type: TYPE, parts });
   };
 }
 

@@ -1,5 +1,4 @@
 /** JSONP: names of callbacks, and scripts that call them. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 
 const LONGEST = 128;
 const NAME = /^[A-Za-z_$][\w$]{0,63}(?:\.[A-Za-z_$][\w$]{0,63}|\[\d{1,5}\]){0,8}$/;
@@ -17,22 +16,11 @@ export function isCallback(name: string): boolean {
   return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));
 }
 
-/** Nothing in the script can end a script element or a line. */
-export function wrapJsonp(name: string, json: string): string {
-  return `/**/${name}(${escapeLines(json)});`;
-}
-
-/** The same for a long text, a chunk per tick. */
-export async function* wrapChunks(name: string, chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder();
-  yield Buffer.from(`/**/${name}(`);
-  for (const chunk of chunks) {
-    await nextTurn();
-    yield Buffer.from(escapeLines(decoder.decode(chunk, { stream: true })));
+/** Script that calls `name` with the JSON of `parts`. Nothing in it can end a script element or a line. */
+export function* wrapJsonp(name: string, parts: Iterable<string>): Generator<string> {
+  yield `/**/${name}(`;
+  for (const part of parts) {
+    yield part.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   }
-  yield Buffer.from(");");
-}
-
-function escapeLines(json: string): string {
-  return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  yield ");";
 }

@@ -1,14 +1,10 @@
-/** Reads callback, key and preferences of a request, and sends its answer or error. */
-import { Readable } from "node:stream";
+/** Reads callback, key and preferences of a request. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { names, preferred } from "../../server/http/negotiate.js";
-import { PROBLEM_TYPE } from "../../server/http/problem.js";
-import { EventsError, errorBody, problemBody } from "./events-error.js";
+import { EventsError } from "./events-error.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
-import { isCallback, wrapChunks, wrapJsonp } from "./jsonp.js";
+import { isCallback } from "./jsonp.js";
 import { QueryString } from "./query-string.js";
 import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
-import { isKnown, type Representation, represent } from "./representation.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -26,6 +22,23 @@ export interface EventsRequest {
 export function splitTarget(request: FastifyRequest): { path: string; query: string } {
   const [path = "", ...query] = (request.raw.url ?? "").split("?");
   return { path, query: query.join("?") };
+}
+
+export function pathId(request: FastifyRequest): number {
+  return Number((request.params as { readonly id: string }).id);
+}
+
+/** Redirects `/events?id=12`, an address of old clients, to the item; false unless `id` is one whole number. */
+export function redirectLoose(path: string, parameters: QueryString, request: FastifyRequest, reply: FastifyReply) {
+  const [id, ...more] = parameters.raw("id");
+  if (id === undefined || more.length > 0 || !/^[0-9]{1,15}$/.test(id)) return false;
+  parameters.check();
+  const callback = request.eventsCallback === null ? "" : `?callback=${encodeURIComponent(request.eventsCallback)}`;
+  void reply
+    .code(308)
+    .header("location", `${path}/${Number(id)}${callback}`)
+    .send();
+  return true;
 }
 
 /** Reads what every route takes. @param known names besides those @throws EventsError 401 without a configured key */
@@ -63,73 +76,4 @@ export function callerOf(request: FastifyRequest, settings: EventsSettings): str
   const header = [request.headers["x-api-key"]].flat()[0];
   const key = header ?? new URLSearchParams(splitTarget(request).query).get("key");
   return key && isKey(settings.keys, key) ? `key ${key}` : `address ${request.ip}`;
-}
-
-export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Representation, settings: EventsSettings) {
-  const callback = request.eventsCallback;
-  if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
-  if (typeof page.body === "string") {
-    const script = represent(wrapJsonp(callback, page.body), page.headers);
-    return sendAs("text/javascript", request, reply, script, settings);
-  }
-  // A long body is wrapped as it is sent: its tag follows from body and name.
-  const tag = `${page.tag.slice(0, -1)}.${callback}"`;
-  if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
-  const chunks = wrapChunks(callback, chunksOf(page.body));
-  return reply.type("text/javascript; charset=utf-8").send(Readable.from(chunks));
-}
-
-function jsonType(request: FastifyRequest): string {
-  return preferred(request.headers.accept, ["application/json", "application/hal+json"]) ?? "application/json";
-}
-
-/** Sends a page, or 304 when the caller has it. */
-export function sendAs(
-  type: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  page: Representation,
-  settings: EventsSettings,
-) {
-  if (sendHead(request, reply, page, settings)) return reply.code(304).send();
-  const { body } = page;
-  reply.type(`${type}; charset=utf-8`);
-  if (typeof body === "string") return reply.send(body);
-  const length = body.reduce((sum, piece) => sum + piece.length, 0);
-  return reply.header("content-length", length).send(Readable.from(chunksOf(body)));
-}
-
-/** Sets headers; true when the caller has the representation. */
-function sendHead(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { headers, tag }: Omit<Representation, "body">,
-  settings: EventsSettings,
-): boolean {
-  reply.headers(headers).headers({
-    vary: "Accept, Accept-Encoding",
-    "cache-control": `${settings.keys.length > 0 ? "private" : "public"}, max-age=60`,
-    etag: tag,
-  });
-  return isKnown(request.headers["if-none-match"], tag);
-}
-
-const CHUNK_BYTES = 64 * 1024;
-
-function* chunksOf(pieces: readonly Buffer[]): Generator<Buffer> {
-  for (const piece of pieces)
-    for (let from = 0; from < piece.length; from += CHUNK_BYTES) yield piece.subarray(from, from + CHUNK_BYTES);
-}
-
-/** Sends an error in the form that the caller accepts. */
-export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
-  const { accept } = request.headers;
-  // Naming the type of problems means it, even with the same weight as JSON.
-  const problem = names(accept, PROBLEM_TYPE) && preferred(accept, [PROBLEM_TYPE, "application/json"]) === PROBLEM_TYPE;
-  const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
-  const callback = request.eventsCallback;
-  const type = callback !== null ? "text/javascript" : problem ? PROBLEM_TYPE : "application/json";
-  reply.code(error.status).headers(error.headers).header("cache-control", "no-store");
-  reply.header("vary", "Accept, Accept-Encoding").type(`${type}; charset=utf-8`);
-  return reply.send(callback === null ? body : wrapJsonp(callback, body));
 }

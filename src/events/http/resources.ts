@@ -15,11 +15,11 @@ export interface Resources {
 }
 
 export function knownSources(
-  { calendar }: EventIndex,
+  { calendar, sources }: EventIndex,
   settings: EventsSettings,
 ): { primarySource: string; sources: string[] } {
   const primarySource = settings.source ?? calendar.primarySource ?? "main";
-  return { primarySource, sources: [...new Set([...calendar.sources, primarySource])].sort() };
+  return { primarySource, sources: [...new Set([...sources, primarySource])].sort() };
 }
 
 const WAITING = 64;

@@ -12,7 +12,7 @@ const day: Schema = { pattern: "^\\d{4}-\\d{2}-\\d{2}$", type: "string" };
 const minute: Schema = { pattern: "^\\d{2}:\\d{2}$", deprecated: true, type: "string", nullable: true };
 const deprecated = (schema: Schema): Schema => ({ ...schema, deprecated: true });
 const nullable = (schema: Schema): Schema => ({ ...schema, nullable: true });
-const ref = (name: string): Schema => ({ $ref: `${name}#` });
+export const ref = (name: string): Schema => ({ $ref: `${name}#` });
 const among = (names: readonly string[]): Schema => ({ type: "string", enum: [...names] });
 const list = (items: Schema, options: Schema = {}): Schema => ({ ...options, type: "array", items });
 const whole = (options: Schema): Schema => ({ ...options, type: "integer" });

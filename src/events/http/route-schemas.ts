@@ -3,12 +3,12 @@ import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { AUDIENCES, VOCABULARIES, type Vocabulary } from "../model/entities.js";
 import { EVENT_ORDERS, EVENT_TYPES, TERM_ORDERS } from "../model/event-query.js";
 import { MOST_PER_PAGE, PER_PAGE } from "./read-query.js";
-import { termSchemaName } from "./response-schemas.js";
+import { ref, termSchemaName } from "./response-schemas.js";
 
 const text = (description: string) => ({ type: "string", description });
 const ids = (what: string) => text(`Ids of ${what}, separated by commas.`);
 
-const EVERYWHERE = {
+export const EVERYWHERE = {
   callback: text("Name of a function: the answer is a script that calls it (JSONP)."),
   v: { type: "string", enum: ["0", "1"], description: "Version; all are alike." },
   key: text("API key, if the operator asks for one; also taken as the header X-API-Key."),
@@ -22,7 +22,7 @@ const PAGING = {
 const orderText = (fields: readonly string[], byDefault: string) =>
   text(`Pairs FIELD|ORDER, separated by commas; fields ${fields.join(", ")}; orders asc, desc. Default ${byDefault}.`);
 
-const EVENT_QUERY = {
+export const EVENT_QUERY = {
   ...PAGING,
   ids: ids("events"),
   excluded_ids: ids("events to leave out"),
@@ -38,7 +38,7 @@ const EVENT_QUERY = {
   ...EVERYWHERE,
 };
 
-const TERM_QUERY = {
+export const TERM_QUERY = {
   ...PAGING,
   ids: ids("terms"),
   excluded_ids: ids("terms to leave out"),
@@ -47,78 +47,50 @@ const TERM_QUERY = {
   ...EVERYWHERE,
 };
 
-const idParameter = { type: "object", properties: { id: { type: "integer", minimum: 1 } }, required: ["id"] };
+const ID = { type: "object", properties: { id: { type: "integer", minimum: 1 } }, required: ["id"] };
+const SCRIPT = { "text/javascript": { schema: { type: "string" } } };
+const FAILED = {
+  description: "See `code` and `details`.",
+  content: { "application/json": { schema: ref("Error") }, [PROBLEM_TYPE]: { schema: ref("Problem") } },
+};
 
-const ref = (name: string) => ({ schema: { $ref: `${name}#` } });
-
-function errors(...statuses: readonly number[]) {
-  const content = { "application/json": ref("Error"), [PROBLEM_TYPE]: ref("Problem") };
-  return Object.fromEntries(statuses.map((status) => [status, { description: "See `code` and `details`.", content }]));
+/** Content of an answer in JSON. */
+function json(name: string) {
+  const schema = ref(name);
+  return { "application/json": { schema }, "application/hal+json": { schema }, ...SCRIPT };
 }
 
-function answer(name: string, more: Readonly<Record<string, object>> = {}) {
-  const script = { "text/javascript": { schema: { type: "string" } } };
-  return {
-    description: "Found.",
-    content: { "application/json": ref(name), "application/hal+json": ref(name), ...script, ...more },
-  };
-}
-
-const object = (properties: object) => ({ type: "object", properties });
-
-export function eventsSchema(summary: string, byTerm = false): object {
+/** @param hasId the path has an id */
+export function routeSchema(summary: string, tag: string, query: object, content: object, hasId = false): object {
+  const statuses = [400, 401, ...(hasId ? [404] : []), 414, 429];
   return {
     summary,
-    tags: ["events"],
-    querystring: object(EVENT_QUERY),
-    ...(byTerm ? { params: idParameter } : {}),
-    response: { 200: answer("EventCollection"), ...errors(400, 401, 414, 429), ...(byTerm ? errors(404) : {}) },
-  };
-}
-
-export function eventSchema(): object {
-  const linked = { "application/ld+json": { schema: { type: "object", additionalProperties: true } } };
-  return {
-    summary: "One event with all its instances.",
-    tags: ["events"],
-    params: idParameter,
-    querystring: object(EVERYWHERE),
-    response: { 200: answer("Event", linked), ...errors(400, 401, 404, 414, 429) },
-  };
-}
-
-export function termsSchema(row: Vocabulary, ofEvent = false): object {
-  const plural = row.name.replace("_", " ");
-  return {
-    summary: ofEvent ? `The ${plural} of an event.` : `All ${plural}.`,
-    tags: [row.name],
-    querystring: object(TERM_QUERY),
-    ...(ofEvent ? { params: idParameter } : {}),
+    tags: [tag],
+    querystring: { type: "object", properties: query },
+    ...(hasId ? { params: ID } : {}),
     response: {
-      200: answer(`${termSchemaName(row)}Collection`),
-      ...errors(400, 401, 414, 429),
-      ...(ofEvent ? errors(404) : {}),
+      200: { description: "Found.", content },
+      ...Object.fromEntries(statuses.map((status) => [status, FAILED])),
     },
   };
 }
 
-export function termSchema(row: Vocabulary): object {
-  return {
-    summary: `One ${row.type.replace("_", " ")}.`,
-    tags: [row.name],
-    params: idParameter,
-    querystring: object(EVERYWHERE),
-    response: { 200: answer(termSchemaName(row)), ...errors(400, 401, 404, 414, 429) },
-  };
-}
+export const EVENT_PAGE = json("EventCollection");
+export const EVENT = {
+  ...json("Event"),
+  "application/ld+json": { schema: { type: "object", additionalProperties: true } },
+};
+export const termPage = (row: Vocabulary) => json(`${termSchemaName(row)}Collection`);
+export const term = (row: Vocabulary) => json(termSchemaName(row));
 
 export function calendarSchema(): object {
   const calendar = { description: "iCalendar.", content: { "text/calendar": { schema: { type: "string" } } } };
+  const failed = Object.fromEntries([400, 401, 404, 414, 429].map((status) => [status, FAILED]));
   const { page: _page, per_page: _perPage, callback: _callback, ...filters } = EVENT_QUERY;
   return {
     summary: "Events as iCalendar, at most 1000 components.",
     tags: ["events"],
-    querystring: object(filters),
-    response: { 200: calendar, ...errors(400, 401, 404, 414, 429) },
+    querystring: { type: "object", properties: filters },
+    response: { 200: calendar, ...failed },
   };
 }

@@ -5,41 +5,37 @@ import type { TermQuery } from "../model/event-query.js";
 import { compareCodePoints, nameKey } from "../model/name-keys.js";
 import { renderWholeTerm } from "../render/term.js";
 import type { EventIndex } from "../store/event-index.js";
-import { pageAddress, representPage } from "./collection.js";
-import { looseId, pathId, redirectTo } from "./event-routes.js";
+import { pageAnswer } from "./collection.js";
 import { notFound } from "./events-error.js";
-import { openRequest, sendJson } from "./open-request.js";
+import { openRequest, pathId, redirectLoose } from "./open-request.js";
 import { readTermQuery, TERM_PARAMETERS } from "./read-query.js";
-import { represent } from "./representation.js";
 import type { Resources } from "./resources.js";
+import { sendAnswer } from "./send.js";
 
 /** Answers `/{vocabulary}`, or with `ofEvent` `/events/{id}/{vocabulary}`: the terms of an event, by the same rules. */
 export function termsHandler(resources: Resources, row: Vocabulary, ofEvent: boolean) {
   const { clock, settings, render } = resources;
+  const home = `${render.prefix}/${row.name}`;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { parameters, strict } = openRequest(request, settings, TERM_PARAMETERS);
-    const loose = ofEvent ? null : looseId(parameters);
-    if (loose !== null) {
-      parameters.check();
-      return redirectTo(`${render.prefix}/${row.name}/${loose}`, request, reply);
-    }
+    if (!ofEvent && redirectLoose(home, parameters, request, reply)) return reply;
     const query = readTermQuery(parameters, strict);
     parameters.check();
     const id = ofEvent ? pathId(request) : null;
-    const path = id === null ? `${render.prefix}/${row.name}` : `${render.prefix}/events/${id}/${row.name}`;
     const index = resources.index();
     const { page, perPage } = query;
     const selected = selectTerms(termsIn(index, row, id, clock()), query);
     const shown = selected.slice((page - 1) * perPage, page * perPage);
-    const made = await representPage({
+    const answer = pageAnswer({
       name: row.name,
       items: shown.map((term) => JSON.stringify(renderWholeTerm(term, index.terms, render))),
       count: shown.length,
-      find: `${render.prefix}/${row.name}/{id}`,
-      address: pageAddress(path, TERM_PARAMETERS, parameters, perPage),
-      ...{ page, perPage, total: selected.length },
+      find: `${home}/{id}`,
+      path: id === null ? home : `${render.prefix}/events/${id}/${row.name}`,
+      known: TERM_PARAMETERS,
+      ...{ parameters, page, perPage, total: selected.length },
     });
-    return sendJson(request, reply, made, settings);
+    return sendAnswer(request, reply, resources, answer);
   };
 }
 
@@ -83,6 +79,6 @@ export function termHandler(resources: Resources, row: Vocabulary) {
     const { terms } = resources.index();
     const term = terms.get(id);
     if (term?.vocabulary !== row.name) throw notFound();
-    return sendJson(request, reply, represent(JSON.stringify(renderWholeTerm(term, terms, render))), settings);
+    return sendAnswer(request, reply, resources, { parts: [JSON.stringify(renderWholeTerm(term, terms, render))] });
   };
 }

@@ -15,6 +15,10 @@ export function vocabulary(name: string): Vocabulary | undefined {
   return VOCABULARIES.find((row) => row.name === name);
 }
 
+export function byVocabulary<T>(make: (name: VocabularyName) => T): Readonly<Record<VocabularyName, T>> {
+  return Object.fromEntries(VOCABULARIES.map(({ name }) => [name, make(name)])) as Record<VocabularyName, T>;
+}
+
 /** In output order; the bit of an audience in a mask is its position. */
 export const AUDIENCES = ["everyone", "faculty", "staff", "students"] as const;
 export const EVERYONE = 0b1111;
@@ -131,4 +135,9 @@ export interface EventInstance {
 /** First second at which an instance is over; one of no length occupies the second it starts in. */
 export function overAt(start: number, end: number): number {
   return Math.max(end, start + 1);
+}
+
+/** The first instance that is not over, else the last. */
+export function shownInstance(instances: readonly EventInstance[], now: number): EventInstance | undefined {
+  return instances.find(({ start, end }) => overAt(start, end) > now) ?? instances.at(-1);
 }

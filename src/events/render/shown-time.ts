@@ -1,5 +1,5 @@
 /** Ids, times and addresses of instances. */
-import { type EventInstance, overAt, type StoredEvent } from "../model/entities.js";
+import type { EventInstance, StoredEvent } from "../model/entities.js";
 import { addDays, localText, offsetText, startOf, utcToDay } from "../time/zone.js";
 
 export interface ShownTime {
@@ -40,11 +40,6 @@ export function localDay(instance: EventInstance): string {
 
 function localMinute(instance: EventInstance): string {
   return localText(instance.start, instance.startOffset).slice(11, 16);
-}
-
-/** The first instance that is not over, else the last. */
-export function shownInstance(instances: readonly EventInstance[], now: number): EventInstance | undefined {
-  return instances.find((instance) => overAt(instance.start, instance.end) > now) ?? instances.at(-1);
 }
 
 const DATED = /^(https?:\/\/[^/?#]+[^?#]*)\/\d{4}\/\d{2}\/\d{2}\/([^/?#]*)(\?[^#]*)?(#.*)?$/;

@@ -1,9 +1,14 @@
 /** Adds an imported calendar to the stored one. */
 import type { Calendar, ImportProblem, NewEvent, NewTerm, TermReference } from "../model/calendar.js";
-import { type StoredEvent, type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
+import {
+  byVocabulary,
+  type StoredEvent,
+  type TaxonomyTerm,
+  type VocabularyName,
+  vocabulary,
+} from "../model/entities.js";
 import { nameKey, slugOf } from "../model/name-keys.js";
-import { expand, strayOverrides } from "../time/expand.js";
-import { horizonAt } from "../time/horizon.js";
+import { expand, horizonAt, strayOverrides } from "../time/expand.js";
 import { momentOf } from "../time/zone.js";
 import type { ImportSettings } from "./site-settings.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
@@ -93,13 +98,7 @@ function resolve(
     shortUrl: event.shortUrl ?? `${settings.site}/e/${id}`,
     publishDate: event.publishDate ?? settings.now,
     source: event.source ?? settings.source,
-    terms: {
-      channels: termIds("channels"),
-      divisions: termIds("divisions"),
-      event_categories: termIds("event_categories"),
-      locations: termIds("locations"),
-      tags: termIds("tags"),
-    },
+    terms: byVocabulary(termIds),
   };
 }
 
@@ -163,17 +162,8 @@ class TermBook {
     this.#lastGiven = id;
     const blank = { address: null, city: null, state: null, zipcode: null, latitude: null, longitude: null };
     const address = home === "locations" ? blank : null;
-    this.#put({
-      id,
-      vocabulary: home,
-      name,
-      slug: slugOf(name),
-      parent: null,
-      weight: 0,
-      url: null,
-      address,
-      place: "",
-    });
+    const unknown = { parent: null, weight: 0, url: null, place: "" };
+    this.#put({ id, vocabulary: home, name, slug: slugOf(name), ...unknown, address });
     return id;
   }
 }

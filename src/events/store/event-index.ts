@@ -1,11 +1,13 @@
 /** Events and instances in memory, as requests select them. */
-import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
+import { type EventInstance, overAt, type StoredEvent, type TaxonomyTerm } from "../model/entities.js";
 import type { EventOrder, EventQuery, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
-import type { CalendarArrays } from "./expand-calendar.js";
+import type { ExpandedCalendar, IndexedEvent } from "./expand-calendar.js";
 
+/** Vocabularies whose filters may include children. */
 const WIDENED: readonly string[] = ["event_categories", "locations"];
 
+/** Order of the table of instances. */
 const STORED_ORDER = "start_date id";
 
 export interface Selection {
@@ -14,62 +16,60 @@ export interface Selection {
   readonly total: number;
 }
 
+/** Instances are passed on inside by their positions in the table of instances. */
 export class EventIndex {
-  readonly calendar: CalendarArrays;
-  readonly #places: ReadonlyMap<number, number>;
+  readonly calendar: ExpandedCalendar;
   readonly terms: ReadonlyMap<number, TaxonomyTerm>;
+  readonly sources: readonly string[];
+  readonly #events: ReadonlyMap<number, IndexedEvent>;
 
-  constructor(arrays: CalendarArrays) {
-    this.calendar = arrays;
-    this.#places = new Map([...arrays.ids].map((id, place) => [id, place]));
-    this.terms = new Map(arrays.terms.map((term) => [term.id, term]));
+  constructor(calendar: ExpandedCalendar) {
+    this.calendar = calendar;
+    this.terms = new Map(calendar.terms.map((term) => [term.id, term]));
+    this.sources = [...new Set(calendar.events.map(({ source }) => source))];
+    this.#events = new Map(calendar.events.map((event) => [event.id, event]));
   }
 
+  /** Null if there is no such event, or it is not published yet. */
   event(id: number, now: number): StoredEvent | null {
-    const place = this.#places.get(id);
-    return place === undefined || (this.calendar.published[place] as number) > now ? null : this.#document(place);
+    const found = this.#events.get(id);
+    return found === undefined || found.published > now ? null : JSON.parse(found.document);
   }
 
+  /** The event of a selected instance. */
   eventOf(id: number): StoredEvent {
-    return this.#document(this.#places.get(id) as number);
-  }
-
-  #document(place: number): StoredEvent {
-    const { documents, documentEnds } = this.calendar;
-    const text = documents.subarray(documentEnds[place - 1] ?? 0, documentEnds[place]);
-    return JSON.parse(new TextDecoder().decode(text)) as StoredEvent;
+    return JSON.parse((this.#events.get(id) as IndexedEvent).document);
   }
 
   instances(id: number): EventInstance[] {
-    return [...this.#seriesOf(this.#places.get(id) as number)].map((at) => this.#instance(at));
+    return (this.#events.get(id)?.series ?? []).map((at) => this.#instance(at));
   }
 
   instanceCount(id: number): number {
-    return this.#seriesOf(this.#places.get(id) as number).length;
+    return this.#events.get(id)?.series.length ?? 0;
   }
 
-  #seriesOf(place: number): Uint32Array {
-    const { series, seriesEnds } = this.calendar;
-    return series.subarray(seriesEnds[place - 1] ?? 0, seriesEnds[place]);
+  #eventAt(at: number): IndexedEvent {
+    return this.calendar.events[this.calendar.instances.event[at] as number] as IndexedEvent;
   }
 
   #instance(at: number): EventInstance {
-    const { ids, event, original, start, end, allDay, startOffset, endOffset } = this.calendar;
-    const place = event[at] as number;
+    const { original, start, end, startOffset, endOffset } = this.calendar.instances;
+    const { id, allDay } = this.#eventAt(at);
     return {
-      eventId: ids[place] as number,
+      eventId: id,
       original: original[at] as number,
       start: start[at] as number,
       end: end[at] as number,
-      allDay: allDay[place] === 1,
+      allDay,
       startOffset: startOffset[at] as number,
       endOffset: endOffset[at] as number,
     };
   }
 
   #over(at: number): number {
-    const { start, end } = this.calendar;
-    return Math.max(end[at] as number, (start[at] as number) + 1);
+    const { start, end } = this.calendar.instances;
+    return overAt(start[at] as number, end[at] as number);
   }
 
   select(query: EventQuery, now: number): Selection {
@@ -84,14 +84,14 @@ export class EventIndex {
   }
 
   #passing(query: EventQuery, now: number): Uint32Array {
-    const { event, start, day } = this.calendar;
-    const admitted = this.#admitted(query, now);
+    const { event, start, day } = this.calendar.instances;
+    const admitted = this.calendar.events.map(this.#filter(query, now));
     const { after, until, before, lastDay } = timeBounds(query, this.calendar.zone, now);
     const firstDay = query.startDate === null ? null : dayOf(query.startDate);
     const found = new Uint32Array(event.length);
     let count = 0;
     for (let at = 0; at < event.length; at++) {
-      if (admitted[event[at] as number] === 0 || (start[at] as number) >= before) continue;
+      if (!admitted[event[at] as number] || (start[at] as number) >= before) continue;
       if ((day[at] as number) > lastDay || (firstDay !== null && day[at] !== firstDay)) continue;
       const over = this.#over(at);
       if (over > after && over <= until) found[count++] = at;
@@ -99,22 +99,18 @@ export class EventIndex {
     return found.subarray(0, count);
   }
 
-  /** For each event 1 if it passes the filters that are not about times. */
-  #admitted(query: EventQuery, now: number): Uint8Array {
-    const { ids, published, audience, source, sources, termIds, termEnds } = this.calendar;
+  /** The filters that are not about times. */
+  #filter(query: EventQuery, now: number): (event: IndexedEvent) => boolean {
     const wanted = query.ids && new Set(query.ids);
     const excluded = new Set(query.excludedIds);
-    const admitted = new Uint8Array(ids.length);
     const filters = query.terms.map((filter) => this.#widened(filter, query.includeSubterms));
-    for (let place = 0; place < ids.length; place++) {
-      const id = ids[place] as number;
-      if ((published[place] as number) > now || ((audience[place] as number) & query.audience) === 0) continue;
-      if (query.sources && !query.sources.includes(sources[source[place] as number] as string)) continue;
-      if ((wanted && !wanted.has(id)) || excluded.has(id)) continue;
-      const own = filters.length === 0 ? null : termIds.subarray(termEnds[place - 1] ?? 0, termEnds[place]);
-      admitted[place] = own === null || filters.every((terms) => own.some((term) => terms.has(term))) ? 1 : 0;
-    }
-    return admitted;
+    return ({ id, published, audience, source, terms }) =>
+      published <= now &&
+      (audience & query.audience) !== 0 &&
+      (query.sources?.includes(source) ?? true) &&
+      (wanted?.has(id) ?? true) &&
+      !excluded.has(id) &&
+      filters.every((filter) => terms.some((term) => filter.has(term)));
   }
 
   /** Ids of a filter that are terms of its vocabulary, with the children of those to be widened. */
@@ -127,47 +123,45 @@ export class EventIndex {
 
   /** Of each event the first instance that is not over, else its last. */
   #shownOf(passing: Uint32Array, now: number): Uint32Array {
-    const places = new Set<number>();
-    for (const at of passing) places.add(this.calendar.event[at] as number);
-    return Uint32Array.from(places, (place) => {
-      const series = this.#seriesOf(place);
-      return series.find((at) => this.#over(at) > now) ?? (series.at(-1) as number);
-    });
+    const events = new Set([...passing].map((at) => this.#eventAt(at)));
+    return Uint32Array.from(
+      events,
+      ({ series }) => series.find((at) => this.#over(at) > now) ?? (series.at(-1) as number),
+    );
   }
 
   /** Ties are decided by start, id and original start. */
   #comparison({ order, ids }: EventQuery): (a: number, b: number) => number {
-    const { event, start, original, allDay } = this.calendar;
+    const { event, start, original } = this.calendar.instances;
     const keys = order.map(({ field, descending }) => ({ key: this.#key(field, ids), sign: descending ? -1 : 1 }));
     return (a, b) => {
       for (const { key, sign } of keys) {
         const difference = key(a) - key(b);
         if (difference !== 0) return sign * difference;
       }
-      const [one, other] = [event[a] as number, event[b] as number];
       return (
         (start[a] as number) - (start[b] as number) ||
         // An all-day start precedes a timed one at the same instant.
-        (allDay[other] as number) - (allDay[one] as number) ||
-        one - other ||
+        Number(this.#eventAt(b).allDay) - Number(this.#eventAt(a).allDay) ||
+        (event[a] as number) - (event[b] as number) ||
         (original[a] as number) - (original[b] as number)
       );
     };
   }
 
   #key(field: EventOrder, ids: readonly number[] | null): (at: number) => number {
-    const { ids: known, event, day, end, endOffset, allDay, nameRank, published } = this.calendar;
-    const places = new Map((ids ?? []).map((id, place) => [id, place]));
+    const { event, day, end, endOffset } = this.calendar.instances;
+    const listed = new Map((ids ?? []).map((id, position) => [id, position]));
     const keys: Readonly<Record<EventOrder, (at: number) => number>> = {
       start_date: (at) => day[at] as number,
       end_date: (at) => {
-        const last = (end[at] as number) + (endOffset[at] as number) - 86_400 * (allDay[event[at] as number] as number);
-        return Math.floor(last / 86_400);
+        const local = (end[at] as number) + (endOffset[at] as number);
+        return Math.floor(local / 86_400) - Number(this.#eventAt(at).allDay);
       },
       id: (at) => event[at] as number,
-      name: (at) => nameRank[event[at] as number] as number,
-      publish_date: (at) => published[event[at] as number] as number,
-      list: (at) => places.get(known[event[at] as number] as number) ?? 0,
+      name: (at) => this.#eventAt(at).nameRank,
+      publish_date: (at) => this.#eventAt(at).published,
+      list: (at) => listed.get(this.#eventAt(at).id) ?? 0,
     };
     return keys[field];
   }

@@ -1,43 +1,46 @@
-/** Expands a stored calendar into the arrays that answer requests. */
-import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
+/** Expands a stored calendar into the tables that answer requests. */
+import type { StoredEvent, TaxonomyTerm } from "../model/entities.js";
 import { compareCodePoints, nameKey } from "../model/name-keys.js";
-import { expand } from "../time/expand.js";
-import { horizonAt } from "../time/horizon.js";
+import { expand, horizonAt } from "../time/expand.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
 
-/**
- * Events by id, instances by local date, event and start, as indices into arrays; `...Ends` hold for each event the end
- * of its part of another array.
- */
-export interface CalendarArrays {
+/** Event as requests filter and sort it. */
+export interface IndexedEvent {
+  readonly id: number;
+  /** The stored event as JSON. */
+  readonly document: string;
+  readonly source: string;
+  readonly audience: number;
+  readonly allDay: boolean;
+  /** Epoch seconds; infinite for events that are not published. */
+  readonly published: number;
+  readonly nameRank: number;
+  readonly terms: readonly number[];
+  /** Positions of its instances in the table of instances, in order of starts. */
+  readonly series: readonly number[];
+}
+
+type Column = Float64Array<ArrayBuffer>;
+
+/** Events by id, instances by local date, event and start. */
+export interface ExpandedCalendar {
   readonly zone: string;
   readonly site: string | null;
   readonly primarySource: string | null;
   readonly terms: readonly TaxonomyTerm[];
-  readonly sources: readonly string[];
-  readonly ids: Float64Array<ArrayBuffer>;
-  /** Events as JSON. */
-  readonly documents: Uint8Array<ArrayBuffer>;
-  readonly documentEnds: Float64Array<ArrayBuffer>;
-  readonly source: Uint32Array<ArrayBuffer>;
-  readonly audience: Uint8Array<ArrayBuffer>;
-  readonly allDay: Uint8Array<ArrayBuffer>;
-  /** Infinite for events that are not published. */
-  readonly published: Float64Array<ArrayBuffer>;
-  readonly nameRank: Uint32Array<ArrayBuffer>;
-  readonly termIds: Float64Array<ArrayBuffer>;
-  readonly termEnds: Uint32Array<ArrayBuffer>;
-  readonly event: Uint32Array<ArrayBuffer>;
-  /** Days since 1970. */
-  readonly day: Int32Array<ArrayBuffer>;
-  readonly original: Float64Array<ArrayBuffer>;
-  readonly start: Float64Array<ArrayBuffer>;
-  readonly end: Float64Array<ArrayBuffer>;
-  readonly startOffset: Int32Array<ArrayBuffer>;
-  readonly endOffset: Int32Array<ArrayBuffer>;
-  /** Instances event by event, in order of starts. */
-  readonly series: Uint32Array<ArrayBuffer>;
-  readonly seriesEnds: Uint32Array<ArrayBuffer>;
+  readonly events: readonly IndexedEvent[];
+  /** A column for each member: an array of objects would take longer to move to the main thread. */
+  readonly instances: {
+    /** Position of the event. */
+    readonly event: Column;
+    /** Local date, days since 1970. */
+    readonly day: Column;
+    readonly original: Column;
+    readonly start: Column;
+    readonly end: Column;
+    readonly startOffset: Column;
+    readonly endOffset: Column;
+  };
 }
 
 /** Its rule could not be expanded: only the dates that it names are shown. */
@@ -51,80 +54,61 @@ export function expandCalendar(
   { settings, terms, events }: StoredCalendar,
   siteZone: string | null,
   now: number,
-): { readonly arrays: CalendarArrays; readonly failed: readonly FailedEvent[] } {
+): { readonly calendar: ExpandedCalendar; readonly failed: readonly FailedEvent[] } {
   const zone = siteZone ?? settings.zone ?? "UTC";
   const horizon = horizonAt(now, zone);
-  const list = sorted(events);
   const failed: FailedEvent[] = [];
-  const series = list.map((event) => {
+  const expandOrNamed = (event: StoredEvent) => {
     try {
       return expand(event, zone, horizon);
     } catch (error) {
       failed.push({ id: event.id, reason: (error as Error).message });
       return expand({ ...event, rrule: null, overrides: [] }, zone, horizon);
     }
-  });
-  const sources = [...new Set(list.map(({ source }) => source))].sort();
-  const sourceAt = new Map(sources.map((source, at) => [source, at]));
-  const documents = list.map((event) => Buffer.from(JSON.stringify(event)));
-  const termIds = list.map((event) => Object.values(event.terms).flat());
-  const arrays = {
+  };
+  const list = sorted(events);
+  const series = list.map((stored, event) =>
+    expandOrNamed(stored).map((instance) => {
+      const day = Math.floor((instance.start + instance.startOffset) / 86_400);
+      return { ...instance, event, day };
+    }),
+  );
+  const ordered = series.flat().sort((a, b) => a.day - b.day);
+  const positions = new Map(ordered.map((instance, position) => [instance, position]));
+  const column = (name: keyof ExpandedCalendar["instances"]) => Float64Array.from(ordered, (row) => row[name]);
+  const rankOf = nameRanks(list);
+  const calendar = {
     zone,
     site: settings.site ?? null,
     primarySource: settings.primarySource ?? null,
     terms: sorted(terms),
-    sources,
-    ids: Float64Array.from(list, ({ id }) => id),
-    documents: new Uint8Array(Buffer.concat(documents)),
-    documentEnds: Float64Array.from(endsOf(documents)),
-    source: Uint32Array.from(list, ({ source }) => sourceAt.get(source) ?? 0),
-    audience: Uint8Array.from(list, ({ audience }) => audience),
-    allDay: Uint8Array.from(list, ({ allDay }) => Number(allDay)),
-    published: Float64Array.from(list, ({ published, publishDate }) => (published ? publishDate : Infinity)),
-    nameRank: nameRanks(list),
-    termIds: Float64Array.from(termIds.flat()),
-    termEnds: Uint32Array.from(endsOf(termIds)),
-    ...instanceArrays(series),
-  };
-  return { arrays, failed };
-}
-
-function endsOf(parts: readonly { readonly length: number }[]): number[] {
-  let end = 0;
-  return parts.map(({ length }) => (end += length));
-}
-
-function nameRanks(events: readonly StoredEvent[]): Uint32Array<ArrayBuffer> {
-  const keys = events.map(({ name }) => nameKey(name));
-  const rank = new Map([...new Set(keys)].sort(compareCodePoints).map((key, at) => [key, at]));
-  return Uint32Array.from(keys, (key) => rank.get(key) ?? 0);
-}
-
-function instanceArrays(series: readonly (readonly EventInstance[])[]) {
-  const all = series.flatMap((instances, event) =>
-    instances.map((instance) => ({
-      ...instance,
-      event,
-      day: Math.floor((instance.start + instance.startOffset) / 86_400),
+    events: list.map((event, position) => ({
+      id: event.id,
+      document: JSON.stringify(event),
+      source: event.source,
+      audience: event.audience,
+      allDay: event.allDay,
+      published: event.published ? event.publishDate : Infinity,
+      nameRank: rankOf(event.name),
+      terms: Object.values(event.terms).flat(),
+      series: (series[position] ?? []).map((instance) => positions.get(instance) as number),
     })),
-  );
-  const places = Uint32Array.from(all.keys());
-  places.sort((a, b) => {
-    const [one, other] = [all[a], all[b]] as [(typeof all)[number], (typeof all)[number]];
-    return one.day - other.day || a - b;
-  });
-  const ordered = [...places].map((place) => all[place] as (typeof all)[number]);
-  const positions = new Uint32Array(all.length);
-  for (const [at, place] of places.entries()) positions[place] = at;
-  return {
-    event: Uint32Array.from(ordered, ({ event }) => event),
-    day: Int32Array.from(ordered, ({ day }) => day),
-    original: Float64Array.from(ordered, ({ original }) => original),
-    start: Float64Array.from(ordered, ({ start }) => start),
-    end: Float64Array.from(ordered, ({ end }) => end),
-    startOffset: Int32Array.from(ordered, ({ startOffset }) => startOffset),
-    endOffset: Int32Array.from(ordered, ({ endOffset }) => endOffset),
-    series: positions,
-    seriesEnds: Uint32Array.from(endsOf(series)),
+    instances: {
+      event: column("event"),
+      day: column("day"),
+      original: column("original"),
+      start: column("start"),
+      end: column("end"),
+      startOffset: column("startOffset"),
+      endOffset: column("endOffset"),
+    },
   };
+  return { calendar, failed };
+}
+
+/** Ranks of names in the order of their keys. */
+function nameRanks(events: readonly StoredEvent[]): (name: string) => number {
+  const keys = [...new Set(events.map(({ name }) => nameKey(name)))].sort(compareCodePoints);
+  const ranks = new Map(keys.map((key, rank) => [key, rank]));
+  return (name) => ranks.get(nameKey(name)) ?? 0;
 }

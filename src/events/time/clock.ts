@@ -1,4 +1,4 @@
-/** Clock, timer, and a task after each midnight. */
+/** Clock and timer. */
 import { addDays, dayAt, startOfDay } from "./zone.js";
 
 /** Epoch seconds. */
@@ -24,17 +24,7 @@ export const processTimer: Timer = (work, milliseconds) => {
 /** A slightly slow clock has passed midnight too. */
 const AFTER_MIDNIGHT = 60;
 
-export function nightly(clock: Clock, zone: () => string, timer: Timer, work: () => void): () => void {
-  let cancel = () => {};
-  const plan = () => {
-    const now = clock();
-    const midnight = startOfDay(addDays(dayAt(now, zone()), 1), zone());
-    const run = () => {
-      work();
-      plan();
-    };
-    cancel = timer(run, (midnight + AFTER_MIDNIGHT - now) * 1000);
-  };
-  plan();
-  return () => cancel();
+/** Seconds from `now` until the next day of a zone has begun. */
+export function untilTomorrow(now: number, zone: string): number {
+  return startOfDay(addDays(dayAt(now, zone), 1), zone) + AFTER_MIDNIGHT - now;
 }

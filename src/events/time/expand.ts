@@ -1,7 +1,7 @@
 /** Expands an event into the instances that are kept of it. */
 import type { RRuleTemporal } from "rrule-temporal";
+import { Temporal } from "temporal-polyfill";
 import { type EventInstance, type Override, overAt, type StoredEvent } from "../model/entities.js";
-import { type Horizon, MOST_INSTANCES } from "./horizon.js";
 import { occurrences } from "./occurrences.js";
 import { openRule } from "./rule.js";
 import {
@@ -20,6 +20,25 @@ import {
 const NOMINAL_UNCERTAINTY = 2 * 3600;
 /** All-day starts are compared as midnights of UTC and shown as those of the site zone. */
 const DAY_UNCERTAINTY = 26 * 3600;
+
+export const MOST_INSTANCES = 2000;
+
+/** Days whose instances are kept. */
+export interface Horizon {
+  /** First and last day, both included, in the site zone. */
+  readonly first: string;
+  readonly last: string;
+  /** Divides a long series into upcoming and past, epoch seconds. */
+  readonly now: number;
+}
+
+const BACK = Temporal.Duration.from({ years: 2 });
+const AHEAD = Temporal.Duration.from({ months: 18 });
+
+export function horizonAt(now: number, zone: string): Horizon {
+  const today = momentAt(now, zone).toPlainDate();
+  return { first: today.subtract(BACK).toString(), last: today.add(AHEAD).toString(), now };
+}
 
 /** Recurrence set before dates are excluded and instances moved. */
 interface RecurrenceSet {
@@ -134,21 +153,20 @@ function keepMost(instances: EventInstance[], now: number): EventInstance[] {
 /** Enough starts on either side that one is left after the exclusions. */
 function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, count: number): number[] {
   const found: number[] = [];
-  let before = rule.previous(momentAt(span.from, "UTC"));
-  for (let n = 0; n < count && before; n++) {
-    found.push(epochSeconds(before));
-    before = rule.previous(before);
-  }
-  let after = rule.next(momentAt(span.to, "UTC"));
-  for (let n = 0; n < count && after; n++) {
-    found.push(epochSeconds(after));
-    after = rule.next(after);
+  for (const [step, edge] of [
+    ["previous", span.from],
+    ["next", span.to],
+  ] as const) {
+    let start = rule[step](momentAt(edge, "UTC"));
+    for (let n = 0; n < count && start; n++) {
+      found.push(epochSeconds(start));
+      start = rule[step](start);
+    }
   }
   return found;
 }
 
 function keptOutside(instances: readonly EventInstance[], horizonStart: number): EventInstance[] {
   const before = instances.filter((instance) => instance.start < horizonStart);
-  const one = before.at(-1) ?? instances[0];
-  return one ? [one] : [];
+  return [before.at(-1) ?? instances[0]].filter((one) => one !== undefined);
 }

@@ -1,16 +1,14 @@
 /** Starts of a rule around an instant. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { occurrencesBetween } from "./rule.js";
+import { epochSeconds } from "./zone.js";
 
 const DAY = 86_400;
 
-/**
- * First windows of a scan in seconds, by frequency; the library generates at most 10 000 starts, and they hold fewer.
- */
+/** First windows of a scan in seconds, by frequency; the library makes at most 10 000 starts, and they hold fewer. */
 const WINDOWS: ReadonlyMap<string, number> = new Map([
   ["SECONDLY", DAY / 48],
   ["MINUTELY", DAY],
-  ["HOURLY", 64 * DAY],
 ]);
 const WINDOW = 64 * DAY;
 /** Starts that a window is meant to hold, and its most growth. */
@@ -32,46 +30,41 @@ interface ScanSpan {
  */
 export function occurrences(rule: RRuleTemporal, span: ScanSpan, limit: number): number[] {
   if (rule.options().count !== undefined) {
-    const all = rule.all().map((moment) => Math.floor(moment.epochMilliseconds / 1000));
-    const within = all.filter((start) => start >= span.from && start <= span.to);
+    const within = rule
+      .all()
+      .map(epochSeconds)
+      .filter((start) => start >= span.from && start <= span.to);
     const ahead = within.filter((start) => start >= span.middle);
     return [...within.slice(0, within.length - ahead.length).slice(-limit), ...ahead.slice(0, limit)];
   }
   const middle = Math.min(Math.max(span.middle, span.from), span.to + 1);
-  const ahead: number[] = [];
-  for (let from = middle, windows = windowsOf(rule); from <= span.to && ahead.length < limit; ) {
-    const to = Math.min(from + windows.length - 1, span.to);
-    if (!windows.read(from, to, (found) => ahead.push(...found))) continue;
-    from = to + 1;
-  }
-  let behind: number[] = [];
-  for (let to = middle - 1, windows = windowsOf(rule); to >= span.from && behind.length < limit; ) {
-    const from = Math.max(to - windows.length + 1, span.from);
-    if (!windows.read(from, to, (found) => (behind = [...found, ...behind]))) continue;
-    to = from - 1;
-  }
-  return [...behind.slice(-limit), ...ahead.slice(0, limit)];
+  const ahead = scan(rule, middle, span.to, limit, false).slice(0, limit);
+  const behind = scan(rule, span.from, middle - 1, limit, true).slice(0, limit);
+  return [...behind.reverse(), ...ahead];
 }
 
-/** Windows whose length follows what they hold: a rule of seconds that matches once a year needs some tens of them. */
-function windowsOf(rule: RRuleTemporal) {
-  const first = WINDOWS.get(rule.options().freq) ?? WINDOW;
-  const windows = {
-    length: first,
-    /** False if a window has too many starts, and is to be shorter. */
-    read(from: number, to: number, take: (found: readonly number[]) => void): boolean {
-      try {
-        const found = occurrencesBetween(rule, from, to);
-        take(found);
-        const room = AIM / Math.max(1, found.length);
-        windows.length = Math.max(first, Math.floor(windows.length * Math.min(GROWTH, room)));
-        return true;
-      } catch (error) {
-        if (windows.length === first) throw error;
-        windows.length = Math.max(first, Math.floor(windows.length / SHRINK));
-        return false;
-      }
-    },
-  };
-  return windows;
+/**
+ * Starts from `from` to `to`, with `backwards` the last first. The length of the windows follows what they hold: a rule
+ * of seconds that matches once a year needs some tens of them.
+ */
+function scan(rule: RRuleTemporal, from: number, to: number, limit: number, backwards: boolean): number[] {
+  const shortest = WINDOWS.get(rule.options().freq) ?? WINDOW;
+  const found: number[] = [];
+  let length = shortest;
+  for (let [low, high] = [from, to]; low <= high && found.length < limit; ) {
+    const first = backwards ? Math.max(high - length + 1, low) : low;
+    const last = backwards ? high : Math.min(low + length - 1, high);
+    try {
+      const starts = occurrencesBetween(rule, first, last);
+      found.push(...(backwards ? starts.reverse() : starts));
+      length = Math.max(shortest, Math.floor(length * Math.min(GROWTH, AIM / Math.max(1, starts.length))));
+      if (backwards) high = first - 1;
+      else low = last + 1;
+    } catch (error) {
+      // The window has too many starts.
+      if (length === shortest) throw error;
+      length = Math.max(shortest, Math.floor(length / SHRINK));
+    }
+  }
+  return found;
 }

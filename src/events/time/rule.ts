@@ -1,24 +1,10 @@
 /** Recurrence rules: checked, normalised for the store, opened for expansion. */
 import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
-import { isDay, momentAt, momentOf } from "./zone.js";
+import { epochSeconds, isDay, momentAt, momentOf } from "./zone.js";
 
-const PARTS = [
-  "FREQ",
-  "UNTIL",
-  "COUNT",
-  "INTERVAL",
-  "BYSECOND",
-  "BYMINUTE",
-  "BYHOUR",
-  "BYDAY",
-  "BYMONTHDAY",
-  "BYYEARDAY",
-  "BYWEEKNO",
-  "BYMONTH",
-  "BYSETPOS",
-  "WKST",
-];
+/** Parts that are no lists of numbers. */
+const PARTS = ["FREQ", "UNTIL", "COUNT", "INTERVAL", "BYDAY", "WKST"];
 
 /** RFC 5545 3.3.10: lowest and highest magnitude, and whether a sign is allowed. */
 const NUMBERS: ReadonlyMap<string, readonly [number, number, boolean]> = new Map([
@@ -31,11 +17,6 @@ const NUMBERS: ReadonlyMap<string, readonly [number, number, boolean]> = new Map
   ["BYMONTH", [1, 12, false]],
   ["BYSETPOS", [1, 366, true]],
 ]);
-
-/** All-day rules count plain days. */
-function ruleZone(zone: string, allDay: boolean): string {
-  return allDay ? "UTC" : zone;
-}
 
 function seriesStart(start: string, zone: string, allDay: boolean): Temporal.ZonedDateTime {
   return allDay ? Temporal.PlainDate.from(start).toZonedDateTime("UTC") : momentOf(start, zone);
@@ -50,9 +31,10 @@ export function normaliseRule(text: string, start: string, zone: string, allDay:
   const seen = new Map<string, string>();
   for (const part of text.trim().toUpperCase().split(";")) {
     const [name = "", value = "", ...more] = part.split("=");
-    if (!PARTS.includes(name) || value === "" || more.length > 0) throw new Error(`"${part}" is not a rule part`);
-    if (seen.has(name)) throw new Error(`${name} appears twice`);
     const bounds = NUMBERS.get(name);
+    const isPart = bounds !== undefined || PARTS.includes(name);
+    if (!isPart || value === "" || more.length > 0) throw new Error(`"${part}" is not a rule part`);
+    if (seen.has(name)) throw new Error(`${name} appears twice`);
     if (bounds) checkNumbers(name, value, bounds);
     seen.set(name, value);
   }
@@ -103,7 +85,8 @@ export function openRule(rule: string, start: string, zone: string, allDay: bool
   return new RRuleTemporal({
     rruleString: `RRULE:${withTimedUntil(time)}`,
     dtstart,
-    tzid: ruleZone(zone, allDay),
+    // All-day rules count plain days.
+    tzid: allDay ? "UTC" : zone,
     temporal: Temporal,
     includeDtstart: true,
   });
@@ -116,6 +99,5 @@ function pinTime(rule: string, hour: number, minute: number): string {
 
 /** Both instants included, epoch seconds. */
 export function occurrencesBetween(rule: RRuleTemporal, from: number, to: number): number[] {
-  const found = rule.between(momentAt(from, "UTC"), momentAt(to, "UTC"), true);
-  return found.map((moment) => Math.floor(moment.epochMilliseconds / 1000));
+  return rule.between(momentAt(from, "UTC"), momentAt(to, "UTC"), true).map(epochSeconds);
 }

@@ -5,7 +5,7 @@ import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventsInterface } from "../../../src/events/http/events-plugin.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
-import { isKnown } from "../../../src/events/http/representation.js";
+import { isKnown } from "../../../src/events/http/send.js";
 import { EVENTS_SETTINGS, type Json, type Served, serve } from "../support.js";
 
 let events: Served;
@@ -261,7 +261,7 @@ describe("JSONP", () => {
     runInNewContext((await events.get("/events?callback=cb")).text, { cb: (data: Json) => calls.push(data) });
     expect(JSON.stringify(calls[0])).toBe((await events.get("/events")).text);
     const nasty = { text: "</script><!-- \u2028 \u2029 <" };
-    const script = wrapJsonp("cb", JSON.stringify(nasty));
+    const script = [...wrapJsonp("cb", [JSON.stringify(nasty)])].join("");
     expect(script).not.toMatch(/[<\u2028\u2029]/);
     runInNewContext(script, { cb: (data: Json) => calls.push(data) });
     expect({ ...calls[1] }).toEqual(nasty);

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { sorted } from "../../../src/events/store/stored-calendar.js";
-import { expand } from "../../../src/events/time/expand.js";
-import { horizonAt } from "../../../src/events/time/horizon.js";
+import { expand, horizonAt } from "../../../src/events/time/expand.js";
 import { type Json, SAMPLE, seconds, serve, useEmptyCalendar, walk } from "../support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");

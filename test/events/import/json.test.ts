@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
-import { expand } from "../../../src/events/time/expand.js";
-import { horizonAt } from "../../../src/events/time/horizon.js";
+import { expand, horizonAt } from "../../../src/events/time/expand.js";
 import { EXAMPLE, EXAMPLE_NOW, SAMPLE, useEmptyCalendar } from "../support.js";
 
 const CONFIGURED = { now: EXAMPLE_NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1:8080" };
