@@ -206,7 +206,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/client": 900,
   "src/cluster": 1_650,
   "src/engine": 9_710,
-  "src/events": 4_340,
+  "src/events": 4_169,
   "src/float32": 371,
   "src/jobs": 2_540,
   "src/kernels": 9_300,

@@ -3,9 +3,8 @@ import { existsSync } from "node:fs";
 import { builtFile } from "../shared/build.js";
 import { DataError } from "../shared/errors.js";
 import { OneThread } from "../shared/one-thread.js";
-import { importFile } from "./import/import-file.js";
+import { type Configured, importFile } from "./import/import-file.js";
 import { type ExpandedCalendar, expandCalendar, type FailedEvent } from "./store/expand-calendar.js";
-import type { Configured } from "./store/site-settings.js";
 import {
   type CalendarPlace,
   changeCalendar,

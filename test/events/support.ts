@@ -8,10 +8,9 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach } from "vitest";
 import { eventsInterface } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
-import { importFile } from "../../src/events/import/import-file.js";
+import { type Configured, importFile } from "../../src/events/import/import-file.js";
 import { EventIndex } from "../../src/events/store/event-index.js";
 import { expandCalendar } from "../../src/events/store/expand-calendar.js";
-import type { Configured } from "../../src/events/store/site-settings.js";
 import { changeCalendar, openCalendar, type StoredCalendar } from "../../src/events/store/stored-calendar.js";
 
 export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));

@@ -2,7 +2,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Config, pathOfBase } from "../../shared/config.js";
 import type { RenderSettings } from "../render/term.js";
-import type { Configured } from "../store/site-settings.js";
 
 export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
   readonly prefix: string;
@@ -29,7 +28,8 @@ function fallbackSiteOf(config: Config): string {
   return config.baseUrl ?? `${config.tls === null ? "http" : "https"}://${host}:${config.port}`;
 }
 
-export function configuredFor(config: Config, now: number): Configured {
+/** What an import needs to know. */
+export function configuredFor(config: Config, now: number) {
   const { zone, site, source } = config.events;
   return { now, zone, site, source, fallbackSite: fallbackSiteOf(config) };
 }

@@ -59,37 +59,30 @@ export function icsComponents(text: string, problems: ImportProblem[]): Componen
   return found;
 }
 
+/** Reads the properties of a component; those of components inside it are checked and left out. */
 function parseComponent(name: string, lines: readonly LogicalLine[], problems: ImportProblem[]): Component[] {
   const before = problems.length;
-  for (const { line, text } of lines.slice(1, -1)) {
+  const properties: unknown[][] = [];
+  const places = new Map<string, number[]>();
+  let depth = 0;
+  for (const { line, text } of lines) {
+    const edge = /^(BEGIN|END):/i.exec(text)?.[1]?.toUpperCase();
+    if (edge !== undefined) {
+      depth += edge === "BEGIN" ? 1 : -1;
+      continue;
+    }
     try {
-      if (!/^(BEGIN|END):/i.test(text)) ICAL.parse.property(text);
+      const property = ICAL.parse.property(text) as [string, ...unknown[]];
+      if (depth > 1) continue;
+      properties.push(property);
+      places.set(property[0], [...(places.get(property[0]) ?? []), line]);
     } catch {
       problems.push({ place: `line ${line}`, reason: "cannot be read as a property" });
     }
   }
   if (problems.length > before) return [];
   const line = lines[0]?.line ?? 1;
-  try {
-    const parsed = new ICAL.Component(ICAL.parse(lines.map(({ text }) => text).join("\r\n")));
-    const places = propertyLines(lines);
-    return [
-      { name: name.toLowerCase(), line, parsed, lineOf: (property, nth = 0) => places.get(property)?.[nth] ?? line },
-    ];
-  } catch (error) {
-    problems.push({ place: `line ${line}`, reason: `${name} cannot be read: ${(error as Error).message}` });
-    return [];
-  }
-}
-
-function propertyLines(lines: readonly LogicalLine[]): ReadonlyMap<string, number[]> {
-  const places = new Map<string, number[]>();
-  let depth = 0;
-  for (const { line, text } of lines) {
-    const name = /^[A-Za-z0-9-]+/.exec(text)?.[0].toLowerCase() ?? "";
-    if (name === "end") depth -= 1;
-    if (depth === 1 && name !== "begin") places.set(name, [...(places.get(name) ?? []), line]);
-    if (name === "begin") depth += 1;
-  }
-  return places;
+  const parsed = new ICAL.Component([name.toLowerCase(), properties, []]);
+  const lineOf = (property: string, nth = 0) => places.get(property)?.[nth] ?? line;
+  return [{ name: name.toLowerCase(), line, parsed, lineOf }];
 }

@@ -23,159 +23,151 @@ interface Occurrence {
 /** @param zone of the site, for times without one */
 export function readIcs(text: string, zone: string): { calendar: Calendar; problems: ImportProblem[] } {
   const problems: ImportProblem[] = [];
-  const components = icsComponents(text, problems);
-  const locations = new Map<string, string>();
-  for (const component of components.filter(({ name }) => name === "vtimezone")) {
-    const read = (name: string): readonly string[] => whole(component, problems, () => [value(component.parsed, name)]);
-    for (const zoneId of read("tzid")) locations.set(zoneId, read("x-lic-location")[0] ?? "");
-  }
-  const occurrences = components
-    .filter((component) => component.name === "vevent")
-    .flatMap((component) => whole(component, problems, () => readOccurrence(component, zone, locations, problems)));
-  const masters = occurrences.filter((occurrence) => occurrence.recurrence === null);
-  const cancelled = new Set(masters.filter((master) => master.cancelled).map((master) => master.uid));
-  const known = new Set(masters.map((master) => master.uid));
-  const events = masters
-    .filter((master) => !master.cancelled)
-    .flatMap((master) => {
-      const replaced = occurrences.filter((other) => other.recurrence !== null && other.uid === master.uid);
-      return whole(master.component, problems, () => eventOf(master, replaced, zone, locations, problems));
-    });
-  const orphans = occurrences.filter((one) => one.recurrence !== null && !known.has(one.uid) && !one.cancelled);
-  for (const orphan of orphans)
-    events.push(...whole(orphan.component, problems, () => eventOf(orphan, [], zone, locations, problems)));
-  return { calendar: { head: {}, terms: [], events, removed: [...cancelled] }, problems };
+  const calendar = new IcsReader(zone, problems).read(icsComponents(text, problems));
+  return { calendar, problems };
 }
 
 function value(parsed: ICAL.Component, name: string): string {
   return String(parsed.getFirstPropertyValue(name) ?? "").trim();
 }
 
-/** Runs `read`; what it throws becomes a problem at the line of the property. */
-function attempt<T>(
-  component: Component,
-  property: string,
-  problems: ImportProblem[],
-  read: () => T,
-  nth = 0,
-): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    const place = `line ${component.lineOf(property, nth)}`;
-    problems.push({ place, reason: `${property.toUpperCase()} ${(error as Error).message}` });
-    return undefined;
-  }
-}
+class IcsReader {
+  readonly #zone: string;
+  readonly #problems: ImportProblem[];
+  /** Locations of the time zones that the file describes. */
+  readonly #locations = new Map<string, string>();
 
-/** Runs `read`; what the library throws becomes a problem of the component. */
-function whole<T>(component: Component, problems: ImportProblem[], read: () => readonly T[]): readonly T[] {
-  try {
-    return read();
-  } catch (error) {
-    problems.push({ place: `line ${component.line}`, reason: (error as Error).message });
-    return [];
+  constructor(zone: string, problems: ImportProblem[]) {
+    this.#zone = zone;
+    this.#problems = problems;
   }
-}
 
-function readOccurrence(
-  component: Component,
-  zone: string,
-  locations: ReadonlyMap<string, string>,
-  problems: ImportProblem[],
-): Occurrence[] {
-  const { parsed } = component;
-  const before = problems.length;
-  const time = (name: string): IcsTime | null => {
-    const property = parsed.getFirstProperty(name);
-    if (!property) return null;
-    return attempt(component, name, problems, () => timesOf(property, zone, locations)[0]) ?? null;
-  };
-  const uid = value(parsed, "uid");
-  if (uid === "") problems.push({ place: `line ${component.line}`, reason: "UID is missing" });
-  const start = time("dtstart");
-  const end = time("dtend");
-  const recurrence = time("recurrence-id");
-  if (start === null) {
-    if (problems.length === before) problems.push({ place: `line ${component.line}`, reason: "DTSTART is missing" });
-    return [];
-  }
-  const duration = attempt(component, "duration", problems, () => value(parsed, "duration")) ?? "";
-  const length =
-    end !== null
-      ? attempt(component, "dtend", problems, () => ({ ...lengthTo(start, end), given: true }))
-      : duration !== ""
-        ? attempt(component, "duration", problems, () => ({ ...lengthFrom(duration, start.allDay), given: true }))
-        : { days: start.allDay ? 1 : 0, seconds: 0, given: false };
-  if (parsed.getFirstProperty("recurrence-id")?.getFirstParameter("range")) {
-    const place = `line ${component.lineOf("recurrence-id")}`;
-    problems.push({ place, reason: "RECURRENCE-ID with RANGE is not supported" });
-  }
-  if (problems.length > before || !length) return [];
-  const cancelled = value(parsed, "status").toUpperCase() === "CANCELLED";
-  return [{ component, uid, start, length, recurrence, cancelled }];
-}
-
-/** The event of a component and its replaced instances; none if there is a problem. */
-function eventOf(
-  main: Occurrence,
-  replaced: readonly Occurrence[],
-  siteZone: string,
-  locations: ReadonlyMap<string, string>,
-  problems: ImportProblem[],
-): NewEvent[] {
-  const before = problems.length;
-  const { component, start, recurrence, length, uid } = main;
-  const series = seriesOf(main, replaced, siteZone, locations, problems);
-  if (problems.length > before) return [];
-  const stamp = component.parsed.getFirstProperty("created") ?? component.parsed.getFirstProperty("dtstamp");
-  const published = stamp
-    ? attempt(component, stamp.name, problems, () => timesOf(stamp, "UTC", locations)[0])
-    : undefined;
-  return [
-    {
-      ...textsOf(component.parsed),
-      ...series,
-      identity: { uid: recurrence ? `${uid} ${textFor(recurrence, "UTC")}` : uid },
-      place: `line ${component.line}`,
-      shortUrl: null,
-      audience: EVERYONE,
-      publishDate: published && !published.allDay ? epochSeconds(momentOf(published.text, published.zone)) : null,
-      source: null,
-      allDay: start.allDay,
-      start: start.text,
-      days: length.days,
-      seconds: length.seconds,
-      image: null,
-    },
-  ];
-}
-
-function seriesOf(
-  { component, start, recurrence }: Occurrence,
-  replaced: readonly Occurrence[],
-  siteZone: string,
-  locations: ReadonlyMap<string, string>,
-  problems: ImportProblem[],
-) {
-  const { parsed } = component;
-  const zone = start.allDay ? siteZone : start.zone;
-  const dates = (name: string): string[] =>
-    parsed.getAllProperties(name).flatMap((property, nth) => {
-      const read = () => timesOf(property, siteZone, locations).map((time) => alike(time, start, zone));
-      return attempt(component, name, problems, read, nth) ?? [];
+  read(components: readonly Component[]): Calendar {
+    for (const component of components.filter(({ name }) => name === "vtimezone")) {
+      const read = (name: string) => this.#whole(component, () => [value(component.parsed, name)]);
+      for (const zoneId of read("tzid")) this.#locations.set(zoneId, read("x-lic-location")[0] ?? "");
+    }
+    const occurrences = components
+      .filter(({ name }) => name === "vevent")
+      .flatMap((component) => this.#whole(component, () => this.#occurrence(component)));
+    const masters = occurrences.filter(({ recurrence }) => recurrence === null);
+    const replaced = occurrences.filter(({ recurrence }) => recurrence !== null);
+    const known = new Set(masters.map(({ uid }) => uid));
+    const orphans = replaced.filter(({ uid, cancelled }) => !known.has(uid) && !cancelled);
+    const events = [...masters.filter(({ cancelled }) => !cancelled), ...orphans].flatMap((main) => {
+      const others = main.recurrence === null ? replaced.filter(({ uid }) => uid === main.uid) : [];
+      return this.#whole(main.component, () => this.#event(main, others));
     });
-  const rule = value(parsed, "rrule");
-  const read = () => (rule === "" || recurrence ? null : normaliseRule(rule, start.text, zone, start.allDay));
-  const rrule = attempt(component, "rrule", problems, read) ?? null;
-  const rdate = recurrence ? [] : dates("rdate");
-  const exdate = recurrence ? [] : dates("exdate");
-  const summary = value(parsed, "summary");
-  const overrides = replaced.flatMap((one) => {
-    const override = () => overrideOf(one, start, zone, summary);
-    return attempt(one.component, "recurrence-id", problems, override) ?? [];
-  });
-  return { zone, rrule, rdate, exdate, overrides };
+    const removed = new Set(masters.filter(({ cancelled }) => cancelled).map(({ uid }) => uid));
+    return { head: {}, terms: [], events, removed: [...removed] };
+  }
+
+  #report(component: Component, reason: string, property?: string, nth = 0): void {
+    const line = property === undefined ? component.line : component.lineOf(property, nth);
+    this.#problems.push({ place: `line ${line}`, reason });
+  }
+
+  /** Runs `read`; what it throws becomes a problem at the line of the property. */
+  #attempt<T>(component: Component, property: string, read: () => T, nth = 0): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.#report(component, `${property.toUpperCase()} ${(error as Error).message}`, property, nth);
+      return undefined;
+    }
+  }
+
+  /** Runs `read`; what the library throws becomes a problem of the component. */
+  #whole<T>(component: Component, read: () => readonly T[]): readonly T[] {
+    try {
+      return read();
+    } catch (error) {
+      this.#report(component, (error as Error).message);
+      return [];
+    }
+  }
+
+  /** None if there is a problem. */
+  #occurrence(component: Component): Occurrence[] {
+    const { parsed } = component;
+    const before = this.#problems.length;
+    const time = (name: string): IcsTime | null => {
+      const property = parsed.getFirstProperty(name);
+      if (!property) return null;
+      return this.#attempt(component, name, () => timesOf(property, this.#zone, this.#locations)[0]) ?? null;
+    };
+    const uid = value(parsed, "uid");
+    if (uid === "") this.#report(component, "UID is missing");
+    const start = time("dtstart");
+    const end = time("dtend");
+    const recurrence = time("recurrence-id");
+    if (start === null) {
+      if (this.#problems.length === before) this.#report(component, "DTSTART is missing");
+      return [];
+    }
+    const duration = this.#attempt(component, "duration", () => value(parsed, "duration")) ?? "";
+    const given = end !== null ? "dtend" : duration !== "" ? "duration" : null;
+    const read = () => (end === null ? lengthFrom(duration, start.allDay) : lengthTo(start, end));
+    const shortest = { days: start.allDay ? 1 : 0, seconds: 0 };
+    const length = given === null ? shortest : this.#attempt(component, given, read);
+    if (parsed.getFirstProperty("recurrence-id")?.getFirstParameter("range")) {
+      this.#report(component, "RECURRENCE-ID with RANGE is not supported", "recurrence-id");
+    }
+    if (this.#problems.length > before || !length) return [];
+    const cancelled = value(parsed, "status").toUpperCase() === "CANCELLED";
+    return [{ component, uid, start, length: { ...length, given: given !== null }, recurrence, cancelled }];
+  }
+
+  /** The event of a component and its replaced instances; none if there is a problem. */
+  #event(main: Occurrence, replaced: readonly Occurrence[]): NewEvent[] {
+    const before = this.#problems.length;
+    const { component, start, recurrence, length, uid } = main;
+    const { parsed } = component;
+    const series = this.#series(main, replaced);
+    if (this.#problems.length > before) return [];
+    const stamp = parsed.getFirstProperty("created") ?? parsed.getFirstProperty("dtstamp");
+    const published = stamp && this.#attempt(component, stamp.name, () => timesOf(stamp, "UTC", this.#locations)[0]);
+    return [
+      {
+        ...textsOf(parsed),
+        ...series,
+        identity: { uid: recurrence ? `${uid} ${textFor(recurrence, "UTC")}` : uid },
+        place: `line ${component.line}`,
+        shortUrl: null,
+        audience: EVERYONE,
+        publishDate: published && !published.allDay ? epochSeconds(momentOf(published.text, published.zone)) : null,
+        source: null,
+        allDay: start.allDay,
+        start: start.text,
+        days: length.days,
+        seconds: length.seconds,
+        image: null,
+      },
+    ];
+  }
+
+  #series({ component, start, recurrence }: Occurrence, replaced: readonly Occurrence[]) {
+    const { parsed } = component;
+    const zone = start.allDay ? this.#zone : start.zone;
+    const dates = (name: string): string[] =>
+      parsed.getAllProperties(name).flatMap((property, nth) => {
+        const read = () => timesOf(property, this.#zone, this.#locations).map((time) => alike(time, start, zone));
+        return this.#attempt(component, name, read, nth) ?? [];
+      });
+    const rule = value(parsed, "rrule");
+    const read = () => (rule === "" || recurrence ? null : normaliseRule(rule, start.text, zone, start.allDay));
+    const summary = value(parsed, "summary");
+    return {
+      zone,
+      rrule: this.#attempt(component, "rrule", read) ?? null,
+      rdate: recurrence ? [] : dates("rdate"),
+      exdate: recurrence ? [] : dates("exdate"),
+      overrides: replaced.flatMap((one) => {
+        const override = () => overrideOf(one, start, zone, summary);
+        return this.#attempt(one.component, "recurrence-id", override) ?? [];
+      }),
+    };
+  }
 }
 
 function textsOf(parsed: ICAL.Component) {

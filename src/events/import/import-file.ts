@@ -2,11 +2,30 @@
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../../shared/system.js";
 import { type FileHead, ImportError } from "../model/calendar.js";
-import { addCalendar } from "../store/add-calendar.js";
-import { type Configured, importSettings } from "../store/site-settings.js";
+import { addCalendar, type ImportSettings } from "../store/add-calendar.js";
 import type { StoredCalendar } from "../store/stored-calendar.js";
 import { readIcs } from "./ics.js";
 import { readJson } from "./json.js";
+
+/** Settings of the operator. */
+export interface Configured {
+  readonly now: number;
+  readonly zone: string | null;
+  readonly site: string | null;
+  readonly source: string | null;
+  readonly fallbackSite: string;
+}
+
+/** The operator's settings, else the file's, else those of earlier files, else defaults. */
+function importSettings(stored: FileHead, head: FileHead, configured: Configured): ImportSettings {
+  const site = configured.site ?? head.site ?? stored.site ?? configured.fallbackSite;
+  return {
+    now: configured.now,
+    zone: configured.zone ?? head.zone ?? stored.zone ?? "UTC",
+    site: site.replace(/\/+$/, ""),
+    source: configured.source ?? head.primarySource ?? stored.primarySource ?? "main",
+  };
+}
 
 /**
  * @param replace drops what was there, except ids of UIDs @returns the new calendar, and the number of events in the

@@ -10,8 +10,15 @@ import {
 import { nameKey, slugOf } from "../model/name-keys.js";
 import { expand, horizonAt, strayOverrides } from "../time/expand.js";
 import { momentOf } from "../time/zone.js";
-import type { ImportSettings } from "./site-settings.js";
 import { type StoredCalendar, sorted } from "./stored-calendar.js";
+
+/** Settings of the site that an import is for. */
+export interface ImportSettings {
+  readonly now: number;
+  readonly zone: string;
+  readonly site: string;
+  readonly source: string;
+}
 
 /** First id of events and terms that come without one; ids given by hand should be lower. */
 const FIRST_GIVEN_ID = 1_000_000_000;
