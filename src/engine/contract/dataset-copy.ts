@@ -4,16 +4,7 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset/dataset.js";
-import type {
-  AheadTask,
-  BatchTask,
-  CutoutTask,
-  ReduceTask,
-  SearchTask,
-  SortTask,
-  Task,
-  TransformTask,
-} from "./task.js";
+import type { Task } from "./task.js";
 
 /** A serialised dataset. */
 export interface DatasetCopy {
@@ -22,27 +13,11 @@ export interface DatasetCopy {
   readonly coefficient: Float64Array<SharedArrayBuffer> | null;
 }
 
-/** A batch, a reading of its bricks ahead, or a sort, as a message to a worker thread. */
-export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type AheadMessage = Omit<AheadTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
-/** A search, a cutout, a reduction or a transform as a message to a worker thread. */
-export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type ReduceMessage = Omit<ReduceTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type TransformMessage = WithCopy<TransformTask>;
-type WithCopy<T> = T extends unknown ? Omit<T, "dataset"> & { readonly dataset: DatasetCopy } : never;
-
 /** A task as a message to a worker thread. */
-export type TaskMessage =
-  | Exclude<Task, { readonly dataset: Dataset }>
-  | BatchMessage
-  | AheadMessage
-  | SortMessage
-  | SearchMessage
-  | CutoutMessage
-  | ReduceMessage
-  | TransformMessage;
+export type Message<T extends Task> = T extends { readonly dataset: Dataset }
+  ? Omit<T, "dataset"> & { readonly dataset: DatasetCopy }
+  : T;
+export type TaskMessage = Message<Task>;
 
 /** Makes a function that turns tasks into messages; it copies each dataset once. */
 export function createPacker(): (task: Task) => TaskMessage {

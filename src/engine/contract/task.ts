@@ -28,8 +28,13 @@ export interface Waited {
   readonly changes: number;
 }
 
-/** A task that may read stores. */
+/** A task that reads a dataset. */
 interface ReadingTask {
+  readonly dataset: Dataset;
+  /** Number of the dataset's first field in the brick cache; the others follow. */
+  readonly source: number;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
   /** Null or absent: no wait since its last progress. */
   readonly waited?: Waited | null;
 }
@@ -47,9 +52,6 @@ export interface BatchTask extends ReadingTask {
   readonly query: Query;
   /** Fields that the batch reads, in the order of its kernel. */
   readonly fields: readonly FieldName[];
-  readonly dataset: Dataset;
-  /** Number of the dataset's first field in the brick cache; the others follow. */
-  readonly source: number;
   /** Index of the batch's first point in the query. */
   readonly first: number;
   readonly points: readonly Slab[];
@@ -67,8 +69,6 @@ export interface BatchTask extends ReadingTask {
   readonly combined?: CombinedSweep;
   /** The part of the tiles of a filter over cubes; absent: all of them. */
   readonly part?: { readonly index: number; readonly of: number };
-  /** Word 0 becomes 1 when the batch is cancelled. */
-  readonly cancel: Int32Array;
   /** Bound on the adaptive steps of the query. */
   readonly stepBudget?: StepBudget;
   /** Evaluations of a field at a point. */
@@ -93,11 +93,8 @@ export interface Progress {
 }
 
 /** Puts points in sweep order (`plan/by-sweep.ts`), unless the bricks that they touch fit the cache. */
-export interface SortTask {
+export interface SortTask extends Omit<ReadingTask, "waited"> {
   readonly kind: "sort";
-  readonly dataset: Dataset;
-  /** Number of the dataset's first field in the brick cache. */
-  readonly source: number;
   readonly points: readonly Slab[];
   readonly count: number;
   /** Index of the first point in the query. */
@@ -110,8 +107,6 @@ export interface SortTask {
   readonly room: number;
   /** Word 0 becomes 1 when the points have been put in order. */
   readonly arranged: Int32Array;
-  /** Word 0 becomes 1 when the task is cancelled. */
-  readonly cancel: Int32Array;
   /** Receives the points in sweep order, and the index in the query of each. */
   readonly triples: Float32Array;
   readonly order: Uint32Array;
@@ -144,15 +139,11 @@ export interface PingTask {
 /** Finds the nodes of a box whose value is above a threshold. */
 export interface SearchTask extends ReadingTask {
   readonly kind: "search";
-  readonly dataset: Dataset;
-  readonly source: number;
   readonly region: NodeRegion;
   readonly method: string;
   readonly threshold: number;
   /** The most hits that need to be listed. */
   readonly most: number;
-  /** Word 0 becomes 1 when the task need not continue. */
-  readonly cancel: Int32Array;
 }
 
 /** Joins the parts of a search and sorts their hits. */
@@ -166,23 +157,17 @@ export interface JoinTask {
 /** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
 export interface CutoutTask extends ReadingTask {
   readonly kind: "cutout";
-  readonly dataset: Dataset;
-  readonly source: number;
   readonly region: NodeRegion;
   /** An expression to evaluate instead of the field, and inputs that transforms have provided. */
   readonly quantity?: QuantityQuery;
   readonly derived?: DerivedFields | null;
   readonly out: Float32Array;
-  /** Word 0 becomes 1 when the task need not continue. */
-  readonly cancel: Int32Array;
   readonly progress?: Progress;
 }
 
 /** Reduces quantities at the nodes of a part of a region. */
 export interface ReduceTask extends ReadingTask {
   readonly kind: "reduce";
-  readonly dataset: Dataset;
-  readonly source: number;
   readonly plan: ReductionPlan;
   /** The nodes of the part, and its position in the region of the plan. */
   readonly region: NodeRegion;
@@ -191,8 +176,6 @@ export interface ReduceTask extends ReadingTask {
   readonly derived?: DerivedFields | null;
   /** What all columns are, if the part need not be read. */
   readonly fill?: number;
-  /** Word 0 becomes 1 when the task need not continue. */
-  readonly cancel: Int32Array;
 }
 
 /** Stages: planes along x and y, rows along z that are summed or derived, planes back, and derived fields at points. */
@@ -212,8 +195,6 @@ export type TransformTask = TransformStage & TransformParts;
 
 interface TransformParts extends ReadingTask {
   readonly kind: "transform";
-  readonly dataset: Dataset;
-  readonly source: number;
   /** Number of the stored frame, and its time. */
   readonly frame: number;
   readonly time: number;
@@ -224,8 +205,6 @@ interface TransformParts extends ReadingTask {
   readonly scratch: ScratchPlanes;
   /** Inputs that transforms have provided. */
   readonly derived?: DerivedFields | null;
-  /** Word 0 becomes 1 when the task need not continue. */
-  readonly cancel: Int32Array;
 }
 
 /** A task for a worker thread. */

@@ -1,12 +1,12 @@
 /** Holds what a worker thread needs to evaluate a batch, and copies results to the caller's places. */
 import type { Operation } from "../../shared/operations.js";
-import type { BatchMessage } from "../contract/dataset-copy.js";
+import type { BatchTask } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Pause, Sampler } from "./sampler.js";
 
 /** A batch and the means to evaluate it. */
 export interface BatchContext {
-  readonly task: Omit<BatchMessage, "dataset">;
+  readonly task: Omit<BatchTask, "dataset">;
   readonly operation: Operation;
   readonly open: OpenDataset;
   readonly sampler: Sampler;

@@ -8,12 +8,12 @@ import type { BrickReader } from "../../kernels/types.js";
 import { CancelledError, RequestError } from "../../shared/errors.js";
 import { type Family, operationOf, RECORDS } from "../../shared/operations.js";
 import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/dataset/dataset.js";
-import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
+import type { Message } from "../contract/dataset-copy.js";
 import { rowFor } from "../contract/fields-asked.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
 import { framesOf } from "../contract/query-frames.js";
-import type { Progress } from "../contract/task.js";
+import type { AheadTask, BatchTask, Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { CombinedField } from "./combined-field.js";
 import { evaluateBoxes } from "./node-filters.js";
@@ -35,7 +35,7 @@ const ONE_FRAME = { frames: [0], weights: [1] } as const;
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
 export function evaluateBatch(
-  task: Omit<BatchMessage, "dataset">,
+  task: Omit<BatchTask, "dataset">,
   open: OpenDataset,
   sampler: Sampler,
   pause: Pause,
@@ -59,7 +59,7 @@ const EVALUATE = {
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
 /** Reads the bricks of a waiting batch into the cache, until `pause`: other queries need the thread. */
-export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
+export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
   loadPositions({ task, open, sampler }, task.query.time ?? 0);
   if (arePartsSampled(open, task.fields)) return null;
   const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
@@ -68,7 +68,7 @@ export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sample
 }
 
 /** The samples of a batch of interpolated or differentiated fields. */
-function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: OpenDataset): Sampling {
+function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenDataset): Sampling {
   const { query, fields, places, combined, first, count } = task;
   const { axes, time } = open.dataset;
   const frames = framesOf(time, query);
@@ -92,7 +92,7 @@ function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: Op
 function weightsOf(
   all: Float64Array,
   frames: number,
-  { places, first, count }: Pick<BatchMessage, "places" | "first" | "count">,
+  { places, first, count }: Pick<BatchTask, "places" | "first" | "count">,
 ): Float64Array {
   if (places === null) return all.subarray(frames * first, frames * (first + count));
   const some = new Float64Array(frames * count);
@@ -243,7 +243,7 @@ function loadPositions(
     task,
     open,
     sampler,
-  }: Pick<BatchContext, "open" | "sampler"> & { readonly task: Omit<AheadMessage | BatchMessage, "dataset"> },
+  }: Pick<BatchContext, "open" | "sampler"> & { readonly task: Omit<AheadTask | BatchTask, "dataset"> },
   time: number,
 ): void {
   const { axes, frameVelocity } = open.dataset;

@@ -13,9 +13,10 @@ import {
 } from "../../kernels/line-matrix.js";
 import type { Axes } from "../../kernels/types.js";
 import { CancelledError, RequestError } from "../../shared/errors.js";
-import type { TransformMessage } from "../contract/dataset-copy.js";
+import type { Message } from "../contract/dataset-copy.js";
 import { fillPositions, frameShift, slabOutsideError } from "../contract/positions.js";
 import { readScratch, writeScratch } from "../contract/scratch.js";
+import type { TransformTask } from "../contract/task.js";
 import type { NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
@@ -32,7 +33,7 @@ export class FrameTransforms {
   }
 
   /** Runs a task: null, or the sums of its modes. @throws what `NodeColumns.evaluate` throws */
-  run(task: TransformMessage, open: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
+  run(task: Message<TransformTask>, open: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
     this.#planes ??= this.#make();
     switch (task.stage) {
       case "forward":
@@ -49,7 +50,7 @@ export class FrameTransforms {
   }
 
   /** Evaluates planes of the columns and transforms them along x and y. */
-  #forward(task: TransformMessage, planes: PlaneTransforms, open: OpenDataset, sampler: Sampler): null {
+  #forward(task: Message<TransformTask>, planes: PlaneTransforms, open: OpenDataset, sampler: Sampler): null {
     const { plan, from, count, scratch, time, frame, blend, derived = null, cancel } = task;
     const [nx, ny, nz] = plan.nodes;
     const half = halfOf(nx, plan.transformed[0]);
@@ -75,7 +76,7 @@ export class FrameTransforms {
   }
 
   /** Transforms rows of all planes along z, and sums their modes. */
-  #sum(task: TransformMessage & { readonly stage: "sum" }, planes: PlaneTransforms): SpectrumSums {
+  #sum(task: Message<TransformTask> & { readonly stage: "sum" }, planes: PlaneTransforms): SpectrumSums {
     const { plan, from, count } = task;
     const nz = plan.nodes[2];
     const half = this.#rowsAlongZ(task, planes);
@@ -95,7 +96,7 @@ export class FrameTransforms {
 
   /** Transforms rows of all planes along z, multiplies them by the factors of each component, and goes back along z. */
   #derive(
-    task: TransformMessage & { readonly stage: "derive" | "back" },
+    task: Message<TransformTask> & { readonly stage: "derive" | "back" },
     planes: PlaneTransforms,
     { dataset: { axes } }: OpenDataset,
   ): null {
@@ -129,7 +130,7 @@ export class FrameTransforms {
 
   /** Goes back along y and x: planes of modes become planes of numbers at nodes. */
   #back(
-    { plan, from, count, scratch, cancel }: TransformMessage & { readonly stage: "derive" | "back" },
+    { plan, from, count, scratch, cancel }: Message<TransformTask> & { readonly stage: "derive" | "back" },
     planes: PlaneTransforms,
     { dataset: { axes } }: OpenDataset,
   ): null {
@@ -155,7 +156,11 @@ export class FrameTransforms {
   }
 
   /** Reads rows of all planes of each column and transforms them along z; row (y, z) is number `z * count + y`. */
-  #rowsAlongZ({ plan, from, count, scratch, cancel }: TransformMessage, planes: PlaneTransforms, more = 0): number {
+  #rowsAlongZ(
+    { plan, from, count, scratch, cancel }: Message<TransformTask>,
+    planes: PlaneTransforms,
+    more = 0,
+  ): number {
     const [nx, ny, nz] = plan.nodes;
     const half = halfOf(nx, plan.transformed[0]);
     planes.prepare({ nodes: 1, lengths: [nz], half, rows: nz * count, planes: plan.columns.length + more });
@@ -189,7 +194,7 @@ function matrixAlong(
 const MOST_PLANES = 16;
 
 /** Interpolates components at points, the first component first. @throws RequestError for a point outside the domain */
-function interpolate(task: TransformMessage & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
+function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
   const { plan, points, from, count, method, time, scratch, cancel } = task;
   const { axes } = dataset;
   const shift = frameShift(dataset.frameVelocity, time);
@@ -246,7 +251,7 @@ function areFinite(values: Float64Array): boolean {
 }
 
 /** The error of nodes without a value, which would spread to all nodes or to those that the filter reaches. */
-function unknownNodes(plan: TransformMessage["plan"], name: string): RequestError {
+function unknownNodes(plan: Message<TransformTask>["plan"], name: string): RequestError {
   const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
   return new RequestError("Unsupported", `${what} all nodes, and some of "${name}" have no value.`);
 }

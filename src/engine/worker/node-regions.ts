@@ -17,10 +17,10 @@ import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
 import { CancelledError, DataError, RequestError } from "../../shared/errors.js";
 import { axesOfField, componentsOf, type FieldName } from "../../storage/dataset/dataset.js";
-import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
+import type { Message } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { QuantityQuery } from "../contract/query.js";
-import type { Progress } from "../contract/task.js";
+import type { CutoutTask, Progress, SearchTask } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { NodeReductions } from "./reduce-nodes.js";
 import type { Sampler } from "./sampler.js";
@@ -44,7 +44,7 @@ function quantityOf(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: 
  * @throws DataError when a value is not a number, since it is on neither side of the threshold
  */
 export function searchNodes(
-  task: SearchMessage,
+  task: Message<SearchTask>,
   open: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
@@ -123,7 +123,7 @@ type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
  * @returns the planes done if `pause` has ended the time slice before the cutout, else null
  */
 export function cutNodes(
-  task: CutoutMessage,
+  task: Message<CutoutTask>,
   open: OpenDataset,
   sampler: Sampler,
   pause: () => boolean,
@@ -222,7 +222,7 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
 
 /** Evaluates the components of an expression at the nodes. */
 function quantityFiller(
-  { region, derived = null, cancel }: CutoutMessage,
+  { region, derived = null, cancel }: Message<CutoutTask>,
   { columns, order, names, ahead }: QuantityQuery,
   open: OpenDataset,
   sampler: Sampler,

@@ -1,7 +1,8 @@
 /** A worker reduces the quantities of a plan at the nodes of a part of a region. */
 import { type PartBox, type PartStates, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import type { ReduceMessage } from "../contract/dataset-copy.js";
+import type { Message } from "../contract/dataset-copy.js";
+import type { ReduceTask } from "../contract/task.js";
 import type { ColumnsAtNodes, NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
@@ -22,7 +23,7 @@ export class NodeReductions {
 
   /** Reduces a part. @throws what `NodeColumns.evaluate` throws */
   reduce(
-    { plan, region, box, derived = null, fill, cancel }: ReduceMessage,
+    { plan, region, box, derived = null, fill, cancel }: Message<ReduceTask>,
     open: OpenDataset,
     sampler: Sampler,
   ): PartStates {

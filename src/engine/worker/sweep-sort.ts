@@ -5,9 +5,10 @@ import { firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Bricking } from "../../kernels/types.js";
 import { CancelledError } from "../../shared/errors.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
-import type { SortMessage } from "../contract/dataset-copy.js";
+import type { Message } from "../contract/dataset-copy.js";
 import { fillPositions, outsideError } from "../contract/positions.js";
 import { referenceNode, STENCIL_REACH, type SweepShape } from "../contract/sweep-shape.js";
+import type { SortTask } from "../contract/task.js";
 
 /** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
 const CUBE_BITS = 4;
@@ -107,7 +108,7 @@ export function fewBricks(
  *
  * @throws RequestError for the first point outside the domain, CancelledError
  */
-export function sortSection(task: SortMessage, { axes }: Dataset): null {
+export function sortSection(task: Message<SortTask>, { axes }: Dataset): null {
   const { points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
   const stop = (): void => {
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();

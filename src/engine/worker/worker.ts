@@ -17,10 +17,10 @@ import { answerDraft } from "../../storage/tools/drafts.js";
 import { readJsonBody } from "../../text/json-body.js";
 import { textModule } from "../../text/text-module.js";
 import { COMPUTING, digestBuild } from "../contract/build-digest.js";
-import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
+import { type Message, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
-import type { Progress, ScanTask, TaskOutcome, Waited } from "../contract/task.js";
+import type { BatchTask, Progress, ScanTask, TaskOutcome, Waited } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import { compress } from "./compress.js";
 import { FrameTransforms } from "./frame-transforms.js";
@@ -77,7 +77,7 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
 }
 
 /** Evaluates a batch for a time slice, which ends when it waits for a store, so that the main thread learns of it. */
-function evaluateForSlice(task: BatchMessage): Progress | null {
+function evaluateForSlice(task: Message<BatchTask>): Progress | null {
   const isOver = startSlice();
   let waits = false;
   const progress = evaluateBatch(task, datasets.of(task), sampler, (waitsForStore = false) => {

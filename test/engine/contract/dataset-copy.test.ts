@@ -1,7 +1,7 @@
 /** Datasets are serialised once for all tasks, and read from shared memory. */
 import { serialize } from "node:v8";
 import { describe, expect, it } from "vitest";
-import { type BatchMessage, createPacker, readDataset } from "../../../src/engine/contract/dataset-copy.js";
+import { createPacker, type Message, readDataset } from "../../../src/engine/contract/dataset-copy.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 
 function task(name: string, files = 1): BatchTask {
@@ -19,7 +19,7 @@ describe("a dataset copy", () => {
   it("brings a task across with its dataset", () => {
     const pack = createPacker();
     const sent = task("one");
-    const message = structuredClone(pack(sent)) as BatchMessage;
+    const message = structuredClone(pack(sent)) as Message<BatchTask>;
     expect({ ...message, dataset: readDataset(message.dataset) }).toEqual(sent);
     expect(pack({ kind: "ping" })).toEqual({ kind: "ping" });
   });
@@ -27,7 +27,7 @@ describe("a dataset copy", () => {
   it("is made once per dataset", () => {
     const pack = createPacker();
     const sent = task("one");
-    const copies = [sent, { ...sent, first: 8 }, task("one")].map((one) => (pack(one) as BatchMessage).dataset);
+    const copies = [sent, { ...sent, first: 8 }, task("one")].map((one) => (pack(one) as Message<BatchTask>).dataset);
     expect(copies[1]).toBe(copies[0]);
     expect(copies[2]).not.toBe(copies[0]);
   });
@@ -39,7 +39,7 @@ describe("a dataset copy", () => {
       ...plain,
       dataset: { ...plain.dataset, forcing: { kind: "modes", coefficient } },
     } as unknown as BatchTask;
-    const { dataset } = createPacker()(forced) as BatchMessage;
+    const { dataset } = createPacker()(forced) as Message<BatchTask>;
     const [a, b] = [readDataset(dataset), readDataset(structuredClone(dataset))].map(
       ({ forcing }) => (forcing as { coefficient: Float64Array }).coefficient,
     ) as [Float64Array, Float64Array];
@@ -52,7 +52,7 @@ describe("a dataset copy", () => {
   it("costs a message the same for a series of thousands of files as for one", () => {
     const pack = createPacker();
     const size = (files: number): number => {
-      const message = pack(task("series", files)) as BatchMessage;
+      const message = pack(task("series", files)) as Message<BatchTask>;
       expect(message.dataset.bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
       return serialize({ ...message, dataset: null }).length;
     };
