@@ -31,7 +31,6 @@ export function digestProgram(): string {
   return hash.digest("hex");
 }
 
-/** Adds the names and bytes of files of code. */
 function addFiles(hash: Hash, name: string, folder: string): void {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   for (const one of names.filter((one) => CODE.test(one)).sort())

@@ -14,7 +14,6 @@ const TWICE_ROWS = 2;
 /** A row number beyond all rows of a sweep. */
 export const NO_ROW = 2 ** 31 - 1;
 
-/** A sweep over combined bricks. */
 export interface CombinedSweep {
   /** Number of the first field's combined bricks in the brick cache; those of the others follow. */
   readonly source: number;
@@ -38,7 +37,6 @@ export interface SweepRows {
   readonly begun: Int32Array;
 }
 
-/** The rows of a sweep that has not begun. */
 export function sweepRows(workers: number): SweepRows {
   const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
   // A query reads at most two fields; the spare thread has a seat too.

@@ -6,14 +6,12 @@ import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { Task } from "./task.js";
 
-/** A serialised dataset. */
 export interface DatasetCopy {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   /** The mode table of a forcing, which all threads share; it is not in `bytes`. */
   readonly coefficient: Float64Array<SharedArrayBuffer> | null;
 }
 
-/** A task as a message to a worker thread. */
 export type Message<T extends Task> = T extends { readonly dataset: Dataset }
   ? Omit<T, "dataset"> & { readonly dataset: DatasetCopy }
   : T;
@@ -30,7 +28,6 @@ export function createPacker(): (task: Task) => TaskMessage {
   };
 }
 
-/** Serialises a dataset into shared memory. */
 export function copyDataset(dataset: Dataset): DatasetCopy {
   const { forcing } = dataset;
   const table = forcing.kind === "modes" ? forcing.coefficient : null;
@@ -42,7 +39,6 @@ export function copyDataset(dataset: Dataset): DatasetCopy {
   return { bytes, coefficient };
 }
 
-/** Reads a dataset from its copy. */
 export function readDataset({ bytes, coefficient }: DatasetCopy): Dataset {
   const dataset = deserialize(Uint8Array.from(bytes)) as Dataset;
   if (coefficient === null || dataset.forcing.kind !== "modes") return dataset;

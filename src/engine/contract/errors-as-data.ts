@@ -13,7 +13,6 @@ import {
 } from "../../shared/errors.js";
 import type { Failure } from "./task.js";
 
-/** Turns an error into data. */
 export function failureOf(error: FieldprobeError): Failure {
   const { code, message, context, cause } = error;
   const detail = cause instanceof Error ? `${error.name}: ${cause.message}` : error.name;
@@ -26,7 +25,6 @@ function causeIn(detail: string): Error | undefined {
   return reason === undefined ? undefined : Object.assign(new Error(reason), { stack: "" });
 }
 
-/** Rebuilds an error in its class. */
 export function reviveError({ code, message, context, detail }: Failure): FieldprobeError {
   switch (code) {
     case "DataError":

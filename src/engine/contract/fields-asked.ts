@@ -44,7 +44,6 @@ export function cutoutText(text: string, dataset: Pick<Dataset, "fields">): stri
   return isFieldName(text, dataset) || !/^[ubapdt]/.test(text) ? text : text.charAt(0);
 }
 
-/** Whether a text names a field. */
 export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boolean {
   return fieldIn(text, dataset) !== undefined;
 }
@@ -57,7 +56,6 @@ function fieldIn(text: string, dataset: Pick<Dataset, "fields">): FieldName | un
   return WORDS.find((row) => names(row) && dataset.fields[row.field] !== undefined)?.field;
 }
 
-/** The letter of a field; its name if it has none. */
 export function letterOf(field: FieldName): string {
   return WORDS.find((row) => row.field === field)?.letter ?? field;
 }

@@ -28,7 +28,6 @@ const ARENA_BYTES =
   SIMD_SCRATCH +
   PAGE;
 
-/** The layout of the memory, in bytes. */
 export interface MemoryLayout {
   readonly bytes: number;
   readonly workers: number;
@@ -93,7 +92,6 @@ export class Arena {
   }
 }
 
-/** The data that every worker thread is started with. */
 export interface WorkerSetup {
   readonly memory: WasmMemory;
   readonly layout: MemoryLayout;

@@ -60,7 +60,6 @@ function invalid(member: string, text: string): RequestError {
   return new RequestError("InvalidRequest", text, { member });
 }
 
-/** Numbers of a query's members, one per axis. */
 function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Triple {
   const [x, y, z] = AXES.map((axis) => query[name(axis)] as number) as [number, number, number];
   return [x, y, z];
@@ -109,7 +108,6 @@ function corners(query: Query, dataset: Dataset, axes: Axes): { readonly first: 
   return { first, last };
 }
 
-/** The stored frame nearest to a time. */
 function frameAt(query: Query, dataset: Dataset): number {
   const [frame = 0] = frameWeights(dataset.time, query.time as number, "None").frames;
   return frame;
@@ -176,7 +174,6 @@ export function axesAsked({ field }: Pick<Query, "field">, dataset: Dataset): Ax
     : dataset.axes;
 }
 
-/** Reads a search. */
 export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   const { first, last } = corners(query, dataset, axesAsked(query, dataset));
   const { field: text = "", spatialInterpolation: method = "None" } = query;

@@ -20,7 +20,6 @@ export function fillPositions(slabs: readonly Slab[], into: Float64Array, shift:
   }
 }
 
-/** Displacement of a moving grid at a time. */
 export function frameShift(velocity: Triple, time: number): Triple {
   return [velocity[0] * time, velocity[1] * time, velocity[2] * time];
 }

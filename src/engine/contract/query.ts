@@ -25,7 +25,6 @@ import type { ReducedParts } from "./reduced-parts.js";
 /** A box of nodes of one frame of a field. */
 export interface FrameBox {
   readonly field: FieldName;
-  /** Number of a stored frame. */
   readonly frame: number;
   /** First node along x, y, z, counted from 0. */
   readonly first: Triple;
@@ -40,7 +39,6 @@ export interface RegionBox {
   readonly count: Triple;
 }
 
-/** A reduction of stored frames. */
 export interface ReductionQuery {
   readonly plan: ReductionPlan;
   readonly frames: readonly number[];
@@ -50,7 +48,6 @@ export interface ReductionQuery {
   readonly skip?: { readonly fill: number; readonly isEmpty: (box: Omit<FrameBox, "field">) => boolean };
 }
 
-/** A spectrum summed over stored frames. */
 export interface SpectrumQuery {
   readonly plan: SpectrumPlan;
   readonly frames: readonly number[];
@@ -108,7 +105,6 @@ export interface Query {
   readonly x_end?: number;
   readonly y_end?: number;
   readonly z_end?: number;
-  /** Number of a stored frame. */
   readonly T?: number;
   readonly x_step?: number;
   readonly y_step?: number;
@@ -125,9 +121,7 @@ export interface Query {
    * seam for one more period. A force in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
-  /** With `nodes`: reduces quantities there, in frames of its own. */
   readonly reduction?: ReductionQuery;
-  /** With `nodes`: a spectrum of whole frames. */
   readonly spectrum?: SpectrumQuery;
   /** With `nodes`: derived inputs at points, at `time` by `temporalInterpolation`. */
   readonly derivedAt?: DerivedQuery;
@@ -164,7 +158,6 @@ export interface TripleSink {
   commit(count: number): void;
 }
 
-/** Copies triples into a sink, slab by slab. */
 export function writeTriples(sink: TripleSink, triples: Float32Array): void {
   for (let from = 0; from < triples.length; ) {
     const { slab } = sink;
@@ -208,39 +201,31 @@ export interface Evaluation {
 
 /** The answer in the order of the points; `values` are parts of `items * components` float32, whole records each. */
 export interface Result {
-  /** Number of records. */
   readonly items: number;
   /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters and `recordTimes.length` with `recordEvery`. */
   readonly itemsPerPoint: number;
-  /** Numbers per record. */
   readonly components: number;
-  /** The record, if it is not that of the operation. */
   readonly record?: RecordName;
   readonly values: readonly Float32Array[];
   /** Parts of a result that is not held as a whole, in order; each may be read until the next one is requested. */
   readonly stream?: AsyncIterable<Float32Array>;
   /** Bytes that a streamed result keeps until its end: points, and parts that wait to be read. */
   readonly heldBytes?: number;
-  /** Of a reduction: the states of its groups. */
   readonly reduced?: Merged;
-  /** Of a spectrum: the sums over all frames. */
   readonly sums?: SpectrumSums;
   /** Of derived inputs at points: the values of each component. */
   readonly atPoints?: readonly Float64Array[];
-  /** Dimensions of a cutout: nodes along z, y, x, and components. */
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
   /** Threads that write a large result as text, whose values are in shared memory; absent: the caller's thread. */
   readonly texts?: QueryTexts;
-  /** Gives the buffers back; the values must not be read afterwards. */
   release(): void;
 }
 
 /** Memory that is shared with the worker threads. */
 export interface LentMemory {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** Called once; it must neither be read nor written afterwards. */
   giveBack(): void;
 }
 
@@ -255,7 +240,6 @@ export function joinedValues({ values, items, components }: Result): Float32Arra
   return all;
 }
 
-/** A peer as this process sees it. */
 export interface PeerStatus {
   /** Its machine and process. */
   readonly name: string;
@@ -273,7 +257,6 @@ export interface PeerStatus {
 export interface SharedGenerations {
   /** The generation of a dataset, or of all together; null as long as it is not known. */
   of(dataset: Dataset | null): string | null;
-  /** Whether a peer has the generation, of a dataset or of all together. */
   isElsewhere(generation: string): boolean;
 }
 
@@ -285,15 +268,12 @@ export interface PieceCounts {
   readonly asked: number;
   /** Of these: sent to others because the peer did not answer, or refused. */
   readonly refused: number;
-  /** Of these: sent to others too because the peer made no progress. */
   readonly late: number;
-  /** Evaluated for peers. */
   readonly answered: number;
 }
 
 /** Counts of regions of the datasets that a cluster divides. */
 export interface RegionCounts {
-  /** Those that this process owns. */
   readonly owned: number;
   /** Those of which more than half is in its cache, of any frame. */
   readonly cached: number;
@@ -311,9 +291,7 @@ export interface EngineStatus {
   readonly ready: boolean;
   /** Files that are not served before a person confirms what they are taken for. */
   readonly waiting: number;
-  /** Worker threads that can take work. */
   readonly workers: number;
-  /** Worker threads that start when there is work for them. */
   readonly workersConfigured: number;
   readonly queued: number;
   readonly running: number;
@@ -327,13 +305,11 @@ export interface EngineStatus {
   readonly cacheHits: number;
   readonly cacheMisses: number;
   readonly cacheBytes: number;
-  /** Counts of fetches from stores behind HTTP. */
   readonly stores: readonly StoreStatus[];
   /** Counts of the stores' cache on disk; null if there is none. */
   readonly storeCache: DiskCounts | null;
   /** The other processes of the cluster; none if this one works alone. */
   readonly peers: readonly PeerStatus[];
-  /** Null without a cluster. */
   readonly pieces: PieceCounts | null;
   /** Datasets of which not all bytes are known to be those of the peers; null without a cluster. */
   readonly unverified: number | null;
@@ -341,7 +317,6 @@ export interface EngineStatus {
   readonly nats: { readonly connected: boolean; readonly problem: string | null } | null;
 }
 
-/** Options of running a query. */
 export interface StartControl {
   readonly signal?: AbortSignal;
   /** Time that the result may take after the end of the input; absent: the limit `query.deadlineMs`. */
@@ -389,13 +364,11 @@ export interface AskedLevels {
   readonly quantity: QuantityQuery;
 }
 
-/** Weights of the nodes of a frame. */
 export interface LevelWeights {
   readonly weights: { readonly all: number; readonly least: number };
   readonly known: readonly number[];
 }
 
-/** Options of making levels. */
 export interface MakeControl extends Pick<StartControl, "signal" | "client" | "background"> {
   readonly progress?: (fraction: number) => void;
 }
@@ -408,7 +381,6 @@ export interface WaitingFile {
   readonly series: string | null;
 }
 
-/** The engine as servers see it. */
 export interface Engine {
   /** Datasets served now, by name in alphabetical order. */
   datasets(): readonly Dataset[];

@@ -16,7 +16,6 @@ export interface RecordedPaths {
   readonly starts: Float64Array | null;
   /** Name of their dataset. */
   readonly of: string;
-  /** Further attributes of the file. */
   readonly about?: Readonly<Record<string, string>>;
 }
 

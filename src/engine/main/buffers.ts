@@ -28,12 +28,10 @@ export class BufferPool {
   readonly #memories: SharedMemory[] = [];
   #lentBytes = 0;
 
-  /** Bytes that are lent. */
   get lentBytes(): number {
     return this.#lentBytes;
   }
 
-  /** Bytes of the memory from which blocks are lent. */
   get bytes(): number {
     return this.#memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
   }
@@ -50,7 +48,6 @@ export class BufferPool {
     return block.subarray(0, bytes);
   }
 
-  /** Lends a block for numbers. @throws RangeError as `take` */
   floats(count: number): Float32Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.take(4 * count);
     return new Float32Array(buffer, byteOffset, count);
@@ -86,7 +83,6 @@ class SharedMemory {
     return new Uint8Array(this.buffer, at, bytes);
   }
 
-  /** Takes a block back. @returns its bytes, 0 if it is not lent */
   takeBack(at: number): number {
     const grain = at / GRAIN;
     const bytes = GRAIN * (this.#lent[grain] ?? 0);

@@ -6,7 +6,6 @@ import type { StorePort } from "../../storage/remote/store-port.js";
 import type { BatchTask, Task } from "../contract/task.js";
 import type { QueryShare } from "./fair-queue.js";
 
-/** Options of a run. */
 export interface RunOptions {
   /** Ends the task by ending its thread; for deadlines. */
   readonly kill?: AbortSignal | undefined;
@@ -14,9 +13,7 @@ export interface RunOptions {
   readonly share?: QueryShare;
 }
 
-/** Runs tasks and reports its load. */
 export interface Carrier {
-  /** Number of worker threads. */
   readonly parallelism: number;
   /** Runs of a task at most, if its thread is lost each time. */
   readonly attempts: number;
@@ -31,19 +28,14 @@ export interface Carrier {
   run<T>(task: Task, options?: RunOptions): Promise<T>;
   /** Evaluates a small batch at once on the caller's thread. @returns false, without any effect, if it is for `run` */
   runInline?(task: BatchTask, share: QueryShare): boolean;
-  /** Number of batches that `runInline` has evaluated. */
   inlined?(): number;
-  /** Number of threads that can take tasks. */
   alive(): number;
-  /** Number of tasks that wait. */
   queued(): number;
-  /** Number of tasks that run. */
   running(): number;
   cache(): CacheStatus;
   /** The bricks that its cache holds, in any frame, by source. */
   held(): ReadonlyMap<number, readonly number[]>;
   stores(): readonly StoreStatus[];
-  /** Connects a thread to the one that reads stores. */
   connectStores(connection: StorePort): void;
   /** Closes stores that are not among these locations, once they have not been used for a while. */
   keepStores(locations: ReadonlySet<string>): void;

@@ -135,7 +135,6 @@ function fieldsIn({ reduction }: Query, { field }: NodeRegion): readonly FieldNa
   return reduction === undefined ? [field] : fieldsOf(reduction.plan.columns, reduction.plan.names);
 }
 
-/** Refuses box filters of components whose nodes are not evenly spaced. */
 function checkEvenParts(fields: readonly FieldName[], { name }: Operation, dataset: Dataset): void {
   const parts = fields.flatMap((field) => partsOfField(dataset, field));
   const uneven = parts.find((part) => axesOfField(dataset, part).some(({ coordinates }) => coordinates !== null));
@@ -150,7 +149,6 @@ function withOpenFaces(query: Query, family: Operation["family"], { openFaces }:
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
-/** A query of SOAP in the terms of others. @throws RequestError as `inDoubles` does */
 function fromSoap(asked: Query, dataset: Dataset): Query {
   const query = inDoubles(asked, dataset);
   const isCutout = query.operation === "GetAnyCutoutWeb" && query.field !== undefined;
@@ -313,7 +311,6 @@ function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
   return 6 * width ** 3;
 }
 
-/** Samples per point of a box filter. */
 function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number {
   if (filterlength === undefined || nlayers === undefined) return 1;
   const problem = checkFilter(filterlength, nlayers, dataset.axes);
@@ -387,7 +384,6 @@ const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Datas
   box: checkWidth,
 };
 
-/** Regions by family. */
 const REGIONS: Partial<
   Record<Operation["family"], (query: Query, operation: Operation, dataset: Dataset) => NodeRegion>
 > = { search: searchRegion, cutout: cutoutRegion };

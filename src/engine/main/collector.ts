@@ -7,10 +7,8 @@ import type { BufferPool } from "./buffers.js";
 /** Triples per slab: the first, the second, all others. */
 const SLABS = [512, 8_192, 32_768] as const;
 
-/** Gathers triples for one query. */
 export class Collector implements TripleSink {
   readonly slabs: Slab[] = [];
-  /** Triples committed so far. */
   count = 0;
   readonly #buffers: BufferPool;
   readonly #keep: boolean;

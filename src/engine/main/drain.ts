@@ -24,7 +24,6 @@ export class InProgress<T> {
     if (this.#isIdle) this.#idle?.();
   }
 
-  /** The items in progress now. */
   [Symbol.iterator](): IterableIterator<T> {
     return this.#items.filter((item) => item !== null).values();
   }

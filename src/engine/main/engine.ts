@@ -73,7 +73,6 @@ function storesOf(named: readonly string[], datasets: readonly Dataset[]): Reado
   return stores;
 }
 
-/** A query in progress, and its dataset; null if it is a bad query, or has none. */
 interface RunningQuery {
   readonly execution: Evaluation;
   readonly dataset: Dataset | null;
@@ -83,7 +82,6 @@ function datasetsOf(running: InProgress<RunningQuery>): Dataset[] {
   return [...running].flatMap(({ dataset }) => dataset ?? []);
 }
 
-/** An engine that evaluates on a carrier. */
 class FieldEngine implements Engine {
   readonly #config: Config;
   readonly #carrier: Carrier;

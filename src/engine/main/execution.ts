@@ -38,17 +38,13 @@ type State =
 
 /** The progress of a result that is read in parts. */
 interface Stream {
-  /** Tasks that have succeeded. */
   readonly done: Set<number>;
   /** Float32 values of the parts that have begun and have not been read. */
   unread: number;
-  /** The error of the first point outside the domain. */
   outside: FieldprobeError | null;
-  /** Notifies the reader of a change. */
   wake: () => void;
 }
 
-/** A running query at points. */
 export class Execution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
@@ -61,7 +57,6 @@ export class Execution implements Evaluation {
   readonly #isBackground: boolean;
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
-  /** The error of the first point of an echo that is not finite. */
   #notFinite: FieldprobeError | null = null;
   /** Null until the first task, and if there is nothing to compute. */
   #plan: Plan | null = null;
@@ -291,7 +286,6 @@ export class Execution implements Evaluation {
     this.#advance();
   }
 
-  /** Records the error of a task. */
   #note(index: number, error: unknown): void {
     this.#context.failed(error);
     const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
@@ -324,7 +318,6 @@ export class Execution implements Evaluation {
     this.#stream?.wake();
   }
 
-  /** Settles the promise of `finish` once its outcome is certain. */
   #settle(): void {
     const { idle } = this.#life;
     if (this.#state.name === "due") {
@@ -345,7 +338,6 @@ export class Execution implements Evaluation {
     this.#stream?.wake();
   }
 
-  /** The result as a whole. */
   #result(): Omit<Result, "texts" | "release"> {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
@@ -393,7 +385,6 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Gives all buffers back. */
   #release(): void {
     this.#context.hold(-this.points.count);
     this.#releaseInput();

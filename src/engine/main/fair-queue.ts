@@ -19,7 +19,6 @@ export interface QueryShare {
   readonly client: unknown;
   /** Whether it is served only when no other query waits. */
   readonly background: boolean;
-  /** Virtual time of the query. */
   virtual: number;
   /** Milliseconds that it was served. */
   served: number;
@@ -44,7 +43,6 @@ export function noteWait(share: QueryShare, waits: boolean): void {
   share.onWait(waits);
 }
 
-/** A task in the queue. */
 export interface QueuedTask {
   readonly share: QueryShare;
   /** Milliseconds of a thread that it will take, roughly. */
@@ -63,7 +61,6 @@ export class FairQueue<T extends QueuedTask> {
     return this.#waiting.length;
   }
 
-  /** Number of queries with a task that waits or runs. */
   get queries(): number {
     return this.#queries;
   }
@@ -82,7 +79,6 @@ export class FairQueue<T extends QueuedTask> {
     this.#waiting.push(task);
   }
 
-  /** Puts a task that was taken back. */
   return(task: T): void {
     this.#waiting.push(task);
   }

@@ -28,7 +28,6 @@ export interface TransformRunner {
   atEnd(release: () => void): void;
 }
 
-/** Numbers of a plane of a column. */
 function planeNumbers({ nodes, transformed }: TransformPlan): number {
   return 2 * halfOf(nodes[0], transformed[0]) * nodes[1];
 }

@@ -33,9 +33,7 @@ const TERMS: Readonly<Record<PointQuantity, number>> = {
   laplacianOfGradient: 9,
 };
 
-/** The inline batches of a thread pool. */
 export class InlineBatches {
-  /** Batches evaluated so far. */
   count = 0;
   readonly #setup: InlineSetup;
   readonly #repair: () => boolean;
@@ -94,7 +92,6 @@ export class InlineBatches {
     repair();
   }
 
-  /** Counts again from the next tick on. */
   #noticeTick(): void {
     if (this.#isCounting) return;
     this.#isCounting = true;

@@ -20,7 +20,6 @@ export interface InlineSetup {
   readonly fd8Legacy: boolean;
 }
 
-/** Evaluates batches without a wait. */
 export interface InlineEvaluator {
   /** Evaluates a batch and fills its `out`. @returns false if bricks would have to be read or waited for */
   evaluate(task: BatchTask): boolean;

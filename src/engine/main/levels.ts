@@ -23,7 +23,6 @@ export class FoundLevels {
   readonly #state: string;
   readonly #known = new WeakMap<Dataset, { readonly version: string; readonly set: LevelSet | null }>();
 
-  /** @param state the state folder */
   constructor(state: string) {
     this.#state = state;
   }

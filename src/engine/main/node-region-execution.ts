@@ -222,7 +222,6 @@ export class RegionExecution implements Evaluation {
     return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
   }
 
-  /** Lets the peers reduce some frames after others. */
   async #reduceWithPeers(sharing: Sharing, frames: number, merged: MergedParts): Promise<void> {
     const { total } = merged.parts;
     const together = Math.max(1, Math.floor(SHARED_PARTS / total));
@@ -370,7 +369,6 @@ function countFromZero(records: Float32Array): void {
   for (let i = 0; i < records.length; i += 4) for (let a = 0; a < 3; a++) records[i + a] -= 1;
 }
 
-/** The records of another process as hits. */
 function hitsIn(records: Float32Array, base: 0 | 1): Hits {
   const count = records.length / 4;
   const nodes = new Int32Array(3 * count);

@@ -26,7 +26,6 @@ const AHEAD_FROM_MS = 500;
 /** Evaluations at a point from which a filter holds its thread for long: it can pause only between points. */
 const LONG_POINT_WORK = 8 ** 8;
 
-/** The settings that a thread pool reads. */
 export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> & {
   readonly stores?: Config["stores"];
   readonly limits: Pick<Limits, "engine.chunkBytes">;
@@ -41,7 +40,6 @@ export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "wa
 const RETRY_PART = 1 / 8;
 const MOST_RETRY_MS = 250;
 
-/** A task that waits or runs. */
 interface PoolTask {
   /** A batch or a cutout carries its progress from slice to slice. */
   task: Task;
@@ -54,13 +52,11 @@ interface PoolTask {
   readonly reject: (error: unknown) => void;
   /** Since when it has waited for a store; null: it does not wait for one. */
   storeSince: number | null;
-  /** When it is tried next. */
   dueAt: number;
   /** Settles when its bricks have been read ahead; null: reading ahead has not begun. */
   ahead: Promise<void> | null;
 }
 
-/** The worker threads of this process. */
 class ThreadPool implements Carrier {
   readonly parallelism: number;
   readonly attempts = 2;
@@ -184,7 +180,6 @@ class ThreadPool implements Carrier {
     await this.#stores.close();
   }
 
-  /** Starts tasks on idle threads. */
   #pump(): void {
     const now = performance.now();
     this.#fill(this.#threads, ({ task, dueAt }) => dueAt <= now && !holdsLong(task));

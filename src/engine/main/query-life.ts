@@ -29,11 +29,9 @@ export interface QueryContext {
   numberCombination(): number;
   /** Adds to the count of points held for queries; negative when they are given back. */
   hold(points: number): void;
-  /** Called with each error of a task. */
   failed(error: unknown): void;
 }
 
-/** How a query is run. */
 export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait" | "background"> {
   /** Time that the result may take after the end of the input. */
   readonly deadlineMs: number;
@@ -41,7 +39,6 @@ export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait"
   readonly ended: () => void;
 }
 
-/** Callbacks of a query. */
 interface LifeEvents {
   /** Called once, when the query as a whole fails. */
   readonly failed: (error: FieldprobeError) => void;
@@ -100,7 +97,6 @@ export class QueryLife {
     return this.#cancel;
   }
 
-  /** Begins the time within which the result is due. */
   startClock(): void {
     const { deadlineMs } = this.#control;
     this.#deadline = Date.now() + deadlineMs;
@@ -125,7 +121,6 @@ export class QueryLife {
     return { deadline, signal: this.#stop.signal, client: this.#control.client };
   }
 
-  /** Runs a task, with retries if its thread was lost and a retry is of use. */
   run<T>(task: Task, isWanted = () => !this.#over): Promise<T> {
     if (this.#kill === null) {
       this.#kill = new AbortController();

@@ -7,13 +7,11 @@ import { BusyError, fullDisk, LimitError } from "../../shared/errors.js";
 import type { ScratchPlanes } from "../contract/scratch.js";
 import { type BufferPool, MOST_BYTES } from "./buffers.js";
 
-/** Scratch space that is given back once. */
 export interface LentScratch {
   readonly scratch: ScratchPlanes;
   release(): void;
 }
 
-/** Lends scratch space to the queries of an engine. */
 export class ScratchSpace {
   readonly #buffers: BufferPool;
   readonly #memoryBytes: number;

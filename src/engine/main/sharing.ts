@@ -34,7 +34,6 @@ export interface DividedTask {
 
 /** Evaluates queries together with the peers. */
 export interface Sharing {
-  /** Gives it the engine that evaluates this process' part. */
   attach(engine: Engine): void;
   /** Whether the query may be divided, so that nothing of it starts before all its points are known. */
   divides(checked: CheckedQuery): boolean;
@@ -42,7 +41,6 @@ export interface Sharing {
   pays(checked: CheckedQuery, count: number): boolean;
   /** Evaluates a query at points. @throws the error that one process would report */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
-  /** Searches the region of a query. @returns the records of its parts */
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
@@ -60,6 +58,5 @@ export interface Sharing {
   readonly generations: SharedGenerations;
   /** Takes no more pieces of others; those taken are queries of the engine. */
   drain(): void;
-  /** Leaves the cluster. */
   close(): Promise<void>;
 }

@@ -12,7 +12,6 @@ const LENT_BYTES_PER_WORKER = 4 * 1024 * 1024;
 const SMALL_LENT_BYTES = 16 * 1024 * 1024;
 const SMALL_BYTES = 512 * 1024;
 
-/** The text work of the queries of a process. */
 export class TextThreads {
   readonly #carrier: Carrier;
   readonly #buffers: BufferPool;
@@ -39,7 +38,6 @@ export class TextThreads {
     };
   }
 
-  /** See `QueryTexts`. */
   take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
     if (this.#lent + bytes > most) return null;

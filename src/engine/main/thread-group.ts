@@ -22,7 +22,6 @@ const LOADING_MS = 10_000;
 
 const NO_THREAD = "No worker thread could be started.";
 
-/** A group of worker threads, each of which runs one task at a time. */
 export class ThreadGroup {
   readonly #piscina: Piscina;
   readonly #size: number;
@@ -35,7 +34,6 @@ export class ThreadGroup {
   readonly #starts: ThreadStarts;
   /** Threads that have not ended, with promises of the end, and of having loaded or ended. */
   readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
-  /** Ends the tasks in progress. */
   readonly #ends = new Set<AbortController>();
   #refill: NodeJS.Timeout | null = null;
   #ticket = 0;
@@ -84,7 +82,6 @@ export class ThreadGroup {
     return this.#piscina.threads.length;
   }
 
-  /** Number of threads that can take tasks. */
   get loaded(): number {
     return this.#piscina.threads.filter(({ threadId }) => this.#loaded.includes(threadId)).length;
   }

@@ -4,15 +4,12 @@ import type { BatchTask } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Pause, Sampler } from "./sampler.js";
 
-/** A batch and the means to evaluate it. */
 export interface BatchContext {
   readonly task: Omit<BatchTask, "dataset">;
   readonly operation: Operation;
   readonly open: OpenDataset;
   readonly sampler: Sampler;
-  /** Throws CancelledError when the batch is cancelled. */
   readonly stop: () => void;
-  /** Whether the time slice of the batch has ended. */
   readonly pause: Pause;
 }
 

@@ -24,7 +24,6 @@ import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag if a force is evaluated in closed form. */
 const FORCE_STEP = 1024;
-/** The frame of combined bricks. */
 const ONE_FRAME = { frames: [0], weights: [1] } as const;
 
 /**
@@ -100,7 +99,6 @@ function weightsOf(
   return some;
 }
 
-/** Interpolates or differentiates fields. */
 function evaluatePoints(context: BatchContext): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
   const { count, places, out, query, fields } = task;
@@ -157,7 +155,6 @@ interface FilteredPart {
   readonly filter: BoxFilter;
   readonly readers: readonly BrickReader[];
   readonly offset: number;
-  /** The results of a point. */
   readonly values: Float64Array;
 }
 
@@ -220,7 +217,6 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   });
 }
 
-/** Makes a box filter. @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
 function boxFilter(
   kernel: string,
   query: Query,

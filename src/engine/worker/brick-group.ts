@@ -33,7 +33,6 @@ export interface SampledFields {
 /** Receives the fields of each frame while their bricks are pinned. */
 type UseFields = (fields: readonly (readonly BrickField[])[]) => void;
 
-/** The bricks of one field that a group needs. */
 interface FieldBricks {
   /** For each frame by brick: index of its first value in the memory; -1 if it is not pinned. */
   readonly tables: readonly Int32Array[];
@@ -60,7 +59,6 @@ interface GroupMemory {
 export class BrickGroup {
   /** Whether frames are combined one after the other, because the cache cannot hold a stencil in all of them. */
   inTurn = false;
-  /** Time taken to acquire the bricks of the group. */
   acquireMs = 0;
   readonly #points: SortedPoints;
   readonly #fields: readonly [FieldBricks, FieldBricks];
@@ -73,7 +71,6 @@ export class BrickGroup {
   readonly #budget: number;
   /** Bytes that each worker can pin while all others pin as much. */
   readonly #allowance: number;
-  /** Bytes of bricks that a group may pin. */
   #mostPinned = 0;
   /** First growth of the next group, in points. */
   #step = GROUP_STEP;
@@ -164,7 +161,6 @@ export class BrickGroup {
     return size;
   }
 
-  /** Empties the group. */
   clear(): void {
     this.#keep(NONE);
   }
@@ -355,7 +351,6 @@ export class BrickGroup {
     }
   }
 
-  /** Keeps the first `lengths[i]` bricks of each field. */
   #keep(lengths: readonly number[]): void {
     for (const [i, space] of this.#fields.entries()) {
       for (let k = lengths[i]; k < space.length + space.more; k++) space.marks[space.list[k]] = 0;
@@ -364,7 +359,6 @@ export class BrickGroup {
     }
   }
 
-  /** Bytes of the bricks of the group in a number of frames. */
   #bytes(sources: readonly BrickSource[], frames: number): number {
     return sources.reduce((bytes, source, i) => {
       return bytes + frames * this.#fields[i].length * BrickCache.brickBytes(brickValues(source));
@@ -408,7 +402,6 @@ function clearTables(space: FieldBricks, { count }: Bricking): void {
   space.cleared = bricks;
 }
 
-/** Arrays for the offsets of up to `bricks` bricks in every frame. */
 function roomFor(bricks: number): readonly Int32Array[] {
   return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }

@@ -2,13 +2,11 @@
 import type { Bricking } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 
-/** The bricks of one field. */
 export interface BrickSource {
   /** Number of the field in the brick cache. */
   readonly source: number;
   readonly components: number;
   readonly bricking: Bricking;
-  /** Reads a brick of a frame. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
    * Starts to fetch bricks from a store, waits for a moment if none has arrived, and returns those that have arrived
@@ -19,7 +17,6 @@ export interface BrickSource {
   readonly combined?: CombinedBricks;
 }
 
-/** The memory in which combined bricks are made. */
 export interface CombinedMemory {
   /** All of it as float32, and as float64. */
   readonly data: Float32Array;

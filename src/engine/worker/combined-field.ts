@@ -14,7 +14,6 @@ import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source
 /** Rows behind those that are evaluated, of which only the nodes next to the following row are needed. */
 const ROWS_BEHIND = 2;
 
-/** The combined bricks of one field. */
 export class CombinedField implements BrickSource, CombinedBricks {
   readonly source: number;
   readonly components: number;
@@ -33,7 +32,6 @@ export class CombinedField implements BrickSource, CombinedBricks {
   /** Whether the sweep follows the stored bricks of this field; if not, none is known to be passed. */
   readonly #shaped: boolean;
 
-  /** @param index index of the field among those of the batch */
   constructor(axes: Axes, stored: BrickSource, frames: FrameWeights, sweep: CombinedSweep, index: number) {
     this.source = sweep.source + index;
     this.components = stored.components;
@@ -47,7 +45,6 @@ export class CombinedField implements BrickSource, CombinedBricks {
     this.#shaped = stored.bricking.edge.every((edge, a) => edge === sweep.bricking.edge[a]);
   }
 
-  /** Float32 values of a stored brick. */
   get storedValues(): number {
     const { edge } = this.stored.bricking;
     return edge[0] * edge[1] * edge[2] * this.components;

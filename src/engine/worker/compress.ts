@@ -1,7 +1,6 @@
 /** Compresses bytes by Zstandard, which Node itself has only from version 22.15 on. */
 import type { CompressTask } from "../../text/text-task.js";
 
-/** Compresses the bytes of a task. */
 export async function compress({ bytes, level }: CompressTask): Promise<Uint8Array> {
   const { default: Zstd } = await import("numcodecs/zstd");
   return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);

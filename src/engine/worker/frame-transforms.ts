@@ -21,7 +21,6 @@ import type { NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
 
-/** The transforms of one thread. */
 export class FrameTransforms {
   readonly #columns: NodeColumns;
   readonly #make: () => PlaneTransforms;

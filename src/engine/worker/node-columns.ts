@@ -327,7 +327,6 @@ interface MeanOfFrame {
   readonly from: number;
 }
 
-/** The inputs of expressions at the nodes of a part. */
 class NodeInputs {
   readonly #fields: ReadonlyMap<FieldName, Surroundings>;
   readonly #derivatives: NodeDerivatives | null;

@@ -31,7 +31,6 @@ function stopOf(cancel: Int32Array): () => void {
   };
 }
 
-/** The built-in quantity that a search compares. */
 function quantityOf(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };

@@ -19,7 +19,6 @@ import type { BrickSource } from "./brick-source.js";
 /** Datasets that a thread keeps open; the least recently used one is closed. */
 const MOST_OPEN = 16;
 
-/** The settings that schemes depend on. */
 export interface SchemeSettings {
   readonly fd8Legacy: boolean;
   readonly accelerator: Accelerator | undefined;
@@ -43,7 +42,6 @@ export class OpenDatasets<Carried> {
     this.#openFiles = openFiles;
   }
 
-  /** The open dataset of a task. */
   of({ source, dataset }: { readonly source: number; readonly dataset: Carried }): OpenDataset {
     const found = this.#open.get(source) ?? this.#make(source, this.#read(dataset));
     this.#open.delete(source);
@@ -61,7 +59,6 @@ export class OpenDatasets<Carried> {
   }
 }
 
-/** A dataset that this thread has open. */
 export class OpenDataset {
   readonly dataset: Dataset;
   readonly #source: number;
@@ -78,7 +75,6 @@ export class OpenDataset {
     this.#files = files;
   }
 
-  /** The brick source of a field that the dataset has. */
   source(name: FieldName): BrickSource {
     const known = this.#sources.get(name);
     const field = fieldOf(this.dataset, name);

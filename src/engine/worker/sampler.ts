@@ -58,7 +58,6 @@ export class Sampler {
   readonly #pointMs = new WeakMap<Scheme, number>();
   /** Weights of the frames for each point of the group. */
   #groupWeights = new Float64Array(0);
-  /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
 
   /** @param cache pins the bricks; absent: reads those that the cache does not hold */

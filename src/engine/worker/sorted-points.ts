@@ -8,7 +8,6 @@ const SORT_FROM = 128;
 /** Evaluations of particles from one sort to the next. */
 const KEPT_ORDER = 8;
 
-/** How the points of a batch are sorted. */
 export interface PointOrder {
   readonly axes: Axes;
   /** Whether the points are in sweep order already. */

@@ -131,7 +131,6 @@ function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | n
   };
 }
 
-/** The fluid velocity at positions relative to the grid. */
 function velocitySample(context: BatchContext): VelocitySampler {
   const { operation, task } = context;
   return sampleAtTime(
@@ -141,7 +140,6 @@ function velocitySample(context: BatchContext): VelocitySampler {
   );
 }
 
-/** The gradient of the fluid velocity there. */
 function gradientSample(context: BatchContext, method: string): VelocitySampler {
   return sampleAtTime(context, sampleOf(context, VELOCITY, "velocityGradient", method), 9);
 }
