@@ -39,7 +39,6 @@ export type PointSource =
   | {
       readonly kind: "region";
       readonly counts: Coordinates;
-      /** Along x, y and z. */
       readonly axes: readonly AxisNodes[];
     };
 
@@ -89,7 +88,6 @@ function countOf(source: PointSource): number | null {
   return "points" in source ? source.points : source.counts.reduce((product, count) => product * count, 1);
 }
 
-/** The inputs in a folder. */
 export class Inputs {
   readonly #folder: string;
   readonly #mostPoints: number;
@@ -142,7 +140,6 @@ export class Inputs {
     await writeWhole(this.#path(input.id, "json"), (file) => file.writeFile(JSON.stringify(input)));
   }
 
-  /** The input of an id; null if there is none. */
   async find(id: string): Promise<JobInput | null> {
     if (!isId(id)) return null;
     try {
@@ -152,7 +149,6 @@ export class Inputs {
     }
   }
 
-  /** Bytes of an upload that have been received. */
   async received({ id, source }: JobInput): Promise<number> {
     if (source.kind !== "upload") return 0;
     return (await stat(this.#path(id, source.form === "csv" ? "csv" : "data")).catch(() => ({ size: 0 }))).size;

@@ -7,7 +7,6 @@ import type { TaskOutput } from "./job.js";
 /** What the name of an output says about its bytes. */
 export type OutputBytes = Pick<TaskOutput, "bytes" | "crc">;
 
-/** The folders of jobs. */
 export interface JobFolders {
   /** In the state folder: the queue, inputs and outputs of tasks. */
   readonly state: string;

@@ -19,7 +19,6 @@ interface PlacedTask {
 const ownerOf = ({ owner, id }: Job): string => owner ?? id;
 const pointsOf = ({ cut }: Job): number => cut?.perTask ?? 0;
 
-/** The places of one process. */
 export class JobPlaces {
   readonly #running = new Set<PlacedTask>();
 

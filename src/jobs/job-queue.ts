@@ -29,7 +29,6 @@ export interface TakenTask {
 export interface JobQueue {
   /** Calls back with each job that another process has changed; a queue of one process has none. */
   watch?(changed: (id: string) => void): void;
-  /** Adds a job with its tasks. */
   add(job: Job): Promise<void>;
   find(id: string): Promise<Job | null>;
   /** The jobs of an owner, or of everyone, latest first. */

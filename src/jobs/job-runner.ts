@@ -32,7 +32,6 @@ export type TaskPart = { readonly range: CutRange } | { readonly cut: JobCut; re
 
 export interface TaskCall extends JobCall {
   readonly owner: string | null;
-  /** The question. */
   readonly body: TaskBody;
   /** Null: the whole call. */
   readonly part: TaskPart | null;
@@ -325,7 +324,6 @@ export class JobRunner {
     if (job.input?.own) await this.#inputs.remove(job.input.id);
   }
 
-  /** Removes what is kept of a job that was cancelled or deleted. */
   async remove(job: Job): Promise<void> {
     await this.clear(job);
     await this.#results.remove(new Set([job.id]));
@@ -341,7 +339,6 @@ function checkBytes(bytes: number, left: number): void {
     throw new LimitError("jobs.bytesPerDay", `Result too large (more than the ${left} bytes left today)`);
 }
 
-/** The text of a problem that the service answered. */
 async function problemOf({ status, body }: TaskAnswer): Promise<string> {
   let text = "";
   for await (const part of body) if (text.length < PROBLEM_BYTES) text += part.toString("utf8");

@@ -27,7 +27,6 @@ export interface JobCut {
   readonly bytes?: number;
 }
 
-/** A range of elements at one time. */
 export interface CutRange {
   /** Number of the time. */
   readonly round: number;
@@ -35,12 +34,10 @@ export interface CutRange {
   readonly to: number;
 }
 
-/** The number of tasks of a cut. */
 export function tasksOf({ points, times, perTask }: JobCut): number {
   return times * Math.ceil(points / perTask);
 }
 
-/** The range of a task. */
 export function rangeOf({ points, perTask }: JobCut, number: number): CutRange {
   const each = Math.ceil(points / perTask);
   const from = (number % each) * perTask;
@@ -62,7 +59,6 @@ export interface JobKey {
   readonly digest: string;
 }
 
-/** An input of a job. */
 export interface JobPoints {
   readonly id: string;
   /** Whether it goes with the job. */
@@ -85,7 +81,6 @@ export interface Job {
   /** Tasks that compute; the one after the last of them writes the result. */
   readonly tasks: number;
   readonly doneTasks: number;
-  /** Milliseconds that its tasks took. */
   readonly spentMs: number;
   readonly createdAt: number;
   readonly startedAt: number | null;

@@ -47,7 +47,6 @@ interface OpenJobs {
 export interface JobCounts {
   readonly queued: number;
   readonly running: number;
-  /** Seconds since a task ended well; 0 if no job waits or runs. */
   readonly stalledSeconds: number;
 }
 
@@ -184,7 +183,6 @@ export class Jobs {
     return input !== null && input.owner === owner ? input : null;
   }
 
-  /** Bytes that an owner may still use today. */
   async #bytesFor(owner: string | null): Promise<number> {
     const { queue, inputs } = this.#open();
     const since = Date.now() - DAY_MS;

@@ -30,7 +30,6 @@ export interface ResultStore {
   holds(result: JobResult): Promise<boolean>;
   /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
-  /** The bytes of a result from the first to the last. */
   read(name: string, first: number, last: number): Readable;
   /** Removes the files of one attempt at a result. */
   discard(name: string): Promise<void>;

@@ -6,7 +6,6 @@ import { openConnection, type SqlRow, type StoreConnection } from "../shared/sql
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
-/** The version of the tables. */
 const VERSION = 1;
 
 const TABLES = `
@@ -169,7 +168,6 @@ class SqlQueue implements JobQueue {
     return this.#db.first("SELECT state FROM task WHERE job = ? AND number = ?", [id, number])?.[0] === "done";
   }
 
-  /** Counts the tasks of a job that are not done. */
   #count(id: string): void {
     const waiting = "SELECT count(*) FROM task t WHERE t.job = job.id AND t.number < job.tasks AND t.state <> 'done'";
     this.#db.run(`UPDATE job SET waits = (${waiting}) WHERE id = ?`, [id]);
