@@ -1,7 +1,7 @@
 /**
  * Sends answers to the socket, whole or in passages, compressed if it helps, and gives a refused sender time to read.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -79,66 +79,58 @@ export function addVary(reply: FastifyReply, header: string): void {
 }
 
 type Reader = Pick<ReaderPace, "handOver" | "handedOver" | "encoded">;
+type Chunks = Iterator<Buffer> | AsyncIterator<Buffer>;
 
 /**
- * Sends an answer of any length with bounded memory: passages are made no faster than the socket takes them, and a full
+ * Sends an answer of any length with bounded memory: chunks are made no faster than the socket takes them, and a full
  * time slice ends between two of them. A short answer is sent at once, without the library's detours, which take longer
  * than a small query.
  */
 export async function sendPassages(
   reply: FastifyReply,
   contentType: string,
-  passages: Iterator<Buffer> | AsyncIterator<Buffer>,
-  { config, slices }: Pick<Service, "config" | "slices">,
+  passages: Chunks,
+  service: Pick<Service, "config" | "slices">,
   reader: Reader,
 ): Promise<void> {
-  const { first, complete } = await begin(passages, slices, reader);
-  const { raw } = reply;
-  if (!complete && config.gzip !== "off") {
-    addVary(reply, "Accept-Encoding");
-  }
-  const compress = !complete && mayCompress(reply, config.gzip);
-  const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };
-  headers["content-type"] = contentType;
-  if (compress) headers["content-encoding"] = "gzip";
-  reply.hijack();
-  // A caller that left meanwhile is not reported again: a pipe without a reader would wait for ever.
+  const { first, complete } = await begin(passages, service.slices, reader);
+  if (complete) sendWhole(reply, contentType, first, reader);
+  else await sendStream(reply, contentType, passages, service, reader, first);
+}
+
+function sendWhole(reply: FastifyReply, contentType: string, chunks: readonly Buffer[], reader: Reader): void {
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  const headers = { ...reply.getHeaders(), "content-type": contentType, "content-length": body.length };
+  const { raw } = reply.hijack();
   if (raw.destroyed) return;
-  if (complete) {
-    const body = first.length === 1 ? first[0] : Buffer.concat(first);
-    headers["content-length"] = body.length;
-    raw.writeHead(200, headers);
-    // Node joins a short text to the head, so that one write takes both.
-    if (body.length <= SHORT_BYTES) raw.end(body.toString("latin1"), "latin1");
-    else raw.end(body);
-    if (raw.writableLength > 0) reader.handOver(body.length);
-    return;
-  }
-  raw.writeHead(200, headers);
-  await pour(paced(first, passages, slices, reader), raw, compress);
+  raw.writeHead(200, headers as OutgoingHttpHeaders);
+  // Node joins a short text to the head, so that one write takes both.
+  if (body.length <= SHORT_BYTES) raw.end(body.toString("latin1"), "latin1");
+  else raw.end(body);
+  if (raw.writableLength > 0) reader.handOver(body.length);
 }
 
 /**
- * Sends an answer whose passages come one by one, as fast as the socket takes them; a failure on the way ends the
- * connection. A passage is read until the next one is requested.
+ * Sends an answer whose chunks come one by one, as fast as the socket takes them; a failure on the way ends the
+ * connection. A chunk is read until the next one is requested.
  */
 export async function sendStream(
   reply: FastifyReply,
   contentType: string,
-  passages: AsyncIterable<Buffer>,
+  chunks: Chunks,
   { config, slices }: Pick<Service, "config" | "slices">,
   reader: Reader,
+  first: readonly Buffer[] = [],
 ): Promise<void> {
-  const { raw } = reply;
   if (config.gzip !== "off") addVary(reply, "Accept-Encoding");
   const compress = mayCompress(reply, config.gzip);
-  const headers: Record<string, string | number> = { ...(reply.getHeaders() as Record<string, string>) };
-  headers["content-type"] = contentType;
-  if (compress) headers["content-encoding"] = "gzip";
-  reply.hijack();
+  const coding = compress ? { "content-encoding": "gzip" } : {};
+  const headers = { ...reply.getHeaders(), "content-type": contentType, ...coding };
+  const { raw } = reply.hijack();
+  // A caller that left meanwhile is not reported again: a pipe without a reader would wait for ever.
   if (raw.destroyed) return;
-  raw.writeHead(200, headers);
-  await pour(paced([], passages[Symbol.asyncIterator](), slices, reader), raw, compress);
+  raw.writeHead(200, headers as OutgoingHttpHeaders);
+  await pour(paced(first, chunks, slices, reader), raw, compress);
 }
 
 /** Sends bytes of a file as they are, with status and headers of the reply, as fast as the socket takes them. */
@@ -192,7 +184,7 @@ async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compre
 
 /** Makes the first passages, up to the length from which an answer may be compressed. */
 async function begin(
-  passages: Iterator<Buffer> | AsyncIterator<Buffer>,
+  passages: Chunks,
   slices: TimeSlices,
   reader: Reader,
 ): Promise<{ first: Buffer[]; complete: boolean }> {
@@ -220,7 +212,7 @@ async function begin(
 /** Yields the first passages, then makes the others one at a time, in time slices. */
 async function* paced(
   first: readonly Buffer[],
-  rest: Iterator<Buffer> | AsyncIterator<Buffer>,
+  rest: Chunks,
   slices: TimeSlices,
   reader: Reader,
 ): AsyncGenerator<Buffer> {

@@ -75,7 +75,7 @@ export async function storedBytes(
   life: RequestLife,
   dataset: Dataset,
   chunk: Chunk,
-): Promise<AsyncIterable<Buffer> | null> {
+): Promise<AsyncGenerator<Buffer> | null> {
   const { content, chunks } = chunk.array;
   const box = boxOf(chunk);
   if (content.kind !== "field" || content.of !== undefined || box.count.some((nodes, a) => nodes < chunks[3 - a]))
