@@ -154,9 +154,6 @@ export interface Member {
   readonly required: boolean;
 }
 
-/** Floats that are times or intervals: SOAP sends them in single precision, JSON and the command line in double. */
-export const TIME_MEMBERS: readonly string[] = ["time", "StartTime", "EndTime", "dt"];
-
 const TOKEN = { name: "authToken", type: "string", required: false } as const;
 const DATASET = { name: "dataset", type: "string", required: false } as const;
 const POINTS = { name: "points", type: "ArrayOfPoint3", required: false } as const;

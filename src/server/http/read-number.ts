@@ -13,19 +13,6 @@ export function readFloat(text: string, member: string): number {
   return value;
 }
 
-/** @throws RequestError `InvalidRequest`, or `OutOfRange` beyond float32 */
-export function readFiniteFloat(text: string, member: string): number {
-  const value = readFloat(text, member);
-  if (!Number.isFinite(value)) throw new RequestError("OutOfRange", `${member} is not a finite float32.`, { member });
-  return value;
-}
-
-/** Finite, in double precision, in the range of float32. @throws RequestError as above */
-export function readDouble(text: string, member: string): number {
-  readFiniteFloat(text, member);
-  return Number(text);
-}
-
 /** @throws RequestError `InvalidRequest` naming the member */
 export function readInt(text: string, member: string): number {
   const value = Number(text);

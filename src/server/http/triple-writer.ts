@@ -71,17 +71,6 @@ export class TripleStore implements TripleSink {
     this.slab = new Float32Array(3 * KEPT_TRIPLES);
   }
 
-  /** Everything in one array. */
-  triples(): Float32Array {
-    const all = new Float32Array(3 * this.count);
-    let at = 0;
-    for (const part of this.#kept) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
-  }
-
   /** Copies everything into another sink. */
   replay(sink: TripleSink): void {
     for (const part of this.#kept) writeTriples(sink, part);

@@ -1,22 +1,11 @@
-/**
- * `PendingQuery` is the query of a request whose body is arriving: points flow into the engine as soon as the query is
- * known.
- */
-
-import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
+/** Query of a request whose body is arriving: points flow into the engine, or are kept if there are several times. */
+import type { Evaluation, Query, Result, TripleSink } from "../../engine/contract/query.js";
 import type { Limits } from "../../shared/config.js";
 import { tooManyPoints } from "../../shared/errors.js";
-import { type Operation, RECORDS } from "../../shared/operations.js";
+import { operationOf, RECORDS } from "../../shared/operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { TripleStore, TripleWriter } from "../http/triple-writer.js";
-import { isComplete, type ReadRequest, readRequest, readTimes, type TextMembers } from "./parameters.js";
-
-/** The query of a request without its parameters. */
-export interface AskedQuery {
-  readonly operation: Operation;
-  readonly dataset: string;
-}
 
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
 const STREAM_VALUES = 1 << 22;
@@ -24,23 +13,22 @@ const STREAM_VALUES = 1 << 22;
 /** Queries of a time list that are in the engine at once. */
 const CONCURRENT = 4;
 
-/** Takes points and parameters in any order; queries start as soon as all of their parameters are there. */
 export class PendingQuery {
-  readonly texts: TextMembers;
   readonly #life: RequestLife;
   readonly #limits: Limits;
-  readonly #question: AskedQuery;
+  readonly #query: Query;
+  readonly #times: readonly number[];
   #store: TripleStore | null = null;
-  #request: ReadRequest | null = null;
   #evaluation: Evaluation | null = null;
   #points: TripleWriter | null = null;
   #admitted = 0;
 
-  constructor(life: RequestLife, limits: Limits, question: AskedQuery, texts: TextMembers) {
+  /** @param times none of a track */
+  constructor(life: RequestLife, limits: Limits, query: Query, times: readonly number[]) {
     this.#life = life;
     this.#limits = limits;
-    this.#question = question;
-    this.texts = texts;
+    this.#query = query;
+    this.#times = times;
   }
 
   /** The destination of the points. */
@@ -50,15 +38,17 @@ export class PendingQuery {
   }
 
   #target(): [TripleSink, PointLimit] {
-    const { operation } = this.#question;
-    const single = (this.texts.get("time")?.length ?? 1) === 1;
-    if (single && isComplete(operation, this.texts)) {
-      this.#request = this.#read(null);
-      this.#evaluation = this.#life.start(this.#request.query, true);
+    if (this.#times.length <= 1) {
+      this.#evaluation = this.#life.start(this.#queryAt(0), true);
       return [this.#evaluation.points, this.#life.limit(this.#evaluation.limit)];
     }
     this.#store = new TripleStore();
     return [this.#store, this.#life.limit({ points: this.#limits["query.points"], name: "query.points" })];
+  }
+
+  #queryAt(index: number): Query {
+    const time = this.#times[index];
+    return time === undefined ? this.#query : { ...this.#query, time };
   }
 
   /** The threads that may read the points of a long body; null if there are none, or the query has not begun. */
@@ -76,23 +66,19 @@ export class PendingQuery {
 
   /** Ends the input, waits for a slot and then for the result, or for the first part of a large one. */
   async answer(): Promise<Result> {
-    const times = this.texts.get("time") ?? [];
-    const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
-    const request = this.#request ?? this.#read(list);
-    if (request.times.length > 1) return this.#answerTimes(request);
-    const evaluation = this.#evaluation ?? this.#fill(this.#life.start(request.query, true));
+    if (this.#evaluation === null) return this.#answerTimes();
     await this.#life.enter();
-    return evaluation.finish();
+    return this.#evaluation.finish();
   }
 
   /** Answers a list of times: a large streamed one as the times are computed, any other as a whole. */
-  async #answerTimes(request: ReadRequest): Promise<Result> {
-    const { operation } = this.#question;
-    const count = request.times.length;
-    const values = count * (this.#points?.count ?? 0) * RECORDS[operation.result].length;
-    if (values <= STREAM_VALUES) return this.#answerTogether(request);
-    await this.#checkTimes(request);
-    const turns = this.#inTurn(request);
+  async #answerTimes(): Promise<Result> {
+    const count = this.#times.length;
+    const { result } = operationOf(this.#query.operation);
+    const values = count * (this.#points?.count ?? 0) * RECORDS[result].length;
+    if (values <= STREAM_VALUES) return this.#answerTogether();
+    await this.#checkTimes();
+    const turns = this.#inTurn();
     this.#life.onEnd(() => void turns.return(undefined));
     const first = (await turns.next()).value as Result;
     return { ...first, items: first.items * count, stream: following(first, turns) };
@@ -102,9 +88,10 @@ export class PendingQuery {
    * Refuses too many points, and a time that cannot be answered, which a query without points shows. The times that can
    * be are an interval, so the first, the earliest and the latest tell; of ascending times the first one is named.
    */
-  async #checkTimes({ query, times }: ReadRequest): Promise<void> {
+  async #checkTimes(): Promise<void> {
+    const times = this.#times;
     const check = async (index: number): Promise<void> => {
-      const evaluation = this.#life.start({ ...query, time: times[index] });
+      const evaluation = this.#life.start(this.#queryAt(index));
       this.#checkCount(evaluation, times.length);
       (await evaluation.finish()).release();
       this.#life.forget(evaluation);
@@ -129,10 +116,9 @@ export class PendingQuery {
   }
 
   /** Begins the query at the first of several times, waits for a slot for all of them, and begins it at the others. */
-  async #startFirst({ query, times }: ReadRequest, stream: boolean): Promise<(index: number) => Evaluation> {
-    const more = times.length - 1;
-    const start = (index: number): Evaluation =>
-      this.#fill(this.#life.start({ ...query, time: times[index] }, stream), times.length);
+  async #startFirst(stream: boolean): Promise<(index: number) => Evaluation> {
+    const more = this.#times.length - 1;
+    const start = (index: number): Evaluation => this.#fill(this.#life.start(this.#queryAt(index), stream));
     const first = start(0);
     await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
     // A time without points takes the event loop about as long as an evaluation takes a worker.
@@ -141,12 +127,12 @@ export class PendingQuery {
   }
 
   /** Answers times in their order, a few ahead of the reader; each result lasts until the next is asked for. */
-  async *#inTurn(request: ReadRequest): AsyncGenerator<Result, undefined> {
-    const start = await this.#startFirst(request, true);
+  async *#inTurn(): AsyncGenerator<Result, undefined> {
+    const start = await this.#startFirst(true);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
-      for (; next < request.times.length && ahead.length < CONCURRENT; next++) {
+      for (; next < this.#times.length && ahead.length < CONCURRENT; next++) {
         const evaluation = start(next);
         const result = evaluation.finish();
         result.catch(() => undefined);
@@ -174,10 +160,10 @@ export class PendingQuery {
    * Answers a list of times as a whole, a few at once; when one has finished, the next begins, and the first that fails
    * ends the others. Results are copied into one array: many short ones take no more memory than one long one.
    */
-  async #answerTogether(request: ReadRequest): Promise<Result> {
-    const start = await this.#startFirst(request, false);
+  async #answerTogether(): Promise<Result> {
+    const start = await this.#startFirst(false);
     const { slices } = this.#life;
-    const times = request.times.length;
+    const times = this.#times.length;
     let joined: (Result & { readonly values: readonly [Float32Array] }) | null = null;
     const put = (index: number, { items, itemsPerPoint, components, values, release }: Result): void => {
       const length = items * components;
@@ -216,17 +202,12 @@ export class PendingQuery {
     return joined as unknown as Result;
   }
 
-  #read(list: readonly number[] | null): ReadRequest {
-    const { operation, dataset } = this.#question;
-    return readRequest(operation, dataset, this.texts, list);
-  }
-
   /**
    * Hands the points that were kept to a query; those of all times together count against its limit, and each time
    * counts as a point.
    */
-  #fill(evaluation: Evaluation, times = 1): Evaluation {
-    this.#checkCount(evaluation, times);
+  #fill(evaluation: Evaluation): Evaluation {
+    this.#checkCount(evaluation, this.#times.length);
     this.#store?.replay(evaluation.points);
     return evaluation;
   }
@@ -234,7 +215,7 @@ export class PendingQuery {
   /** @throws LimitError if the points of all times are more than a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name, tracking } = this.#life.limit(limit);
-    const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
+    const count = times * Math.max(1, this.#points?.count ?? 0);
     if (count > points) throw tooManyPoints(name, count, points, tracking);
   }
 }

@@ -6,7 +6,6 @@ import { textModule } from "../../text/text-module.js";
 import type { ItemForm } from "../../text/text-task.js";
 import { refuse } from "../http/refusal.js";
 import type { TripleWriter } from "../http/triple-writer.js";
-import type { BodyItems, BodyReader } from "./body-reader.js";
 
 const LONGEST_LINE = 256;
 const LF = 0x0a;
@@ -24,7 +23,7 @@ function linesEnding(end: string): ItemForm {
 }
 
 /** Lines of three decimals, each rounded once to float32. Empty lines are taken only at the end. */
-export class PointsReader implements BodyReader {
+export class PointsReader {
   readonly #writer: PointWriter;
   readonly #triples = new Float32Array(3 * MOST_POINTS);
   /** A line that has not ended yet. */
@@ -37,15 +36,20 @@ export class PointsReader implements BodyReader {
     this.#writer = writer;
   }
 
-  get items(): BodyItems {
-    return {
-      form: this.#form,
-      isNext: this.#carry.length === 0 && this.#blank === 0,
-      add: (triples, count) => {
-        this.#writer.addAll(triples, count);
-        this.#line += count;
-      },
-    };
+  /** Form of the lines that come next; threads may read them instead. */
+  get form(): ItemForm {
+    return this.#form;
+  }
+
+  /** Whether a line of points may come next. */
+  get isNext(): boolean {
+    return this.#carry.length === 0 && this.#blank === 0;
+  }
+
+  /** Adds points that threads have read from the lines that come next. */
+  add(triples: Float32Array, count: number): void {
+    this.#writer.addAll(triples, count);
+    this.#line += count;
   }
 
   /** @throws RequestError naming the line and what is wrong with it */
@@ -92,8 +96,7 @@ export class PointsReader implements BodyReader {
   /** Returns the bytes of lines of the usual form. */
   #usualLines(lines: Buffer): number {
     const { count, bytes } = textModule().read(lines, this.#form, this.#triples);
-    this.#writer.addAll(this.#triples, count);
-    this.#line += count;
+    this.add(this.#triples, count);
     return bytes;
   }
 

@@ -3,8 +3,8 @@ import { endOf, readAhead } from "../../text/items-ahead.js";
 import { type Steps, walk } from "../../text/steps.js";
 import type { Body } from "../http/body.js";
 import type { RequestLife } from "../http/request-life.js";
-import type { BodyReader } from "./body-reader.js";
 import type { PendingQuery } from "./pending-query.js";
+import type { PointsReader } from "./points-reader.js";
 
 /**
  * Length from which worker threads read a body. If the body does not state its length, or has had an item of unusual
@@ -14,7 +14,7 @@ const LARGE_BYTES = 256 * 1024;
 
 /** Reads a body to its end; its socket waits while a part is read or too many points are in flight. */
 export async function readBody(
-  reader: BodyReader,
+  reader: PointsReader,
   pending: Pick<PendingQuery, "admit" | "threads">,
   life: Pick<RequestLife, "openBody">,
 ): Promise<void> {
@@ -28,13 +28,13 @@ export async function readBody(
 }
 
 /** Reads the parts of a body; threads read the items of a large one, as long as these have the usual form. */
-function* readParts(reader: BodyReader, pending: Pick<PendingQuery, "admit" | "threads">, body: Body): Steps<void> {
+function* readParts(reader: PointsReader, pending: Pick<PendingQuery, "admit" | "threads">, body: Body): Steps<void> {
   const admit = function* (): Steps<void> {
     const wait = pending.admit();
     if (wait) yield wait;
   };
-  const deliver = function* (triples: Float32Array, count: number, bytes: number): Steps<void> {
-    reader.items?.add(triples, count, bytes);
+  const deliver = function* (triples: Float32Array, count: number): Steps<void> {
+    reader.add(triples, count);
     yield* admit();
   };
   /** Bytes that are read here before threads are tried, and those read since they were. */
@@ -45,10 +45,9 @@ function* readParts(reader: BodyReader, pending: Pick<PendingQuery, "admit" | "t
       yield body.arrival();
       continue;
     }
-    const { items } = reader;
-    const end = items === undefined ? "" : endOf(items.form);
-    const at = end !== "" && since + part.length >= least ? part.lastIndexOf(end, undefined, "latin1") : -1;
-    if (items === undefined || at < 0) {
+    const end = endOf(reader.form);
+    const at = since + part.length >= least ? part.lastIndexOf(end, undefined, "latin1") : -1;
+    if (at < 0) {
       reader.write(part);
       since += part.length;
       yield* admit();
@@ -61,9 +60,8 @@ function* readParts(reader: BodyReader, pending: Pick<PendingQuery, "admit" | "t
     yield* admit();
     const { threads } = pending;
     if (threads === null) least = Number.POSITIVE_INFINITY;
-    const next = reader.items;
-    if (threads === null || next === undefined || !next.isNext) continue;
-    const isOdd = yield* readAhead(body, next.form, threads, deliver);
+    if (threads === null || !reader.isNext) continue;
+    const isOdd = yield* readAhead(body, reader.form, threads, deliver);
     least = Math.max(LARGE_BYTES, isOdd ? 2 * least : 0);
     since = 0;
   }

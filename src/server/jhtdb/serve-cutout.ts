@@ -13,7 +13,7 @@ import type { Service } from "../http/service.js";
 import { componentNodes, coordinatesOf } from "./component-nodes.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
-import { nestedStream } from "./write-rows.js";
+import { nestedArrays } from "./write-rows.js";
 
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
@@ -70,7 +70,7 @@ async function* write(
   let separator = "";
   for await (const [name, result] of results) {
     yield Buffer.from(`${separator}${JSON.stringify(name)}:{"dims":${JSON.stringify(dims)},"attrs":{},"data":`);
-    yield* nestedStream(result.stream as AsyncIterable<Float32Array>, shape);
+    yield* nestedArrays(result.stream as AsyncIterable<Float32Array>, shape);
     yield Buffer.from("}");
     separator = ",";
   }

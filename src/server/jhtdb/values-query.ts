@@ -1,8 +1,9 @@
 /** Query string of `POST values`: operation, options and times. */
 import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Query } from "../../engine/contract/query.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, LimitError, RequestError } from "../../shared/errors.js";
-import type { FieldName, Operation, SpatialInterpolation, TemporalInterpolation } from "../../shared/operations.js";
+import type { Operation, OperationName, SpatialInterpolation } from "../../shared/operations.js";
 import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";
@@ -13,13 +14,11 @@ const NOT_GIVEN = -999.9;
 export interface ValuesQuery {
   readonly dataset: string;
   readonly operation: Operation;
-  readonly field?: FieldName;
-  readonly spatialInterpolation: SpatialInterpolation;
-  readonly temporalInterpolation: TemporalInterpolation;
+  /** All but times and points. */
+  readonly query: Query;
   /** Times of a series, the one of a plain query, or the start of a track, as given. */
   readonly times: readonly number[];
-  /** End and step of a track; null for all variables but `position`. */
-  readonly track: { readonly end: number; readonly step: number } | null;
+  readonly isTrack: boolean;
 }
 
 const PARAMETERS = [
@@ -81,11 +80,11 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
  * RequestError naming the first wrong parameter; LimitError for a longer series
  */
 export function readValuesQuery(
-  query: unknown,
+  parameters: unknown,
   most: number,
   find: (name: string) => Dataset | undefined,
 ): ValuesQuery {
-  const given = readTexts(query, PARAMETERS);
+  const given = readTexts(parameters, PARAMETERS);
   const named = given.get("function");
   if (named !== undefined && named !== "GetVariable") throw refuse("function", "function must be GetVariable.");
   const dataset = given.get("dataset");
@@ -116,16 +115,18 @@ export function readValuesQuery(
   }
   const tracks = operation.request.some((member) => member.name === "StartTime");
   if (tracks && end === null) throw refuse("timepoint_end", "position needs timepoint_end and delta_t.");
-  const shared = {
-    dataset,
-    operation,
+  const options = { dataset, spatialInterpolation: METHODS.get(method) as SpatialInterpolation };
+  const name = operation.name as OperationName;
+  if (tracks) {
+    const track = { StartTime: start, EndTime: end as number, dt: step as number };
+    return { dataset, operation, query: { operation: name, ...options, ...track }, times: [start], isTrack: true };
+  }
+  const query = {
+    ...{ operation: name, ...options, temporalInterpolation: TEMPORAL_METHODS[temporal] },
     ...(variable.field === undefined ? {} : { field: variable.field }),
-    spatialInterpolation: METHODS.get(method) as SpatialInterpolation,
-    temporalInterpolation: TEMPORAL_METHODS[temporal],
   };
-  if (end === null || step === null) return { ...shared, times: [start], track: null };
-  if (tracks) return { ...shared, times: [start], track: { end, step } };
-  return { ...shared, times: seriesTimes(start, end, step, most), track: null };
+  const times = end === null || step === null ? [start] : seriesTimes(start, end, step, most);
+  return { dataset, operation, query, times, isTrack: false };
 }
 
 /**

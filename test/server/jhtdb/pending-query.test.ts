@@ -2,17 +2,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
 import type { PointLimit, RequestLife } from "../../../src/server/http/request-life.js";
-import { type AskedQuery, PendingQuery, partsOf } from "../../../src/server/jhtdb/pending-query.js";
+import { PendingQuery, partsOf } from "../../../src/server/jhtdb/pending-query.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { DataError, RequestError } from "../../../src/shared/errors.js";
-import { operationOf } from "../../../src/shared/operations.js";
 
 const { limits } = loadConfig({}, {});
-const OPTIONS = [
-  ["spatialInterpolation", ["None"]],
-  ["temporalInterpolation", ["None"]],
-] as const;
-const VELOCITY: AskedQuery = { operation: operationOf("GetVelocity"), dataset: "cube" };
+const QUERY: Query = {
+  ...{ operation: "GetVelocity", dataset: "cube" },
+  ...{ spatialInterpolation: "None", temporalInterpolation: "None" },
+};
 
 /** What the life of a request was asked for. */
 let asked: (Query & { readonly stream: boolean })[];
@@ -105,8 +103,8 @@ const life = (): RequestLife =>
     slices: { pause: () => null },
   }) as unknown as RequestLife;
 
-function pend(texts: readonly (readonly [string, readonly string[]])[]): PendingQuery {
-  return new PendingQuery(life(), limits, VELOCITY, new Map(texts));
+function pend(...times: number[]): PendingQuery {
+  return new PendingQuery(life(), limits, QUERY, times);
 }
 /** Writes points with these x. */
 function fill(pending: PendingQuery, xs: Iterable<number>): void {
@@ -119,19 +117,18 @@ const numbersOf = async (result: Result): Promise<number[]> => {
   for await (const part of partsOf(result)) all.push(...part);
   return all;
 };
-const timesOf = (...times: number[]) => ["time", times.map(String)] as const;
 
 describe("one time", () => {
   it("starts before the points when everything else is there, and takes them directly", async () => {
-    const pending = pend([...OPTIONS, timesOf(0.5)]);
+    const pending = pend(0.5);
     pending.writer();
     expect(asked).toMatchObject([{ operation: "GetVelocity", dataset: "cube", time: 0.5, stream: true }]);
-    fill(pend([...OPTIONS, timesOf(0.5)]), [1]);
+    fill(pend(0.5), [1]);
     expect(asked).toHaveLength(2);
   });
 
   it("gives the stream of the engine on", async () => {
-    const pending = pend([...OPTIONS, timesOf(0)]);
+    const pending = pend(0);
     fill(pending, Array(25).keys());
     const result = await pending.answer();
     expect(result.stream).toBeDefined();
@@ -139,7 +136,7 @@ describe("one time", () => {
   });
 
   it("counts each point once as admitted", () => {
-    const pending = pend([...OPTIONS, timesOf(0)]);
+    const pending = pend(0);
     fill(pending, [1, 2]);
     expect(pending.admit()).toBeNull();
     expect(pending.admit()).toBeNull();
@@ -148,14 +145,12 @@ describe("one time", () => {
 });
 
 describe("a list of times", () => {
-  const list = (...times: number[]) => [...OPTIONS, timesOf(...times)];
-
   it("is one result in its order, a few queries at once, each given back", async () => {
     const times = [3, 1, 2, 5, 4, 0, 6];
     const turns: (() => void)[] = [];
     // Later times end first.
     gate = (time) => new Promise((resolve) => turns.push(time === 3 ? resolve : () => resolve()));
-    const pending = pend(list(...times));
+    const pending = pend(...times);
     fill(pending, [1, 2]);
     expect(asked).toEqual([]);
     const answer = pending.answer();
@@ -174,8 +169,8 @@ describe("a list of times", () => {
   });
 
   it("counts a time without points as one point, in flight and at least one of work", async () => {
-    fill(pend(list(0, 1)), []);
-    const pending = pend(list(0, 1, 2));
+    fill(pend(0, 1), []);
+    const pending = pend(0, 1, 2);
     const result = await pending.answer();
     expect([result.items, admitted]).toEqual([0, 2]);
   });
@@ -187,7 +182,7 @@ describe("a list of times", () => {
     [10, [], false],
   ])("of %i times at %j is more than ten points: %s", async (count, xs, refused) => {
     most = { points: 9 + (xs.length === 0 ? 1 : 0), name: "token.points" };
-    const pending = pend(list(...Array(count).keys()));
+    const pending = pend(...Array(count).keys());
     fill(pending, xs);
     const answer = pending.answer();
     if (refused) await expect(answer).rejects.toMatchObject({ code: "LimitExceeded", context: { limit: most.name } });
@@ -198,7 +193,7 @@ describe("a list of times", () => {
     gate = async (time) => {
       if (time >= 2) throw new DataError(`time ${time}`);
     };
-    const pending = pend(list(0, 1, 2, 3, 4, 5, 6));
+    const pending = pend(0, 1, 2, 3, 4, 5, 6);
     fill(pending, [1]);
     await expect(pending.answer()).rejects.toThrow("time 2");
     expect([open, running]).toEqual([0, 0]);
@@ -207,7 +202,7 @@ describe("a list of times", () => {
   });
 
   it("is a whole result if a stream is wanted and its values are few", async () => {
-    const pending = pend(list(0, 1));
+    const pending = pend(0, 1);
     fill(pending, Array(25).keys());
     const result = await pending.answer();
     expect(result.stream).toBeUndefined();
@@ -220,7 +215,7 @@ describe("a list of times", () => {
     const POINTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const many = Array.from({ length: Math.ceil(COUNT / POINTS.length) }, (_, i) => i);
     const large = (): PendingQuery => {
-      const pending = pend([...OPTIONS, ["time", many.map(String)]]);
+      const pending = new PendingQuery(life(), limits, QUERY, many);
       fill(pending, POINTS);
       return pending;
     };
@@ -259,8 +254,7 @@ describe("a list of times", () => {
       };
       for (const place of [1, many.length >> 1, many.length - 2]) {
         asked.length = 0;
-        const times = many.with(place, bad).map(String);
-        const pending = pend([...OPTIONS, ["time", times]]);
+        const pending = new PendingQuery(life(), limits, QUERY, many.with(place, bad));
         fill(pending, POINTS);
         await expect(pending.answer()).rejects.toThrow(`time ${bad}`);
         expect(asked.every(({ stream }) => !stream)).toBe(true);

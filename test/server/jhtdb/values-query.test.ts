@@ -29,10 +29,9 @@ describe("the query string of values", () => {
     const query = read(PLAIN, 100);
     expect(query).toMatchObject({
       dataset: "isotropic32",
-      spatialInterpolation: "Lag8",
-      temporalInterpolation: "None",
+      query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None" },
       times: [0.364],
-      track: null,
+      isTrack: false,
     });
     expect(query.operation.name).toBe("GetVelocity");
     const { timepoint_end: _end, delta_t: _step, ...without } = PLAIN;
@@ -46,9 +45,8 @@ describe("the query string of values", () => {
     ["fd8noint", "laplacian", "GetVelocityLaplacian", "None_Fd8"],
     ["fd4lag4", "gradient", "GetVelocityGradient", "Fd4Lag4"],
   ])("maps %s and %s", (sint, sop, operation, option) => {
-    const query = read({ ...PLAIN, sint, sop, tint: "pchip" }, 100);
-    expect([query.operation.name, query.spatialInterpolation]).toEqual([operation, option]);
-    expect(query.temporalInterpolation).toBe("PCHIP");
+    const { query } = read({ ...PLAIN, sint, sop, tint: "pchip" }, 100);
+    expect(query).toMatchObject({ operation, spatialInterpolation: option, temporalInterpolation: "PCHIP" });
   });
 
   it("takes a series that ends at its start, and none that ends before it", () => {
@@ -74,7 +72,10 @@ describe("the query string of values", () => {
 
   it("reads the start, end and step of a track", () => {
     const position = { ...PLAIN, var: "position", t: "0.2", sint: "lag6", timepoint_end: "0.4", delta_t: "0.02" };
-    expect(read(position, 100)).toMatchObject({ times: [0.2], track: { end: 0.4, step: 0.02 } });
+    expect(read(position, 100)).toMatchObject({
+      query: { StartTime: 0.2, EndTime: 0.4, dt: 0.02, spatialInterpolation: "Lag6" },
+      isTrack: true,
+    });
     expect(() => read({ ...position, timepoint_end: "-999.9", delta_t: "-999.9" }, 100)).toThrow(
       "position needs timepoint_end and delta_t",
     );
