@@ -96,12 +96,6 @@ export class ResponseEncoder {
     yield Buffer.concat([Buffer.from(rest.toString("base64"), "latin1"), tail]);
   }
 
-  /** The number of items whose answer takes at most a number of bytes. */
-  itemsWithin(bytes: number, row: OperationRow, version: SoapVersion): number {
-    const { head, tail, itemBytes } = this.#template(row, version);
-    return Math.floor((bytes - head.length - tail.length) / itemBytes);
-  }
-
   #template(row: OperationRow, version: SoapVersion): Template {
     const key = `${version} ${row.name}`;
     const known = this.#templates.get(key);
