@@ -61,41 +61,6 @@ function statusOf(error: FieldprobeError): number {
   return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
 }
 
-/** One finding of fastify's schema check. */
-interface Finding {
-  readonly instancePath: string;
-  readonly params: {
-    readonly missingProperty?: unknown;
-    readonly additionalProperty?: unknown;
-    readonly allowedValues?: readonly unknown[];
-  };
-}
-
-/** Members of fastify's own errors. */
-interface FrameworkError {
-  readonly statusCode?: unknown;
-  readonly message?: unknown;
-  readonly validation?: readonly Finding[];
-}
-
-function memberOf(finding: Finding | undefined): string | undefined {
-  if (finding === undefined) return undefined;
-  const { missingProperty, additionalProperty } = finding.params;
-  const name = finding.instancePath.slice(1) || missingProperty || additionalProperty;
-  return name === undefined ? undefined : String(name).slice(0, 64);
-}
-
-/** The findings of a schema check, in the words of the other refusals: the member first, and not where it was. */
-function findingText(message: string, finding: Finding | undefined): string {
-  const member = memberOf(finding);
-  if (finding === undefined || member === undefined) return message;
-  const { missingProperty, allowedValues } = finding.params;
-  if (missingProperty !== undefined && finding.instancePath === "") return `${member} is missing.`;
-  if (allowedValues !== undefined) return `${member} must be one of ${allowedValues.join(", ")}.`;
-  const text = message.replace(/^(querystring|params|headers|body)\//, "");
-  return text === message ? message : `${text}.`;
-}
-
 /**
  * Describes an error to the caller, without its text if it is neither ours nor a refusal by the HTTP layer.
  *
@@ -118,20 +83,15 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
     };
     return { problem: problemDetails(status, error.code, error.message, about), headers };
   }
-  const own = error instanceof HttpRefusal ? { statusCode: error.status } : (error as FrameworkError);
-  const { statusCode } = own;
-  const { message, validation } = error as FrameworkError;
-  const refused =
-    typeof statusCode === "number" && statusCode >= 400 && (statusCode < 500 || error instanceof HttpRefusal);
-  const status = refused ? statusCode : 500;
-  const code = codeOfStatus(status);
-  const detail = refused ? findingText(String(message), validation?.[0]) : "The service failed to answer this request.";
-  const member = memberOf(validation?.[0]);
-  const about = { code, ...(member === undefined ? {} : { member }), requestId };
-  return {
-    problem: problemDetails(status, code, detail, about),
-    headers: error instanceof HttpRefusal ? error.headers : {},
-  };
+  const refusal = error instanceof HttpRefusal ? error : null;
+  // An error that fastify raised itself.
+  const { statusCode, message } = error as { readonly statusCode?: unknown; readonly message?: unknown };
+  const refused = typeof statusCode === "number" && statusCode >= 400 && statusCode < 500 ? statusCode : null;
+  const status = refusal?.status ?? refused ?? 500;
+  const isRefused = refusal !== null || refused !== null;
+  const detail = isRefused ? String(message) : "The service failed to answer this request.";
+  const problem = problemDetails(status, codeOfStatus(status), detail, { code: codeOfStatus(status), requestId });
+  return { problem, headers: refusal?.headers ?? {} };
 }
 
 /** The form in which an interface reports errors to its callers. */
