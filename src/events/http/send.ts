@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { names, preferred } from "../../server/http/negotiate.js";
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
+import { isNamed } from "../../server/http/validators.js";
 import { type EventsError, errorBody, problemBody } from "./events-error.js";
 import { wrapJsonp } from "./jsonp.js";
 import { splitTarget } from "./open-request.js";
@@ -36,7 +37,7 @@ export async function sendAnswer(
   const { pieces, length, tag } = await (isLong ? longBodies.run(make) : make());
   const scope = settings.keys.length > 0 ? "private" : "public";
   reply.headers({ ...headers, vary: VARY, "cache-control": `${scope}, max-age=60`, etag: tag });
-  if (isKnown(request.headers["if-none-match"], tag)) return reply.code(304).send();
+  if (isNamed(request.headers["if-none-match"], tag)) return reply.code(304).send();
   reply.type(`${type ?? (callback === null ? jsonType(request) : "text/javascript")}; charset=utf-8`);
   if (length <= WHOLE_BYTES) return reply.send(Buffer.concat(pieces));
   return reply.header("content-length", length).send(Readable.from(pieces));
@@ -67,13 +68,6 @@ async function makeBody(parts: Iterable<string>) {
   }
   close();
   return { pieces, length, tag: `"${hash.digest("base64url")}"` };
-}
-
-/** Whether an `If-None-Match` names the tag; weak tags compare like strong ones (RFC 9110). */
-export function isKnown(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === "*") return true;
-  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some((match) => match[1] === tag);
 }
 
 /** Sends an error in the form that the caller accepts. */

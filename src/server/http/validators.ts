@@ -23,9 +23,15 @@ export class Tags {
   }
 }
 
+/** Whether an `If-None-Match` names a tag; weak tags compare like strong ones (RFC 9110). */
+export function isNamed(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, named]) => named === tag);
+}
+
 /** Adds a tag. Returns whether the caller holds this answer, so that 304 is all that it needs. */
 export function isHeld(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
-  const held = (request.headers["if-none-match"] ?? "").split(",");
-  return held.some((one) => ["*", tag, `W/${tag}`].includes(one.trim()));
+  return isNamed(request.headers["if-none-match"], tag);
 }

@@ -5,7 +5,7 @@ import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventsInterface } from "../../../src/events/http/events-plugin.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
-import { isKnown } from "../../../src/events/http/send.js";
+import { isNamed } from "../../../src/server/http/validators.js";
 import { EVENTS_SETTINGS, type Json, type Served, serve } from "../support.js";
 
 let events: Served;
@@ -195,7 +195,7 @@ describe("representations", () => {
     expect((await events.get("/events?callback=cb2")).headers.get("etag")).not.toBe(
       (await events.get("/events?callback=cb")).headers.get("etag"),
     );
-    expect(isKnown(undefined, tag)).toBe(false);
+    expect(isNamed(undefined, tag)).toBe(false);
   });
 
   it("turns to a new tag when the answer changes, and not before", async () => {
