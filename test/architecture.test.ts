@@ -205,7 +205,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   "src/cli": 2_581,
   "src/client": 900,
   "src/cluster": 1_650,
-  "src/engine": 9_531,
+  "src/engine": 9_484,
   "src/events": 4_169,
   "src/float32": 371,
   "src/jobs": 2_508,

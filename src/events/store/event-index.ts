@@ -33,12 +33,16 @@ export class EventIndex {
   /** Null if there is no such event, or it is not published yet. */
   event(id: number, now: number): StoredEvent | null {
     const found = this.#events.get(id);
-    return found === undefined || found.published > now ? null : JSON.parse(found.document);
+    return found === undefined || found.published > now ? null : this.#document(found);
   }
 
   /** The event of a selected instance. */
   eventOf(id: number): StoredEvent {
-    return JSON.parse((this.#events.get(id) as IndexedEvent).document);
+    return this.#document(this.#events.get(id) as IndexedEvent);
+  }
+
+  #document({ from, to }: IndexedEvent): StoredEvent {
+    return JSON.parse(new TextDecoder().decode(this.calendar.documents.subarray(from, to)));
   }
 
   instances(id: number): EventInstance[] {

@@ -7,8 +7,9 @@ import { type StoredCalendar, sorted } from "./stored-calendar.js";
 /** Event as requests filter and sort it. */
 export interface IndexedEvent {
   readonly id: number;
-  /** The stored event as JSON. */
-  readonly document: string;
+  /** First byte of its JSON in `documents`, and the one behind its last. */
+  readonly from: number;
+  readonly to: number;
   readonly source: string;
   readonly audience: number;
   readonly allDay: boolean;
@@ -29,7 +30,9 @@ export interface ExpandedCalendar {
   readonly primarySource: string | null;
   readonly terms: readonly TaxonomyTerm[];
   readonly events: readonly IndexedEvent[];
-  /** A column for each member: an array of objects would take longer to move to the main thread. */
+  /** The stored events as JSON: as texts, they would take longer to move to the main thread. */
+  readonly documents: Uint8Array<ArrayBuffer>;
+  /** A column for each member, for the same reason. */
   readonly instances: {
     /** Position of the event. */
     readonly event: Column;
@@ -77,6 +80,8 @@ export function expandCalendar(
   const positions = new Map(ordered.map((instance, position) => [instance, position]));
   const column = (name: keyof ExpandedCalendar["instances"]) => Float64Array.from(ordered, (row) => row[name]);
   const rankOf = nameRanks(list);
+  const documents = list.map((event) => Buffer.from(JSON.stringify(event)));
+  const ends = endsOf(documents);
   const calendar = {
     zone,
     site: settings.site ?? null,
@@ -84,7 +89,8 @@ export function expandCalendar(
     terms: sorted(terms),
     events: list.map((event, position) => ({
       id: event.id,
-      document: JSON.stringify(event),
+      from: ends[position - 1] ?? 0,
+      to: ends[position] as number,
       source: event.source,
       audience: event.audience,
       allDay: event.allDay,
@@ -93,6 +99,7 @@ export function expandCalendar(
       terms: Object.values(event.terms).flat(),
       series: (series[position] ?? []).map((instance) => positions.get(instance) as number),
     })),
+    documents: new Uint8Array(Buffer.concat(documents)),
     instances: {
       event: column("event"),
       day: column("day"),
@@ -104,6 +111,14 @@ export function expandCalendar(
     },
   };
   return { calendar, failed };
+}
+
+function endsOf(parts: readonly { readonly length: number }[]): number[] {
+  let end = 0;
+  return parts.map(({ length }) => {
+    end += length;
+    return end;
+  });
 }
 
 /** Ranks of names in the order of their keys. */
