@@ -91,6 +91,27 @@ describe("calls", () => {
     expect(many).toMatchObject({ status: 400, detail: "time: at most 65536 times are asked at once." });
   });
 
+  it.each([
+    [
+      "dispersion",
+      { time: "0:2", step: 2e-5, increments: 2, origins: "all" },
+      "records are too many: state every, or fewer points",
+    ],
+    [
+      "dispersion",
+      { time: "0:2", step: 1e-3, increments: 2, bins: 65_536, range: "-1,1" },
+      "bins: the histograms have",
+    ],
+    ["spectrum", { time: 0.4, terms: Array(65).fill("cross:u") }, "terms: at most 64 items are given"],
+  ])("refuse what would hold the service up (%s, %#)", async (call, members, text) => {
+    const points = call === "dispersion" ? { points: [[1, 2, 3]] } : {};
+    const answer = await ask(service, { dataset: "isotropic32", call, ...points, ...members });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining(text),
+    ]);
+  });
+
   it("take a name for what it meant where it was given", async () => {
     const question = { dataset: "isotropic32", call: "values", points: [[1, 2, 3]], time: 0.4 };
     const rows = async (what: string) =>

@@ -18,11 +18,10 @@ import { randomPoints } from "../points/point-columns.js";
 import { boxOf, type Lengths } from "../question/region.js";
 import type { Means } from "./statistics.js";
 
-/** Records that are held at once. */
 const PART_RECORDS = 2 ** 20;
-/** Records that are added up between two looks at the clock. */
 const SLICE_RECORDS = 8192;
-/** Companies that are turned between two looks at the clock. */
+/** Terms of increments from all records: of a company, which is one turn, and of all; and numbers of histograms. */
+const INCREMENTS = { company: 2 ** 22, all: 2 ** 30, numbers: 2 ** 20 } as const;
 const TURNED_TOGETHER = 512;
 
 /** Particles at random places; pairs of them at a distance, or regular tetrads with such edges; or given points. */
@@ -32,17 +31,13 @@ type AskedSeeds =
   | { readonly tetrads: number; readonly distance: number; readonly seed: number }
   | { readonly points: Float32Array; readonly together: Company };
 
-/** What is asked of dispersion. */
 export interface AskedDispersion {
-  /** Times at which the particles are at their seeds, and up to which they are tracked. */
   readonly start: number;
   readonly end: number;
   readonly dt: number;
   readonly every: number;
   readonly seeds: AskedSeeds;
-  /** The box of what is drawn. */
   readonly region?: Lengths;
-  /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
   readonly remove: "mean" | "none";
   readonly increments?: AskedIncrements | undefined;
@@ -64,6 +59,7 @@ export async function dispersion(
   const count = points.length / 3;
   const query = queryOf(asked, dataset);
   const records = 2 + Math.abs(end - start) / dt / every;
+  checkIncrements(asked, records, count, together);
   const most = Math.min(paths.roomFor(query, count), PART_RECORDS / records);
   const part = together * Math.max(1, Math.floor(most / together));
   let sums: DispersionSums | null = null;
@@ -80,6 +76,18 @@ export async function dispersion(
       );
   }
   return { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") };
+}
+
+function checkIncrements({ increments: given }: AskedDispersion, records: number, all: number, one: number): void {
+  const terms = given?.isAll ? (records ** 2 / 2) * given.orders.length : 0;
+  if (terms * one > INCREMENTS.company || terms * all > INCREMENTS.all)
+    throw refuse(
+      "origins",
+      `origins: all of ${Math.floor(records)} records are too many: state every, or fewer points.`,
+    );
+  const numbers = 3 * Math.floor(records) * (given?.bins?.count ?? 0);
+  if (numbers > INCREMENTS.numbers)
+    throw refuse("bins", `bins: the histograms have ${numbers} numbers; at most ${INCREMENTS.numbers} are sent.`);
 }
 
 function areUniform(times: readonly number[]): boolean {

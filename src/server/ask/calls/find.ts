@@ -21,7 +21,6 @@ import { storedIn } from "../question/when.js";
 import { runsIn } from "../question/where.js";
 import { fillValues, unitOf } from "./values.js";
 
-/** Rows if the caller gives no limit. */
 const USUAL_ROWS = 1000;
 
 export async function find(

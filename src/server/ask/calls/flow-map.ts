@@ -24,7 +24,6 @@ function partNamed(text: string): PartName {
   throw wrong("what", `expected some of ${Object.keys(PARTS).join(", ")}, not ${text}`);
 }
 
-/** Answers a question. */
 export async function flow_map(
   context: Context,
   asked: MemberValues,

@@ -52,7 +52,6 @@ export async function samplePoints(
   return points;
 }
 
-/** Members of pictures as an answer repeats them. */
 export function pictureText({ format, map = "viridis", range, scale }: MemberValues): Understood {
   if (format !== "png") return {};
   const how = scale === undefined ? "linear" : scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
@@ -62,7 +61,6 @@ export function pictureText({ format, map = "viridis", range, scale }: MemberVal
 /** The answer of a plan of samples that are not cut. */
 const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
 
-/** Answers a question. */
 export async function grid(
   context: Context,
   asked: MemberValues,

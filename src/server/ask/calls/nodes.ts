@@ -52,7 +52,6 @@ function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
   return component === "" || fields[name]?.own !== undefined ? `${name}${component}` : null;
 }
 
-/** The cutout of a frame. */
 function cutoutOf(runs: readonly NodeRun[], T: number, dataset: Dataset): Query {
   const along = ["x", "y", "z"].flatMap((letter, a) => {
     const { first, count, step } = runs[a] as NodeRun;
@@ -71,7 +70,6 @@ function cutoutOf(runs: readonly NodeRun[], T: number, dataset: Dataset): Query 
   } as Query;
 }
 
-/** Answers a question. */
 export async function nodes(
   context: Context,
   asked: MemberValues,
@@ -225,7 +223,6 @@ async function meansIn(
   return { members, about: { ...about, ...(await courantOf(texts, places, dataset, means)) } };
 }
 
-/** Deals records to the quantities. */
 function deal(
   part: Float32Array,
   from: number,
@@ -262,7 +259,6 @@ function axesFor(staggered: string | null, fields: readonly (string | null)[], d
   throw new RequestError("Unsupported", text, { member: "what" });
 }
 
-/** Dimensions of the nodes. */
 function shapeOf(
   asked: MemberValues,
   { dataset }: Context,

@@ -25,7 +25,6 @@ function integratorOf({ integrator, drag }: MemberValues): Integrator {
   throw wrong("integrator", "particles with drag are tracked by heun");
 }
 
-/** The query of particles. */
 function queryOf(asked: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
   const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag, frozen = false } = asked;
   const integrator = integratorOf(asked);
@@ -47,7 +46,6 @@ function queryOf(asked: MemberValues, interval: Interval, step: number, { datase
   return named("GetPosition", { dt: Math.sign(length) * step, nt: steps });
 }
 
-/** Moves the particles. */
 async function track({ life }: Context, query: Query, points: Points): Promise<Result> {
   if (points.times !== null) {
     const result = await answerAtOwnTimes(life, query, "StartTime", {
@@ -100,7 +98,6 @@ async function along(
   });
 }
 
-/** Answers a question. */
 export async function paths(
   context: Context,
   asked: MemberValues,

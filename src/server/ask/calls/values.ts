@@ -45,7 +45,6 @@ export function howText(values: MemberValues): Understood {
   return { method, derivatives: pointDerivatives(values), time_method, ...filterText(values), level: 0, units };
 }
 
-/** The unit of lengths or times as a column states it. */
 export function unitOf(dataset: Dataset, measure: "length" | "time"): string | null {
   return aboutUnit(dataset, measure).units ?? null;
 }
@@ -76,7 +75,6 @@ export async function fillValues(
   });
 }
 
-/** Answers a question. */
 export async function values(
   context: Context,
   asked: MemberValues,

@@ -83,6 +83,12 @@ function itemsOf(value: unknown, member: string): readonly unknown[] {
   return items;
 }
 
+function fewOf(value: unknown, member: string): readonly unknown[] {
+  const items = itemsOf(value, member);
+  if (items.length > 64) throw wrong(member, "at most 64 items are given");
+  return items;
+}
+
 function bounded(number: number, { least, most }: CallMember, member: string, open: boolean): number {
   const low = least === undefined || (open ? number > least : number >= least);
   if (low && number <= (most ?? Number.POSITIVE_INFINITY)) return number;
@@ -345,15 +351,15 @@ export function readMember(name: MemberName, member: CallMember, value: unknown,
       if (typeof value !== "string" || value.trim() === "") throw wrong(name, "expected a condition such as p > 0");
       return value.trim();
     case "texts":
-      return itemsOf(value, name).map(String);
+      return fewOf(value, name).map(String);
     case "number":
       return bounded(numberOf(value, name), member, name, true);
     case "integer":
       return bounded(wholeOf(value, name), member, name, false);
     case "numbers":
-      return itemsOf(value, name).map((one) => numberOf(one, name));
+      return fewOf(value, name).map((one) => numberOf(one, name));
     case "integers":
-      return itemsOf(value, name).map((one) => wholeOf(one, name));
+      return fewOf(value, name).map((one) => wholeOf(one, name));
     case "pair": {
       const [low, high, ...more] = itemsOf(value, name).map((one) => numberOf(one, name)) as [number, number?];
       if (high === undefined || more.length > 0 || !(low < high))
