@@ -438,7 +438,7 @@ function paneViews(): TemplateResult[] {
       const name = { z: "xy", x: "zy", y: "xz" }[pane.plane];
       label = `${name} at ${pane.plane} = ${plainNumber(at[a])}, ${symbol} ${span}, crosshair ${served == null ? "loading" : shortNumber(served)}`;
     }
-    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class="title"><b>${title.title}</b>${title.note === "" ? nothing : html`<small>${title.note}</small>`}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
+    return html`<div class="pane" role="group" aria-label=${label} ${ref((element) => element instanceof HTMLElement && Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` }))}>${title === undefined ? nothing : html`<p class=${title.isOnLight ? "title on-light" : "title"}><b>${title.title}</b>${title.note === "" ? nothing : html`<small>${title.note}</small>`}</p>${title.isPending ? html`<i class="pending"></i>` : nothing}`}</div>`;
   });
 }
 

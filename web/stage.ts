@@ -65,6 +65,8 @@ interface PaneTitle {
   readonly title: string;
   readonly note: string;
   readonly isPending: boolean;
+  /** Whether what is below it is light. */
+  readonly isOnLight: boolean;
 }
 export const titles = signal<readonly (PaneTitle | undefined)[]>([]);
 /** Where the line of a comparison stands, as part of the width. */
@@ -129,6 +131,9 @@ export function mapOf(now: View, range: Range, what: string): MapName {
   const wanted = what === now.what ? mapNamed(now.map) : null;
   return wanted ?? (range.low < 0 && range.high > 0 ? "vik" : "inferno");
 }
+
+/** Whether a map is light where most values are: lines and texts over it are dark then, whatever the stage is. */
+const isLightMap = (map: MapName): boolean => map === "vik";
 
 /** The map of a surface: light in the middle, so that it is lit well. */
 function surfaceMap(range: Range): MapName {
@@ -677,13 +682,13 @@ export class Stage {
     pane: PlanePane,
     now: View,
     grounds: Grounds,
-    ink: Ink,
+    stageInk: Ink,
     index: number,
   ): boolean {
     const { rect } = pane;
     const found = planeLayer(pane, now, pane.second);
     if (found === null || now.centre === null) {
-      this.#writeLoading(c, index, rect, ink);
+      this.#writeLoading(c, index, rect, stageInk);
       return false;
     }
     const { shown, isPending } = found;
@@ -732,14 +737,16 @@ export class Stage {
       ...(other === null ? [] : [{ ...other.layer, swipe: -at }]),
     ];
     const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
-    renderer.planes(index, rect, layers, grounds, { key: content, streaks, part, rules });
+    const isOnLight = isLightMap(layer.map);
+    const { mark } = isOnLight ? LIGHT : DARK;
+    renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, part, rules });
     if (isSame) return false;
     this.#isChanged = true;
     const isMinus = layer !== found.layer;
     const plain = planeTitle(pane, layer.volume, cross.value);
     const equal = isMinus && layer.picture !== null && layer.range.high === NO_DIFFERENCE ? ": no difference" : "";
     const more = isMinus ? `A − B, B: ${differs(now)}${equal}` : isDifference ? "A and B have other nodes" : "";
-    this.#setTitle(index, { title: plain, note: more, isPending });
+    this.#setTitle(index, { title: plain, note: more, isPending, isOnLight });
     const { range, map, volume } = layer;
     const label = isMinus ? "A − B" : quantityOf(volume.what).symbol;
     const overlay = JSON.stringify([
@@ -758,6 +765,7 @@ export class Stage {
     if (this.#overlays.get(index) === overlay) return goesOn;
     this.#overlays.set(index, overlay);
     c.clearRect(rect.x, rect.y, rect.width, rect.height);
+    const ink = isOnLight ? DARK_INK : INK;
     const boxes = drawPlane(c, pane, shown.dataset, { centre: now.centre, pixel: pixel.value, ink });
     if (index === 0) boxes.push(...drawBar(c, ink, rect, { range, map, volume, label }));
     if (isSwiped) drawSwipe(c, ink, pane, at, shown, other?.shown ?? shown);
@@ -831,7 +839,7 @@ export class Stage {
     const shown = layer.faint === null ? surface : `${brushTitle(now.brush)} within ${surface}`;
     const title = `${shown}, coloured by ${quantityOf(layer.colour.what).symbol}`;
     const note = `surface of ${fine.dims.join(" × ")} samples, Lag8 of nodes`;
-    this.#setTitle(index, { title, note, isPending: found.isPending });
+    this.#setTitle(index, { title, note, isPending: found.isPending, isOnLight: now.stage === "light" });
     const overlay = JSON.stringify([now.camera, now.centre, rect, range, map, layer.colour.what]);
     if (this.#overlays.get(index) !== overlay) {
       this.#overlays.set(index, overlay);
