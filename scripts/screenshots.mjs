@@ -12,7 +12,7 @@ const tab = (name) => (page) => page.click(`#tab-${name}`);
 const release = async (page) => {
   await page.click("#tab-Particles");
   await page.click(".panel .primary");
-  await page.waitForSelector('.panel a[download="paths.csv"]');
+  await page.waitForSelector('.panel button:text-is("CSV")');
 };
 const SHOTS = [
   { name: "first", link: "isotropic64", ...WIDE },
