@@ -11,7 +11,7 @@ import numpy as np
 data = json.load(sys.stdin)
 nodes = data["nodes"]  # x, y, z
 u = np.fromfile(data["velocity"], "<f4").reshape([*nodes[::-1], 3]).astype(float)
-fields = {"u": np.moveaxis(u, -1, 0), "ux": u[None, ..., 0], "uy * uz": (u[..., 1] * u[..., 2])[None]}
+fields = {"u": np.moveaxis(u, -1, 0), "u.x": u[None, ..., 0], "u.y * u.z": (u[..., 1] * u[..., 2])[None]}
 k = np.meshgrid(*[np.fft.fftfreq(n, 1 / n) for n in nodes[::-1]], indexing="ij")[::-1]  # x, y, z
 odd = [np.where(np.abs(k[a]) * 2 == nodes[a], 0, k[a]) for a in range(3)]
 square = k[0] ** 2 + k[1] ** 2 + k[2] ** 2

@@ -2,18 +2,16 @@
  * Frames whose times float32 does not tell apart: /api, POST values and the command line reach each of them and the
  * times between, in tracking too; SOAP says that it cannot.
  */
-import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues, pathEnds } from "../support/operation-questions.js";
+import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const SCRATCH = scratchFolder();
 const FRAMES = 8;
 /** Times of the frames: float32 numbers are 0.0078 and 0.00012 apart there. */
@@ -49,13 +47,8 @@ const api = async (dataset: string, operation: string, members: object): Promise
       : operationValues(service.url, dataset, operation, { ...members, points: [[1, 1, 1]] }))
   )[0] as number[];
 
-/** Runs `fieldprobe values`. */
-function query(dataset: string, args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const asked = ["values", dataset, "u", "--points", join(SCRATCH, "points.csv"), ...args];
-  return new Promise((resolve) => {
-    execFile(process.execPath, [BIN, ...asked], (_, stdout, stderr) => resolve({ stdout, stderr }));
-  });
-}
+const query = (dataset: string, args: readonly string[]) =>
+  fieldprobe("values", dataset, "u", "--points", join(SCRATCH, "points.csv"), ...args);
 
 const VALUE = { spatialInterpolation: "None" };
 

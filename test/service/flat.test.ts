@@ -1,18 +1,17 @@
 /** Data of two dimensions: one rule for axes of one node in SOAP, in `/api` and on the command line. */
-import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { operationValues } from "../support/operation-questions.js";
+import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const DATA = scratchFolder();
+const INPUT = join(scratchFolder(), "points.csv");
 const NODES = 32;
 const STEP = (2 * Math.PI) / NODES;
 const POINT = Float32Array.of(1, 2, 0);
@@ -26,6 +25,7 @@ const GRADIENT = [
 let service: RunningService;
 let client: Awaited<ReturnType<typeof connect>>;
 beforeAll(async () => {
+  writeFileSync(INPUT, `${POINT.join(",")}\n`);
   const long = { nodes: NODES, origin: 0, spacing: STEP, periodic: true };
   for (const [name, periodic] of [
     ["constant", true],
@@ -86,13 +86,9 @@ const INTERFACES: Readonly<Record<string, Ask>> = {
     );
   },
   "fieldprobe soap": async (dataset, operation, method) => {
-    const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--points", "-"];
+    const flags = ["--data", DATA, "--dataset", dataset, "--time", "0", "--points", INPUT];
     flags.push("--spatial-interpolation", method, "--temporal-interpolation", "None");
-    const input = `${POINT.join(",")}\n`;
-    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "soap", operation, ...flags], {
-      input,
-      encoding: "utf8",
-    });
+    const { stdout, stderr } = await fieldprobe("soap", operation, ...flags);
     const line = stdout.split("\n")[1];
     return line === undefined || line === ""
       ? stderr.replace("fieldprobe: ", "").trimEnd()

@@ -1,17 +1,15 @@
 /** Particles that leave through open faces fail their query by default, or stop and tell when, in every interface. */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClientError, connect, type FieldClient } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { writeHdf5 } from "../support/cubes.js";
+import { fieldprobe } from "../support/run-command.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
 const SCRATCH = scratchFolder();
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const N = 11;
 const points = [
   [1.25, 0.5, 0.1],
@@ -127,13 +125,10 @@ describe("open faces", () => {
     expect(openFaces).toBe("stop");
   });
 
-  it("stop particles of the command line", () => {
-    const flags = "stream --time 0:0.5 --step 0.001 --method Lag4 --integrator heun --last --points -".split(" ");
-    const input = `${points.map((point) => point.join(",")).join("\n")}\n`;
-    const { stdout, stderr } = spawnSync(process.execPath, [BIN, "paths", ...flags, "--data", SCRATCH], {
-      input,
-      encoding: "utf8",
-    });
+  it("stop particles of the command line", async () => {
+    const flags = "stream --time 0:0.5 --step 0.001 --method Lag4 --integrator heun --last".split(" ");
+    const input = points.map((point) => point.join(",")).join(";");
+    const { stdout, stderr } = await fieldprobe("paths", ...flags, "--points", input, "--data", SCRATCH);
     expect(stderr).toBe("");
     const [head, first, second] = stdout.split(/\r?\n/) as [string, string, string];
     expect(head).toBe("particle,t,x,y,z,exit");

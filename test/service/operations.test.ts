@@ -46,7 +46,7 @@ describe("every operation over SOAP", () => {
   afterAll(() => service.close());
 
   const cases = OPERATIONS.flatMap((operation) =>
-    [0, 1, 5000].map((count) => [operation.name, count, operation] as const),
+    [0, 1, 600].map((count) => [operation.name, count, operation] as const),
   );
   it.each(cases)(
     "R74, R77, R92: %s answers %i points alike in both versions, and as the engine does",

@@ -7,10 +7,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fill, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { readArray } from "../../support/read-zarr.js";
+import { fieldprobe } from "../../support/run-command.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -19,16 +20,19 @@ const folder = scratchFolder();
 const cache = join(folder, "cache");
 const near = join(folder, "near", "flow.h5");
 const server = useObjectServer();
+// The thread that reads stores keeps the variables of its start.
+const bucket = useS3Bucket(join(folder, "s3"));
 
-/** Runs a command in the folder, with the cache. @returns its standard output */
-async function run(words: readonly string[]): Promise<string> {
-  const env = { ...process.env, HOME: folder, FIELDPROBE_CACHE_DIR: cache };
-  return (await promisify(execFile)(process.execPath, [BIN, ...words], { cwd: folder, env })).stdout;
+/** The standard output of a command that does not fail. */
+async function run(...words: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await fieldprobe(...words);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
 }
 
 const query = (data: string) => {
   const asked = ["--time", "0", "--method", "Lag4", "--points", "p.csv"];
-  return run(["values", "flow", "p", "--data", data, ...asked]);
+  return run("values", "flow", "p", "--data", data, ...asked);
 };
 
 let known: Promise<string> | null = null;
@@ -39,7 +43,11 @@ function local(): Promise<string> {
 }
 
 let address = "";
+const before = process.cwd();
 beforeAll(async () => {
+  process.chdir(folder);
+  vi.stubEnv("HOME", folder);
+  vi.stubEnv("FIELDPROBE_CACHE_DIR", cache);
   mkdirSync(dirname(near));
   await writeHdf5(near, (file) => {
     stateGrid(file);
@@ -50,6 +58,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, "p.csv"), "4,4,4\n5.5,4.25,4.75\n");
   await server.put("runs", new Map([["flow.h5", readFileSync(near)]]));
   address = `${server.url}/runs/flow.h5`;
+});
+
+afterAll(() => {
+  process.chdir(before);
+  vi.unstubAllEnvs();
 });
 
 describe("commands on an HDF5 file at an address", () => {
@@ -74,15 +87,14 @@ describe("commands on an HDF5 file at an address", () => {
   });
 
   it("explain the file, and describe it for a folder", async () => {
-    expect(await run(["inspect", address])).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
-    await run(["inspect", address, "--yes", "--descriptors", "described"]);
+    expect(await run("inspect", address)).toMatch(/flow\.h5: fieldprobe, dataset name flow/);
+    await run("inspect", address, "--yes", "--descriptors", "described");
     const { fields } = JSON.parse(readFileSync(join(folder, "described", "flow.json"), "utf8"));
     expect(fields.pressure.file).toBe(address);
   });
 });
 
 describe("commands on a bucket", () => {
-  const bucket = useS3Bucket(join(folder, "s3"));
   const cut = join(folder, "cut.f32");
   beforeAll(async () => {
     await bucket.put("runs", new Map([["flow.h5", readFileSync(near)]]));
@@ -98,33 +110,26 @@ describe("commands on a bucket", () => {
   it("lead from a folder in it to a first query, and to a store beside it", async () => {
     const expected = await local();
     expect(await query("s3://cubes/runs")).toBe(expected);
-    expect(await run(["convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr"])).toMatch(
+    expect(await run("convert", "s3://cubes/runs/flow.h5", "s3://cubes/out/flow.zarr")).toMatch(
       /flow in s3:.* 1 object,/,
     );
     expect(await query("s3://cubes/out/flow.zarr")).toBe(expected);
   });
 
   it("check a folder of files and stores", async () => {
-    const failed = (await run(["check", "s3://cubes/bad"]).catch((error: unknown) => error)) as { stdout: string };
+    const failed = await fieldprobe("check", "s3://cubes/bad");
     expect(failed.stdout).toMatch(/^s3:\/\/cubes\/bad\/cut\.h5: /m);
     expect(failed.stdout).toMatch(/^flow \(s3:\/\/cubes\/bad\/flow\.h5\)$/m);
   });
 
   it("show all datasets of a prefix, also if there is one, and what keeps one from being read", async () => {
-    expect(await run(["inspect", "s3://cubes/runs/"])).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
-    const failed = (await run(["inspect", "s3://cubes/bad"]).catch((error: unknown) => error)) as {
-      stdout: string;
-      stderr: string;
-    };
+    expect(await run("inspect", "s3://cubes/runs/")).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
+    const failed = await fieldprobe("inspect", "s3://cubes/bad");
     expect(failed.stdout).toMatch(/^flow\.h5: fieldprobe, dataset name flow$/m);
     expect(failed.stderr).toMatch(/^fieldprobe: [^\n]*cut\.h5[^\n]* \(exit code 1\)\n$/);
-    const written = (await run(["inspect", "s3://cubes/bad", "--descriptors", "x"]).catch(
-      (error: unknown) => error,
-    )) as {
-      stderr: string;
-    };
+    const written = await fieldprobe("inspect", "s3://cubes/bad", "--descriptors", "x");
     expect(written.stderr).toContain("s3://cubes/bad holds 2 datasets; name one, e.g. s3://cubes/bad/cut.h5");
-    const malformed = (await run(["inspect", "s3://cubes/50%"]).catch((error: unknown) => error)) as { stderr: string };
+    const malformed = await fieldprobe("inspect", "s3://cubes/50%");
     expect(malformed.stderr).toBe(
       "fieldprobe: s3://cubes/50%: a % must begin a character such as %20; write %25 for the sign itself\n",
     );
@@ -132,7 +137,7 @@ describe("commands on a bucket", () => {
 
   it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {
     const cutOut = async (source: string) => {
-      await run(["nodes", source, "p", "--i", "1:7", "--k", "2:9", "--time", "0", "--out", cut]);
+      await run("nodes", source, "p", "--i", "1:7", "--k", "2:9", "--time", "0", "--out", cut);
       return readFileSync(cut);
     };
     const local = await cutOut(join("near", "flow.h5"));
@@ -196,7 +201,7 @@ describe("a conversion that the system lets write no further", () => {
     );
     expect(existsSync(join(target, "zarr.json"))).toBe(false);
     expect(readdirSync(target, { recursive: true, encoding: "utf8" }).join()).not.toMatch(/partial/);
-    await run(["convert", join("near", "flow.h5"), target, "--chunk", "4"]);
+    await run("convert", join("near", "flow.h5"), target, "--chunk", "4");
     const { shape, values } = readArray(target, "pressure");
     expect(values).toEqual(fill(["t", "z", "y", "x"], shape, nodeValue));
   });

@@ -6,7 +6,6 @@ import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { ask } from "../../server/ask/ask.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
-import { askEarlier } from "../../support/earlier-questions.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -21,11 +20,11 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
   [
     "mhd/statistics",
     {
-      frames: "all",
+      frame: "all",
       reduce: [
         { moments: "ddot(S,S)" },
-        { covariance: ["ux", "magnetic_x", "p"] },
-        { histogram: "ux", bins: 20, range: "auto" },
+        { covariance: ["u.x", "magnetic_x", "p"] },
+        { histogram: "u.x", bins: 20, range: "auto" },
         {
           joint: ["R", "Q"],
           bins: [16, 16],
@@ -34,7 +33,7 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
             [-8, 8],
           ],
         },
-        { conditional: "2*ddot(S,S)", on: "norm(w)", bins: 12, range: [0, 12] },
+        { conditional: "2*ddot(S,S)", on: "norm(omega)", bins: 12, range: [0, 12] },
         { extremes: "p", count: 5, apart: 0.7 },
       ],
     },
@@ -42,38 +41,38 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
   [
     "mhd/statistics",
     {
-      ...{ frames: [2, 1], over: ["x", "y"], region: { start: [61, 3, 90], end: [148, 95, 137], step: [3, 2, 1] } },
-      reduce: [{ moments: "w.z" }, { histogram: "uy", bins: 9, range: [-2, 2] }],
+      ...{ frame: [1, 0], over: ["x", "y"], i: "61:148:3", j: "3:95:2", k: "90:137" },
+      reduce: [{ moments: "omega.z" }, { histogram: "u.y", bins: 9, range: [-2, 2] }],
     },
   ],
   [
     "mixing/statistics",
-    { frames: [1], over: ["x", "z", "t"], reduce: [{ moments: "density" }, { moments: "1/0*ux" }] },
+    { frame: [0], over: ["x", "z", "t"], reduce: [{ moments: "density" }, { moments: "1/0*u.x" }] },
   ],
   [
     "channel/statistics",
-    { frames: "all", over: ["x", "z"], reduce: [{ moments: "ux" }, { covariance: ["ux", "uy"] }] },
+    { frame: "all", over: ["x", "z"], reduce: [{ moments: "u.x" }, { covariance: ["u.x", "u.y"] }] },
   ],
   [
     "channel/statistics",
     {
-      frames: "all",
+      frame: "all",
       reduce: [
-        { histogram: "ux", bins: 30, range: "auto" },
-        { joint: ["ux", "uy"], bins: [9, 7], range: "auto" },
-        { conditional: "uy", on: "ux", bins: 8, range: "auto" },
+        { histogram: "u.x", bins: 30, range: "auto" },
+        { joint: ["u.x", "u.y"], bins: [9, 7], range: "auto" },
+        { conditional: "u.y", on: "u.x", bins: 8, range: "auto" },
       ],
     },
   ],
-  ["channel/structure-functions", { frames: "all", axes: ["x", "z"], separations: { nodes: [1, 5] } }],
-  ["channel/structures", { frames: [1], of: "ux", above: { rms: 1 } }],
-  ["mhd/structure-functions", { frames: [1, 3], of: "u", separations: { nodes: [1, 2, 5, 20] } }],
-  ["mixing/structure-functions", { frames: [1], of: "density", orders: [2, 4], separations: { nodes: [1, 7] } }],
+  ["channel/structure_functions", { frame: "all", axis: ["x", "z"], separations: [1, 5] }],
+  ["channel/structures", { frame: [0], where: "u.x > rms(u.x)" }],
+  ["mhd/structure_functions", { frame: [0, 2], what: ["u"], separations: [1, 2, 5, 20] }],
+  ["mixing/structure_functions", { frame: [0], what: ["density"], orders: [2, 4], separations: [1, 7] }],
   [
     "mhd/structures",
-    { frames: [3], of: "norm(w)", above: { rms: 1.5 }, connectivity: 18, properties: ["2*ddot(S,S)"] },
+    { frame: [2], where: "norm(omega) > 1.5 * rms(norm(omega))", connectivity: 18, what: ["2*ddot(S,S)"] },
   ],
-  ["mhd/structures", { frames: [3], of: "p", below: -0.5, labels: true }],
+  ["mhd/structures", { frame: [2], where: "p < -0.5", labels: true }],
 ];
 
 /** Whole questions: means in expressions, series in time, distributions at places, symmetries, errors, events, paths. */
@@ -172,7 +171,7 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     const answers: string[] = [];
     for (const [call, body] of ANALYSES) {
       const headers = { "content-type": "application/json" };
-      const answer = await askEarlier(`${url}/api/datasets/${call}`, {
+      const answer = await fetch(`${url}/api/datasets/${call}`, {
         method: "POST",
         headers,
         body: JSON.stringify(body),

@@ -33,6 +33,17 @@ const ofLevels = (method: string, body?: object) =>
     ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
 
+/** What is said of the levels of a dataset once they are made. */
+async function whenMade({ url }: RunningService, dataset: string): Promise<AnyAnswer> {
+  let state: AnyAnswer;
+  const making = async () => {
+    state = await jsonOf(await fetch(`${url}/api/datasets/${dataset}/levels`));
+    return state.making;
+  };
+  await expect.poll(making, { timeout: LONG_MS }).toBeNull();
+  return state;
+}
+
 /** Values of all nodes of a frame, [z][y][x]. */
 async function nodes(dataset: string, what: string): Promise<number[][][]> {
   const answer: AnyAnswer = await jsonOf(await get(service, dataset, "nodes", { what, frame: 2 }));
@@ -63,8 +74,7 @@ describe("levels over HTTP", () => {
     async () => {
       const started = await ofLevels("POST", { what: "norm(omega)" });
       expect(started.status).toBe(202);
-      let state: AnyAnswer = await jsonOf(started);
-      while (state.making !== null) state = await jsonOf(await ofLevels("GET"));
+      const state = await whenMade(service, NAME);
       expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)"], problem: null });
       expect(state.levels.map((one: AnyAnswer) => one.cubes)).toEqual([
         [16, 16, 16],
@@ -302,8 +312,8 @@ describe("conditions on a dataset with levels", () => {
       ...{ method: "POST", headers: { "content-type": "application/json" } },
       body: JSON.stringify({ what: "norm(omega)" }),
     });
-    let state: AnyAnswer = await jsonOf(made);
-    while (state.making !== null) state = await jsonOf(await fetch(`${with_.url}/api/datasets/${LARGER}/levels`));
+    expect(made.status).toBe(202);
+    const state = await whenMade(with_, LARGER);
     expect(state).toMatchObject({ what: ["velocity", "pressure", "norm(omega)"], problem: null });
     // With a cache of its own, the service reads what a question needs.
     await with_.close();

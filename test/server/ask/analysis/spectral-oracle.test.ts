@@ -8,23 +8,22 @@ import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { writeCube } from "../../../../tools/generate/cube.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { serveTestData } from "../../../support/service.js";
 
 const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
 /** Even and odd, with every prime. */
 const NODES = [20, 18, 27] as const;
-const QUANTITIES = ["u", "ux", "uy * uz"];
+const QUANTITIES = ["u", "u.x", "u.y * u.z"];
 const AXES = ["x", "y", "z"] as const;
 
 const requests: readonly (readonly [call: string, given: readonly unknown[], body: object])[] = [
-  ...QUANTITIES.map((of) => ["spectrum", [of, "shell", 0], { of }] as const),
+  ...QUANTITIES.map((of) => ["spectrum", [of, "shell", 0], { what: [of] }] as const),
   ...QUANTITIES.flatMap((of) =>
     AXES.flatMap((axis, a) =>
-      (["line", "plane"] as const).map((kind) => ["spectrum", [of, kind, a], { of, kind, axis }] as const),
+      (["line", "plane"] as const).map((kind) => ["spectrum", [of, kind, a], { what: [of], kind, axis }] as const),
     ),
   ),
-  ...["helicity", "transfer"].map((name) => ["extra", [name], { with: [name] }] as const),
+  ...["helicity", "transfer"].map((name) => ["extra", [name], { terms: [name] }] as const),
   ...(["gaussian", "sharp", "tophat"] as const).flatMap((kind) =>
     [0.3, 0.95, 2.1].map((width) => ["filter", [kind, width], { kind, width }] as const),
   ),
@@ -65,10 +64,10 @@ describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}
   });
 
   async function ask(name: string, body: object): Promise<Readonly<Record<string, unknown>>> {
-    const response = await askEarlier(`${service.url}/api/datasets/noise/${name}`, {
+    const response = await fetch(`${service.url}/api/datasets/noise/${name}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ frames: [1], ...body }),
+      body: JSON.stringify({ frame: [0], ...body }),
     });
     return (await response.json()) as Readonly<Record<string, unknown>>;
   }
@@ -80,7 +79,7 @@ describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}
       else if (call === "extra")
         near((await ask("spectrum", body))[given[0] as string], answers[i], given[0] as string);
       else {
-        const reduce = ["dot(bar_u, bar_u)", "tr(tau)", "Pi", "Pi^2"].map((moments) => ({ moments }));
+        const reduce = ["dot(filter(u), filter(u))", "tr(tau)", "Pi", "Pi^2"].map((moments) => ({ moments }));
         const { results } = await ask("statistics", { filter: body, derivatives: "spectral", reduce });
         const means = (results as readonly { readonly mean: number }[]).map(({ mean }) => mean);
         near(means, answers[i], "means");

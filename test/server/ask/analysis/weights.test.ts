@@ -5,7 +5,6 @@ import h5wasm, { type Dataset } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
-import { askEarlier } from "../../../support/earlier-questions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -72,7 +71,7 @@ async function made(home: string, file: string): Promise<string> {
 }
 
 async function ask<T = Record<string, unknown>>(dataset: string, name: string, body: object): Promise<T> {
-  const response = await askEarlier(`${service.url}/api/datasets/${dataset}/${name}`, {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -102,19 +101,19 @@ async function reduce<T = Reduced>(dataset: string, reduction: object, more: obj
 describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocity is 2/3", () => {
   it("has the bulk velocity of the trapezoidal rule on 33 nodes, unless nodes are to weigh the same", async () => {
     const trapezoid = sum(WALL.map((y, j) => (j % 32 === 0 ? 0.5 : 1) * (1 - y * y))) / 32;
-    const { mean } = await reduce("wall", { moments: "ux" });
+    const { mean } = await reduce("wall", { moments: "u.x" });
     expect(mean).toBeCloseTo(trapezoid, 7);
     expect(mean).toBeGreaterThan(0.666);
     expect(mean).toBeLessThan(0.6667);
-    const nodes = await reduce("wall", { moments: "ux" }, { weights: "nodes" });
+    const nodes = await reduce("wall", { moments: "u.x" }, { weights: "nodes" });
     expect(nodes.mean).toBeCloseTo(sum(WALL.map((y) => 1 - y * y)) / 33, 7);
   });
 
   it("has whole cells at the walls where nodes are their centres", async () => {
-    const { mean } = await reduce("cells", { moments: "ux" });
+    const { mean } = await reduce("cells", { moments: "u.x" });
     expect(mean).toBeCloseTo(sum(CENTRES.map((y) => 1 - y * y)) / 32, 7);
     const stated = sum(OFF.map((y, j) => (1 - y * y) * ((EDGES[j + 1] as number) - (EDGES[j] as number)))) / 2;
-    expect((await reduce("edged", { moments: "ux" })).mean).toBeCloseTo(stated, 7);
+    expect((await reduce("edged", { moments: "u.x" })).mean).toBeCloseTo(stated, 7);
   });
 
   it.each(["wall", "cells", "edged"])("weighs the domain of %s, and regions add up to it", async (dataset) => {
@@ -123,12 +122,12 @@ describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocit
     expect(whole.weight).toBeCloseTo(NX * 0.5 * 2 * NZ * 0.25, 12);
     expect(sum(whole.weights)).toBeCloseTo(whole.weight, 12);
     const [low, high] = await Promise.all([
-      reduce(dataset, histogram, { region: { end: [NX, 5, NZ] } }),
-      reduce(dataset, histogram, { region: { start: [0, 5, 0] } }),
+      reduce(dataset, histogram, { j: ":5" }),
+      reduce(dataset, histogram, { j: "5:" }),
     ]);
     expect((low as Reduced).weight + (high as Reduced).weight).toBeCloseTo(whole.weight, 12);
     const filled = await ask<{ weights: string; structures: readonly [{ volume: number }] }>(dataset, "structures", {
-      ...{ of: "ux", above: -1 },
+      ...{ where: "u.x > -1" },
     });
     expect(filled.weights).toBe("volume");
     expect(filled.structures[0].volume).toBeCloseTo(whole.weight, 12);
@@ -151,7 +150,7 @@ describe("Poiseuille flow, 1 - y^2 between walls at -1 and 1, whose bulk velocit
       expect.closeTo(0.5, 12),
       expect.closeTo(0.5, 12),
     ]);
-    const conditional = await reduce("edged", { conditional: "ux", on: "y", bins: 2, range: [-1, 1] });
+    const conditional = await reduce("edged", { conditional: "u.x", on: "y", bins: 2, range: [-1, 1] });
     expect(sum(conditional.weights)).toBeCloseTo(joint.weight, 12);
   });
 });
@@ -182,35 +181,35 @@ describe("the shipped channel, whose y is stretched", () => {
     ["volume", (j: number) => share[j] as number],
     ["nodes", () => 1 / ny],
   ] as const)("has line spectra and structure functions weighted by %s", async (weights, weigh) => {
-    const common = { frames: [1], weights };
+    const common = { frame: [0], weights };
     for (const axis of ["x", "z"]) {
       const line = await ask<{ weights: string; results: { E: number[] }[] }>("turbulent-channel", "spectrum", {
-        ...{ ...common, of: "ux", kind: "line", axis, over: ["x", "y", "z", "t"], remove: "none" },
+        ...{ ...common, what: ["u.x"], kind: "line", axis, over: ["x", "y", "z", "t"], remove: "none" },
       });
       expect(line.weights).toBe(weights);
       expect(sum(line.results[0]?.E ?? []) / mean((k, j, i) => at(k, j, i) ** 2, weigh)).toBeCloseTo(1, 10);
     }
     const increments = await ask<{ weights: string; separations: { scalar: Record<string, number> }[] }>(
       "turbulent-channel",
-      "structure-functions",
-      { ...common, of: "ux", axes: ["x"], orders: [2, 3], separations: { nodes: [3] } },
+      "structure_functions",
+      { ...common, what: ["u.x"], axis: ["x"], orders: [2, 3], separations: [3] },
     );
     expect(increments.weights).toBe(weights);
     for (const order of [2, 3]) {
       const expected = mean((k, j, i) => (at(k, j, i + 3) - at(k, j, i)) ** order, weigh);
       expect((increments.separations[0]?.scalar[order] as number) / expected).toBeCloseTo(1, 10);
     }
-    const moments = await reduce("turbulent-channel", { moments: "ux^2" }, common);
+    const moments = await reduce("turbulent-channel", { moments: "u.x^2" }, common);
     expect(moments.mean / mean((k, j, i) => at(k, j, i) ** 2, weigh)).toBeCloseTo(1, 10);
   });
 
   it("refuses separations in nodes along y, and leaves y out by default", async () => {
-    const asked = { frames: [1], of: "ux", separations: { nodes: [1] } };
-    expect(await ask("turbulent-channel", "structure-functions", { ...asked, axes: ["x", "y"] })).toMatchObject({
+    const asked = { frame: [0], what: ["u.x"], separations: [1] };
+    expect(await ask("turbulent-channel", "structure_functions", { ...asked, axis: ["x", "y"] })).toMatchObject({
       ...{ status: 400, member: "axis", detail: expect.stringContaining("along y are not evenly spaced") },
     });
     const { separations } = await ask<{ separations: { axis: string }[] }>(
-      ...(["turbulent-channel", "structure-functions", asked] as const),
+      ...(["turbulent-channel", "structure_functions", asked] as const),
     );
     expect(separations.map(({ axis }) => axis)).toEqual(["x", "z"]);
   });
@@ -258,7 +257,7 @@ describe("a set with holes", () => {
   });
 
   it("refuses a threshold in multiples of an rms of nothing", async () => {
-    expect(await ask("holes", "structures", { of: "0/0 + p", above: { rms: 2 } })).toMatchObject({
+    expect(await ask("holes", "structures", { where: "0/0 + p > 2 * rms(0/0 + p)" })).toMatchObject({
       ...{ status: 400, member: "where", detail: expect.stringContaining("the region has no value") },
     });
   });
@@ -278,19 +277,19 @@ describe("a set with holes", () => {
     ])
       expect(await reduce("holes", reduction)).toMatchObject({ infinite, missing: 0 });
     // A condition holds at an infinity as elsewhere.
-    expect(await ask("holes", "structures", { of: quantity, above: 0.9 })).toMatchObject({ nodes: 2 * N * N });
-    const separations = { of: quantity, axes: ["y"], separations: { nodes: [1] } };
-    expect(await ask("holes", "structure-functions", separations)).toMatchObject({
+    expect(await ask("holes", "structures", { where: `${quantity} > 0.9` })).toMatchObject({ nodes: 2 * N * N });
+    const separations = { what: [quantity], axis: ["y"], separations: [1] };
+    expect(await ask("holes", "structure_functions", separations)).toMatchObject({
       separations: [{ infinite, missing: 0, pairs: N ** 3 - infinite }],
     });
   });
 
   it.each([
-    ["statistics", { filter: { kind: "gaussian", width: 4 }, reduce: [{ moments: "bar_p" }] }],
-    ["statistics", { derivatives: "spectral", reduce: [{ moments: "gradp.x" }] }],
-    ["statistics", { at: { random: 5 }, derivatives: "spectral", reduce: [{ moments: "gradp.x" }] }],
-    ["spectrum", { of: "p" }],
-    ["spectrum", { of: "p", kind: "line" }],
+    ["statistics", { filter: { kind: "gaussian", width: 4 }, reduce: [{ moments: "filter(p)" }] }],
+    ["statistics", { derivatives: "spectral", reduce: [{ moments: "grad(p).x" }] }],
+    ["statistics", { points: { random: 5 }, derivatives: "spectral", reduce: [{ moments: "grad(p).x" }] }],
+    ["spectrum", { what: ["p"] }],
+    ["spectrum", { what: ["p"], kind: "line" }],
   ])("is refused by transforms: %s %j", async (name, body) => {
     expect(await ask("holes", name, body)).toMatchObject({
       detail: expect.stringContaining('all nodes, and some of "holes" have no value.'),
@@ -300,13 +299,13 @@ describe("a set with holes", () => {
 
 describe("regions of isotropic32 that begin below the first node", () => {
   const h = Math.PI / 16;
-  const region = { origin: [-2 * h, 0, 0], extent: [3.5 * h, h / 2, h / 2] };
+  const region = { x: `${-2 * h}:${1.5 * h}`, y: `0:${h / 2}`, z: `0:${h / 2}` };
 
   it.each([
     ["lengths", region],
-    ["nodes", { start: [-2, 0, 0], end: [2, 1, 1] }],
+    ["nodes", { i: "-2:2", j: "0:1", k: "0:1" }],
   ])("have the coordinates asked by %s at nodes", async (_, one) => {
-    const profile = await reduce("isotropic32", { moments: "x" }, { time: 0.6, region: one, over: ["y", "z"] });
+    const profile = await reduce("isotropic32", { moments: "x" }, { time: 0.6, ...one, over: ["y", "z"] });
     [-2, -1, 0, 1].forEach((n, i) => {
       expect(profile.coordinates.x?.[i]).toBeCloseTo(n * h, 12);
       expect((profile.mean as unknown as number[])[i]).toBeCloseTo(n * h, 12);
@@ -326,12 +325,12 @@ describe("regions of isotropic32 that begin below the first node", () => {
   });
 
   it("have them at random points, and of structures", async () => {
-    const at = { random: 500, seed: 3 };
-    const { min, max } = await reduce("isotropic32", { moments: "x" }, { time: 0.6, region, at });
+    const points = { random: 500, seed: 3 };
+    const { min, max } = await reduce("isotropic32", { moments: "x" }, { time: 0.6, ...region, points });
     expect(min).toBeGreaterThanOrEqual(-2 * h - 1e-6);
     expect(min).toBeLessThan(-1.9 * h);
     expect(max).toBeLessThan(1.5 * h + 1e-6);
-    const body = { time: 0.6, region, of: "x", below: -0.5 * h };
+    const body = { time: 0.6, ...region, where: `x < ${-0.5 * h}` };
     const { structures } = await ask<{ structures: { box: number[][] }[] }>("isotropic32", "structures", body);
     expect(structures.map(({ box }) => box.map(([x]) => x))).toEqual([
       [expect.closeTo(-2 * h, 12), expect.closeTo(-h, 12)],
@@ -341,10 +340,10 @@ describe("regions of isotropic32 that begin below the first node", () => {
 
 describe("frames", () => {
   it.each([
-    ["frame", { frames: [1, 2, 1] }, "frame: frame 0 is asked twice."],
-    ["time", { times: [0.6, 0.6] }, "time: frame 3 is asked twice."],
+    ["frame", { frame: [0, 1, 0] }, "frame: frame 0 is asked twice."],
+    ["time", { time: [0.6, 0.6] }, "time: frame 3 is asked twice."],
   ])("are given once: %s", async (member, body, detail) => {
-    expect(await ask("isotropic32", "statistics", { ...body, reduce: [{ moments: "ux" }] })).toMatchObject({
+    expect(await ask("isotropic32", "statistics", { ...body, reduce: [{ moments: "u.x" }] })).toMatchObject({
       ...{ status: 400, member, detail: expect.stringContaining(detail) },
     });
   });
@@ -355,7 +354,7 @@ describe("frames", () => {
       reduce<{ highest: never }>(
         "isotropic32",
         { extremes: "norm(u)", count: 6, apart: 1.5 },
-        { frames: [1, 2, 3], over },
+        { frame: [0, 1, 2], over },
       );
     const near = (list: readonly Extreme[]): number => {
       const period = 2 * Math.PI;
@@ -379,13 +378,13 @@ describe("frames", () => {
 
 describe("moments of what does not vary on unequal weights", () => {
   it.each(["0*x+0.1", "0*x+1/3", "0*x-1e-9"])("are zero: %s", async (moments) => {
-    expect(await reduce("turbulent-channel", { moments, order: 4 }, { frames: "all" })).toMatchObject({
+    expect(await reduce("turbulent-channel", { moments, order: 4 }, { frame: "all" })).toMatchObject({
       ...{ variance: 0, skewness: null, flatness: null },
     });
   });
 
   it("are zero at each height of a profile", async () => {
-    const profile = await reduce("turbulent-channel", { moments: "y", order: 4 }, { frames: [1], over: ["x", "z"] });
+    const profile = await reduce("turbulent-channel", { moments: "y", order: 4 }, { frame: [0], over: ["x", "z"] });
     const { variance, skewness, flatness } = profile as unknown as Record<string, (number | null)[]>;
     expect(new Set(variance)).toEqual(new Set([0]));
     expect(new Set([...(skewness ?? []), ...(flatness ?? [])])).toEqual(new Set([null]));
