@@ -47,14 +47,14 @@ export interface CallMember {
 const AXES = ["x", "y", "z"] as const;
 const DIRECTIONS = ["x", "y", "z", "t"] as const;
 
-const along = (axis: string): CallMember => ({
-  type: "along",
+const along = (axis: string) => ({
+  type: "along" as const,
   about: `Along ${axis}: a number, or first:last in lengths, both ends in it.`,
   usual: "the whole axis",
   example: "1.5",
 });
-const nodes = (axis: string): CallMember => ({
-  type: "nodes",
+const nodes = (axis: string) => ({
+  type: "nodes" as const,
   about: `Nodes along ${axis}, counted from 0: a number, or first:end:stride, the end not in it; on a periodic axis up to one period past the seam.`,
   usual: "the whole axis",
   example: "0:8",

@@ -47,7 +47,6 @@ export interface GridDimension {
   readonly unit: string | null;
 }
 
-/** Arrays on a grid. */
 export interface GridAnswer {
   readonly kind: "grid";
   /** The slowest first. */
@@ -59,7 +58,6 @@ export interface GridAnswer {
   readonly cutout?: (path: string) => Promise<void>;
 }
 
-/** A table of an analysis. */
 export interface TableAnswer {
   readonly kind: "table";
   readonly body: GroupAnswer;
@@ -69,6 +67,15 @@ export interface TableAnswer {
 
 export type Answer = RowsAnswer | GridAnswer | TableAnswer;
 
+/** Members of a question as they were understood. */
+export type Understood = Readonly<Record<string, unknown>>;
+
+/** What a call answers, and the members that it states otherwise than they were given. */
+export interface CallAnswer<Kind extends Answer = Answer> {
+  readonly answer: Kind;
+  readonly found: Understood;
+}
+
 /** A question as it was understood, complete: asked again, it gives the same bytes. */
 export interface CompleteQuestion {
   readonly dataset: string;
@@ -76,7 +83,6 @@ export interface CompleteQuestion {
   readonly [member: string]: unknown;
 }
 
-/** An answer with its question. */
 export interface Answered {
   readonly answer: Answer;
   readonly question: CompleteQuestion;
@@ -88,7 +94,6 @@ export function columnOf(name: string, values: Values, unit: string | null = nul
   return { name, unit, values, stride, offset };
 }
 
-/** The columns of quantities. */
 export function columnsOf(quantities: readonly AnsweredQuantity[]): readonly Column[] {
   return quantities.flatMap(({ columns, values, unit }) =>
     columns.map((name, c) => columnOf(name, values, unit, columns.length, c)),

@@ -1,8 +1,9 @@
 /** Checks JSON by schemas, and names the member that does not fit. */
+
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { excerpt, RequestError } from "../../shared/errors.js";
-import { refuse } from "../http/refusal.js";
+import { wrong } from "./faults.js";
 
 /** Reads a body of JSON. @throws RequestError in one line that names the member */
 export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
@@ -16,7 +17,6 @@ export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static
   return value as Static<T>;
 }
 
-/** Checks a value by a schema. @throws RequestError that names its first member that does not fit */
 export function checkSchema(schema: TSchema, value: unknown, prefix: string): void {
   const error = Value.Errors(schema, value).First();
   if (error === undefined) return;
@@ -30,7 +30,7 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
   const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
   const choices = choicesOf(error.schema)?.join(", ");
   const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
-  throw refuse(member, `${member}: ${text}.`);
+  throw wrong(member, text);
 }
 
 /** The variant of a union that an object is meant for: it has the first member of it. */

@@ -1,4 +1,4 @@
-/** What answering a question works with, and the members that its answer states as they were understood. */
+/** What a question is answered with. */
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import type { TaskPart } from "../../jobs/job-runner.js";
@@ -8,8 +8,7 @@ import type { Values } from "../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../http/request-life.js";
 import type { Service } from "../http/service.js";
 import type { AnsweredQuantity } from "./answer.js";
-import type { AskedQuantity, AskedTimes, MemberValues } from "./question/read-member.js";
-import { type Quantity, whatTexts } from "./question/what.js";
+import type { Quantity } from "./question/what.js";
 
 /** The numbers of an answer that can be computed in parts. */
 export interface Work {
@@ -44,9 +43,6 @@ export interface Context {
   readonly part: Part | null;
 }
 
-/** Members as they were understood: those that were given, and defaults that the call adds. */
-export type Understood = Readonly<Record<string, unknown>>;
-
 /**
  * Checks what a call evaluates at all of its times.
  *
@@ -68,57 +64,6 @@ export function checkFits(
   ];
   const what = fits.length === 0 ? "" : `: ${fits.join(", or ")} would fit`;
   throw new LimitError(name, `Request size too large (${count * times} > ${points})${what}`);
-}
-
-/** Places of a question as it repeats them, whole axes left out. */
-export function placesText(values: MemberValues): Understood {
-  const texts: Record<string, unknown> = {};
-  for (const name of ["x", "y", "z"] as const) {
-    const span = values[name];
-    if (span !== undefined) texts[name] = "at" in span ? span.at : `${span.first}:${span.last}`;
-  }
-  for (const name of ["i", "j", "k"] as const) {
-    const span = values[name];
-    if (span !== undefined)
-      texts[name] =
-        "node" in span
-          ? span.node
-          : `${span.first ?? ""}:${span.end ?? ""}${span.stride === 1 ? "" : `:${span.stride}`}`;
-  }
-  return texts;
-}
-
-/** Times as they were read, as text. */
-export function timesText(time: AskedTimes): unknown {
-  if (time === "all") return time;
-  if ("at" in time) return time.at;
-  if ("list" in time) return [...time.list];
-  if ("each" in time) return time.each === null ? "each" : `each:${time.each}`;
-  return `${time.first}:${time.last}${time.step === null ? "" : `:${time.step}`}`;
-}
-
-/** Times of a question as it repeats them. @param times those that were found; a list stays one */
-export function timeText(
-  { frame }: MemberValues,
-  times: readonly number[],
-  isList: boolean,
-  frames?: readonly number[],
-): Understood {
-  if (frame === undefined) return { time: isList ? [...times] : times[0] };
-  if (frame === "all" || typeof frame === "string") return { frame: "all" };
-  if (frames !== undefined) return { frame: isList ? [...frames] : frames[0] };
-  if ("at" in frame) return { frame: frame.at };
-  if ("list" in frame) return { frame: [...frame.list] };
-  if ("node" in frame) return { frame: frame.node };
-  return { frame: `${frame.first ?? ""}:${frame.end ?? ""}:${frame.stride}` };
-}
-
-export function filterText({ filter }: MemberValues): Understood {
-  return filter === undefined ? {} : { filter: `${filter.kind}:${filter.width}` };
-}
-
-export function whatText(what: readonly AskedQuantity[]): Understood {
-  return { what: whatTexts(what) };
 }
 
 export function answered({ name, columns, shape, unit }: Quantity, values: Values): AnsweredQuantity {

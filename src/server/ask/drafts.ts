@@ -17,7 +17,7 @@ import { addVary } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { wrong } from "./faults.js";
 import { drawPicture, Range } from "./forms/picture.js";
-import { FAILURES } from "./schemas.js";
+import { anyObject, FAILURES } from "./schemas.js";
 
 /** Members of an answer, and characters of each. */
 const BODY_BYTES = 64 * 1024;
@@ -37,7 +37,6 @@ interface Said {
 
 const NOTHING: Said = { texts: new Map(), series: false };
 
-/** Something that waits. */
 interface Waiting {
   readonly id: string;
   readonly location: string;
@@ -163,7 +162,6 @@ function textsOf(flag: string, value: unknown): readonly string[] {
   return all.every((one) => typeof one === "number") ? [all.join(",")] : all.map(String);
 }
 
-/** A draft as JSON. */
 function documentOf({ config }: Service, waiting: Waiting, said: Said, view: DraftView) {
   const { slice, refusal: _, ...texts } = view;
   const paths = said.series ? waiting.series : [waiting.location];
@@ -197,20 +195,15 @@ interface Named {
   Params: { id: string };
 }
 
-const DRAFT = Type.Object(
-  {},
-  { additionalProperties: true, description: "What the file is taken for, why, and the lines that are open." },
-);
+const DRAFT = anyObject("What the file is taken for, why, and the lines that are open.");
 const ANSWERS = Type.Object(
   { series: Type.Optional(Type.Boolean({ description: "Reads all files of its series as one dataset." })) },
   { additionalProperties: true, description: "Flags of `fieldprobe inspect` without dashes; null takes one back." },
 );
 
-/** Adds `/drafts`. */
 export function draftRoutes(api: FastifyInstance, service: Service): void {
   const drafts = new Drafts(service);
   const params = Type.Object({ id: Type.String({ description: "Id of a draft, as the list gives it." }) });
-  const validatorCompiler = () => () => true;
   const managed = (
     request: FastifyRequest<Named>,
     reply: FastifyReply,
@@ -226,7 +219,7 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "Files that wait for a person",
         description: "Lists them to who may confirm: on this machine, or by a token with the right manage.",
-        response: { 200: Type.Object({}, { additionalProperties: true, description: "The files." }), ...FAILURES },
+        response: { 200: anyObject("The files."), ...FAILURES },
       },
     },
     (request) => {
@@ -248,7 +241,6 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
         querystring: Type.Object({ format: Type.Optional(Type.Unsafe({ type: "string", enum: ["json", "png"] })) }),
         response: { 200: DRAFT, ...FAILURES },
       },
-      validatorCompiler,
     },
     (request, reply) =>
       managed(request as never, reply, async (life, waiting) => {
@@ -270,7 +262,6 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
         body: ANSWERS,
         response: { 200: DRAFT, ...FAILURES },
       },
-      validatorCompiler,
     },
     (request, reply) =>
       managed(request, reply, async (life, waiting) => {
@@ -289,7 +280,6 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
         body: ANSWERS,
         response: { 201: DRAFT, ...FAILURES },
       },
-      validatorCompiler,
     },
     (request, reply) =>
       managed(request, reply, async (life, waiting) => {

@@ -11,7 +11,6 @@ const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
   ...{ spatialInterpolation: "method", temporalInterpolation: "time_method", openFaces: "open_faces" },
 };
 
-/** The error of a member. */
 export function wrong(member: string, detail: string, nearest?: string): RequestError {
   return new RequestError("InvalidRequest", `${member}: ${detail}.`, {
     member,
@@ -19,7 +18,6 @@ export function wrong(member: string, detail: string, nearest?: string): Request
   });
 }
 
-/** The faults of one question. */
 export class Faults {
   readonly #faults: Fault[] = [];
 
@@ -81,7 +79,6 @@ function inQuestion(code: Fault["code"], member: string, detail: string): Fault 
     : { code, member: own, detail: detail.replaceAll(new RegExp(`\\b${member}\\b`, "g"), own) };
 }
 
-/** A message as one line. */
 function excerptLine(message: string): string {
   return message.length > 2000 ? excerpt(message) : message;
 }

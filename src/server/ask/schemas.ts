@@ -7,6 +7,15 @@ import { PROBLEM_TYPE } from "../http/problem.js";
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...(description === undefined ? {} : { description }) });
 
+/** An object of any members. */
+export const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
+/** The dataset in an address. */
+export const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
+export interface Named {
+  Params: { name: string };
+}
+
 /** A schema without other members. */
 export const CLOSED = { additionalProperties: false } as const;
 
@@ -64,7 +73,6 @@ export const CATALOGUE = Type.Object({
   datasets: Type.Array(SUMMARY),
 });
 
-/** A dataset in full. */
 export const DESCRIPTION = Type.Object({
   name: Type.String(),
   title: Type.String(),

@@ -12,29 +12,28 @@ import { HttpRefusal } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import { isHeld } from "../http/validators.js";
-import {
-  around,
-  correlation,
-  dispersion,
-  spectrum,
-  statistics,
-  structure_functions,
-  structures,
-} from "./analysis/analyses.js";
-import { type Answer, type Answered, bytesOf, type CompleteQuestion } from "./answer.js";
+import { around } from "./analysis/around.js";
+import { dispersion } from "./analysis/dispersion.js";
+import { correlation } from "./analysis/spectra/line-spectra.js";
+import { spectrum } from "./analysis/spectra/spectrum.js";
+import { statistics } from "./analysis/statistics.js";
+import { structure_functions } from "./analysis/structure-functions.js";
+import { structures } from "./analysis/structures.js";
+import { type Answered, bytesOf, type CallAnswer, type CompleteQuestion, type Understood } from "./answer.js";
 import { find } from "./calls/find.js";
 import { flow_map } from "./calls/flow-map.js";
 import { grid } from "./calls/grid.js";
 import { nodes } from "./calls/nodes.js";
 import { paths } from "./calls/paths.js";
 import { values } from "./calls/values.js";
-import type { Context, Part, Plan, Understood } from "./context.js";
+import type { Context, Part, Plan } from "./context.js";
 import { withFaults, wrong } from "./faults.js";
-import { checkForm, jsonOf, sendAnswer, sendNumbers } from "./forms/write-answer.js";
+import { jsonOf } from "./forms/text-forms.js";
+import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
 import { requireLevel } from "./levels/grid-levels.js";
+import type { MemberValues } from "./question/member-values.js";
 import { JSON_BYTES, JSON_TOO_LARGE, readBodyMembers } from "./question/read-body.js";
-import type { MemberValues } from "./question/read-member.js";
 import {
   callNamed,
   type GivenMembers,
@@ -43,15 +42,13 @@ import {
   membersOfQuery,
   readQuestion,
 } from "./question/read-question.js";
+import { restate } from "./restate.js";
 
 /** Most questions of a list, and of one that is a small request. */
 export const MOST_QUESTIONS = 64;
 const FEW_QUESTIONS = 8;
 
-type Run = (
-  context: Context,
-  asked: MemberValues,
-) => Promise<{ readonly answer: Answer; readonly understood: Understood }>;
+type Run = (context: Context, asked: MemberValues) => Promise<CallAnswer>;
 
 export type Doors = Pick<Context, "service" | "thread" | "jobs">;
 
@@ -88,9 +85,10 @@ async function answerTo(context: Context, call: CallName, asked: MemberValues, f
   // In every call but grid, a level is a dataset of its own.
   const isOwn = call !== "grid" && typeof level === "number" && level > 0;
   const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
-  const { answer, understood: found } = await RUNS[call]({ ...context, dataset: coarse }, { ...asked, format });
-  const understood = { ...found, ...(isOwn ? { level } : {}), ...(await statedPoints(context, asked)) };
-  const members = Object.entries({ ...understood, format }).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  const own = { ...asked, format };
+  const { answer, found } = await RUNS[call]({ ...context, dataset: coarse }, own);
+  const understood = { ...restate(call, own, found), ...(await statedPoints(context, asked)), format };
+  const members = Object.entries(understood).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const question: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
   return { answer, question, dataset };
 }
@@ -125,8 +123,7 @@ async function answerAndSend(
   if (context.part !== null && "range" in context.part) return sendNumbers(answered, { service, life, reply });
   checkForm(answered, form);
   await life.computed([{ values: [], heldBytes: bytesOf(answered.answer) }]);
-  const { map = "viridis", range, scale = { kind: "linear" } } = asked;
-  return sendAnswer(answered, form, { service, life, reply, thread, picture: { map, range, scale } });
+  return sendAnswer(answered, form, { service, life, reply, thread, asked });
 }
 
 async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 /** What transforms of whole frames make: filtered fields and spectral derivatives. */
+
 import {
   actsAlong,
   boxNodes,
@@ -15,6 +16,7 @@ import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../shared/errors.js";
 import { spanOf } from "../http/describe.js";
 import { refuse } from "../http/refusal.js";
+import { wrong } from "./faults.js";
 
 export const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
@@ -22,7 +24,7 @@ export const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
   if (derivatives === "spectral") return derivatives;
   if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
-  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}, spectral.`);
+  throw wrong("derivatives", `expected one of ${AT_NODES.join(", ")}, spectral`);
 }
 
 /** The plan of those of some inputs that transforms make. @throws as `derivedOf` does */
@@ -53,9 +55,9 @@ export function derivedFor(
     const along = AXIS_NUMBERS.filter((a) => actsAlong(one, a));
     const longest = Math.min(...along.map((a) => grid.periods[a]));
     if (one.width > longest)
-      throw refuse(
+      throw wrong(
         "filter.width",
-        `filter.width: the shortest ${along.every((a) => axes[a].periodic) ? "period" : "axis"} of "${name}" is ${longest}.`,
+        `the shortest ${along.every((a) => axes[a].periodic) ? "period" : "axis"} of "${name}" is ${longest}`,
       );
     if (isAnywhere) for (const a of along) requireThreeNodes(axes[a], one.width, name);
   }

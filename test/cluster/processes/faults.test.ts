@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { placesOf, reductionOf } from "../../../src/server/ask/analysis/analysed-nodes.js";
+import { nodesOf, reductionOf } from "../../../src/server/ask/analysis/analysed-nodes.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -34,12 +34,22 @@ const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [8, 8, 8], 
 /** The states of moments of a quantity at all nodes of the cube. */
 async function reduced(engine: Engine, { moments, frames }: { moments: string; frames: number[] }): Promise<unknown> {
   const dataset = engine.find("cube") as Dataset;
-  const places = placesOf({ frames }, dataset);
-  const [x, y, z] = places.base.extent;
-  const { field, first, stride } = places;
+  // Frames are counted from 1 here, from 0 in questions.
+  const analysed = nodesOf(
+    {},
+    dataset,
+    frames.map((frame) => frame - 1),
+  );
+  const [x, y, z] = analysed.base.extent;
+  const { field, first, stride } = analysed;
   const nodes = { field, frame: 0, first, count: [x, y, z], stride } as const;
   const plan = { columns: [moments], reductions: [{ kind: "moments", of: 0, order: 4 }] } as const;
-  const query = { operation: "GetAnyCutoutWeb", dataset: "cube", nodes, reduction: reductionOf(places, plan) } as const;
+  const query = {
+    operation: "GetAnyCutoutWeb",
+    dataset: "cube",
+    nodes,
+    reduction: reductionOf(analysed, plan),
+  } as const;
   const result = await engine.start(query, { deadlineMs: 60_000 }).finish();
   result.release();
   return result.reduced?.states(0);

@@ -1,26 +1,36 @@
-/** The nodes and frames of analyses, and the reductions over them. */
+/** The nodes and frames of an analysis, and the reductions over them. */
 import type { DerivativeScheme, DerivedPlan, FieldFilter } from "../../../analysis/derived.js";
 import { compileScalar } from "../../../analysis/expression.js";
-import { type Names, namesFor } from "../../../analysis/names.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
-import { cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
+import { type Axis, cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
 import type { FieldName } from "../../../shared/operations.js";
 import { timesOf } from "../../http/describe.js";
 import { refuse } from "../../http/refusal.js";
-import { type AskedRegion, checkRegion, coordinateOf, nodesIn } from "../question/region.js";
-import { AT_NODES, derivedFor, schemeOf } from "../transforms.js";
+import type { MemberValues } from "../question/member-values.js";
+import { namesOf, nodeDerivatives } from "../question/what.js";
+import { coordinateOf, type NodeRun, runsIn } from "../question/where.js";
+import { derivedFor, schemeOf } from "../transforms.js";
+
+export type AxisNumber = 0 | 1 | 2;
+export type Direction = "x" | "y" | "z" | "t";
+export const AXES = [0, 1, 2] as const;
+export const LETTERS = ["x", "y", "z"] as const;
+export const DIRECTIONS = ["x", "y", "z", "t"] as const;
+type OfAxes<T> = readonly [T, T, T];
 
 /** The nodes and frames that are analysed, as far as plans know them, and for the answer. */
 export interface AnalysedNodes {
   readonly base: Omit<ReductionPlan, "columns" | "reductions">;
-  readonly first: readonly [number, number, number];
-  readonly stride: readonly [number, number, number];
+  readonly first: OfAxes<number>;
+  readonly stride: OfAxes<number>;
+  /** Frames as the engine counts them, guard frames included. */
   readonly frames: readonly number[];
-  /** Numbers of the frames as callers count them. */
+  /** Frames as callers count them. */
   readonly numbers: readonly number[];
   /** Whether an axis is taken for its whole period. */
-  readonly wraps: readonly [boolean, boolean, boolean];
+  readonly wraps: OfAxes<boolean>;
   readonly field: FieldName;
   readonly weights: "volume" | "nodes";
   readonly transforms: {
@@ -30,103 +40,73 @@ export interface AnalysedNodes {
   };
 }
 
-/** Which nodes and frames are analysed, and how. */
-export interface PlaceMembers {
-  /** Stored frames, counted from 1 at the first queryable time. */
-  readonly frames: readonly number[];
-  /** Absent: all nodes. */
-  readonly region?: AskedRegion;
-  /** What a node weighs: the volume of its cell, or 1. */
-  readonly weights?: "volume" | "nodes";
-  /** At nodes None_Fd4, None_Fd6, None_Fd8 or spectral; at points any spatial option of gradients. */
-  readonly derivatives?: string;
-  readonly units?: "check" | "ignore";
-  readonly filter?: FieldFilter;
-  /** Directions that are averaged over; absent: all. */
-  readonly over?: readonly ("x" | "y" | "z" | "t")[];
-  /** Whether names of version 1 are refused; absent: they are known. */
-  readonly refusesEarlier?: boolean;
-  /** Frames of a block, of whose series standard errors are found; absent: there are none. */
-  readonly by?: number;
-  /** An axis whose halves are folded, and the signs of quantities; absent: none is. */
-  readonly fold?: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | undefined;
-  /** Means that expressions read. */
-  readonly means?: Names["means"];
+/** Which directions keep their places: all but those averaged over, and time only of several frames. */
+export function keptBeside(over: readonly Direction[], frames: number): ReductionPlan["kept"] {
+  return DIRECTIONS.map((one) => !over.includes(one) && (one !== "t" || frames > 1)) as never;
 }
 
-/** What is asked of statistics. */
-export interface AskedStatistics extends PlaceMembers {
-  /** Points that are drawn in the region, or given; absent: all nodes. */
-  readonly at?: { readonly method?: string } & (
-    | { readonly random: number; readonly seed?: number }
-    | { readonly points: Float32Array }
-  );
-  readonly reduce: readonly Readonly<Record<string, unknown>>[];
+/** The same nodes in other groups. */
+export function grouped(nodes: AnalysedNodes, kept: ReductionPlan["kept"]): AnalysedNodes {
+  return { ...nodes, base: { ...nodes.base, kept } };
 }
 
-/** Frames, names and axes for points, which have no nodes; derivatives there are no differences at nodes. */
-export function pointPlacesOf({ region: _, ...asked }: PlaceMembers, dataset: Dataset): AnalysedNodes {
-  return placesOf({ ...asked, derivatives: AT_NODES[0], weights: "nodes" }, dataset);
+/** All nodes in one group. */
+export function together(nodes: AnalysedNodes): AnalysedNodes {
+  return grouped(nodes, [false, false, false, false]);
 }
 
-/** Finds nodes and frames. @throws RequestError */
-export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
+/** The nodes of a question. @param frames counted from 0, without guard frames @throws RequestError */
+export function nodesOf(asked: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+  const runs = runsIn(asked, dataset, dataset.axes);
+  return nodesIn(runs, schemeOf(nodeDerivatives(asked)), asked.weights ?? "volume", asked, dataset, frames);
+}
+
+/** Frames and names for points, which have no nodes; derivatives there are no differences at nodes. */
+export function nodesOfPoints(asked: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+  const runs = dataset.axes.map(({ nodes: count }) => ({ first: 0, from: 0, count, step: 1 }));
+  return nodesIn(runs as never, 4, "nodes", asked, dataset, frames);
+}
+
+function nodesIn(
+  runs: OfAxes<NodeRun>,
+  scheme: DerivativeScheme,
+  weights: AnalysedNodes["weights"],
+  asked: MemberValues,
+  dataset: Dataset,
+  frames: readonly number[],
+): AnalysedNodes {
   const { axes, time } = dataset;
-  const numbers = asked.frames;
-  const all = timesOf(time);
-  const runs = nodesIn(checkRegion(asked.region), dataset, axes);
-  const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
-  const coordinates = runs.map(({ from, count, step }, a) =>
-    Float64Array.from({ length: count }, (_, i) => coordinateOf(axes[a as 0 | 1 | 2], from + i * step)),
-  ) as unknown as ReductionPlan["coordinates"];
+  const stored = timesOf(time);
+  const filter = (asked.filter ?? null) as FieldFilter | null;
+  const ofRuns = <T>(of: (run: NodeRun, axis: Axis, a: AxisNumber) => T) =>
+    AXES.map((a) => of(runs[a], axes[a], a)) as unknown as OfAxes<T>;
   // A node keeps its weight whatever the region.
-  const widths = axes.map((axis) =>
-    asked.weights === "nodes" ? new Float64Array(axis.nodes).fill(1) : cellWidths(axis),
-  );
+  const widths = axes.map((axis) => (weights === "nodes" ? new Float64Array(axis.nodes).fill(1) : cellWidths(axis)));
   const isEven = widths.map((all) => all.every((width) => width === all[0]));
-  const weights = runs.map(({ first, count, step }, a) =>
-    isEven[a]
-      ? null
-      : Float64Array.from({ length: count }, (_, i) => (widths[a] as Float64Array)[first + i * step] as number),
-  ) as unknown as ReductionPlan["weights"];
-  const cell = widths.reduce((product, all, a) => product * (isEven[a] ? (all[0] as number) : 1), 1);
-  const over = asked.over ?? ["x", "y", "z", "t"];
-  const kept = (["x", "y", "z", "t"] as const).map(
-    (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
-  ) as unknown as ReductionPlan["kept"];
-  const field = fieldNames(dataset)[0];
-  const { filter = null } = asked;
-  const scheme = schemeOf(asked.derivatives);
+  const numbersAlong = ({ count, step }: NodeRun, from: number, of: (node: number) => number) =>
+    Float64Array.from({ length: count }, (_, i) => of(from + i * step));
   return {
     transforms: { dataset, filter, scheme },
     base: {
       order: scheme === "spectral" ? 4 : scheme,
-      names: {
-        ...namesFor(dataset, asked.units !== "ignore"),
-        isFiltered: filter !== null,
-        ...(asked.refusesEarlier === true ? { refusesEarlier: true } : {}),
-        ...(asked.means === undefined ? {} : { means: asked.means }),
-      },
-      extent,
-      kept,
-      coordinates,
-      periods: axes.map((axis) =>
-        axis.periodic ? axis.nodes * axis.spacing : 0,
-      ) as unknown as ReductionPlan["periods"],
-      times: numbers.map((number) => all[number - 1] as number),
-      weights,
-      cell,
+      names: { ...namesOf(asked, dataset), isFiltered: filter !== null },
+      extent: [runs[0].count, runs[1].count, runs[2].count, frames.length],
+      kept: [false, false, false, false],
+      coordinates: ofRuns((run, axis) => numbersAlong(run, run.from, (node) => coordinateOf(axis, node))),
+      periods: ofRuns((_, { periodic, nodes, spacing }) => (periodic ? nodes * spacing : 0)),
+      times: frames.map((frame) => stored[frame] as number),
+      weights: ofRuns((run, _, a) =>
+        isEven[a] ? null : numbersAlong(run, run.first, (node) => widths[a]?.[node] as number),
+      ),
+      cell: widths.reduce((product, all, a) => product * (isEven[a] ? (all[0] as number) : 1), 1),
     },
-    weights: asked.weights ?? "volume",
-    first: runs.map(({ first }) => first) as unknown as AnalysedNodes["first"],
-    stride: runs.map(({ step }) => step) as unknown as AnalysedNodes["stride"],
-    frames: numbers.map((number) => number - 1 + time.guardBefore),
-    numbers,
-    wraps: runs.map(({ count, step }, a) => {
-      const { periodic, nodes } = axes[a as 0 | 1 | 2];
-      return periodic && count * step === nodes;
-    }) as unknown as AnalysedNodes["wraps"],
-    field,
+    weights,
+    first: ofRuns(({ first }) => first),
+    stride: ofRuns(({ step }) => step),
+    frames: frames.map((frame) => frame + time.guardBefore),
+    numbers: frames,
+    wraps: ofRuns(({ count, step }, { periodic, nodes }) => periodic && count * step === nodes),
+    field: fieldNames(dataset)[0] as FieldName,
   };
 }
 
@@ -136,13 +116,22 @@ export function requireEveryNode({ stride }: AnalysedNodes): void {
     throw refuse("i", "i, j, k: neighbouring nodes are compared, so the stride must be 1.");
 }
 
-/** The query that reduces a plan. */
-export function reductionOf(
-  places: AnalysedNodes,
-  parts: Pick<ReductionPlan, "columns" | "reductions">,
-): ReductionQuery {
-  const derived = derivedOf(places, parts.columns);
-  return { plan: { ...places.base, ...parts }, frames: places.frames, ...(derived === null ? {} : { derived }) };
+/** Columns and what is made of them. */
+export interface Reducing {
+  readonly columns: readonly string[];
+  readonly reductions: readonly AnyReduction[];
+  readonly skip?: ReductionQuery["skip"];
+}
+
+/** The query of reductions over nodes. @throws RequestError */
+export function reductionOf(nodes: AnalysedNodes, { columns, reductions, ...skipped }: Reducing): ReductionQuery {
+  const derived = derivedOf(nodes, columns);
+  return {
+    plan: { ...nodes.base, columns, reductions },
+    frames: nodes.frames,
+    ...(derived === null ? {} : { derived }),
+    ...(skipped as Pick<ReductionQuery, "skip">),
+  };
 }
 
 /** The plan of inputs that transforms make; null if there are none. @throws RequestError for a grid that has none */
@@ -152,4 +141,9 @@ export function derivedOf(
 ): DerivedPlan | null {
   const keys = new Set(columns.flatMap((text) => compileScalar(text, names).reads));
   return derivedFor(keys, dataset, names, filter, scheme);
+}
+
+/** Frames and times as an answer has them. */
+export function framesIn({ numbers, base }: AnalysedNodes): readonly GroupAnswer[] {
+  return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
 }

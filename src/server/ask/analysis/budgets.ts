@@ -7,7 +7,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
-import type { MemberValues } from "../question/read-member.js";
+import type { Expanded } from "./distributions.js";
 
 /** The terms, in the order of answers, by the names of the files of Moser, Kim and Mansour. */
 const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "convection", "d/dt"] as const;
@@ -62,47 +62,19 @@ function expressionsOf(
   };
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
-/** Reductions in which budgets are rows of their terms, and what makes budgets of the results of these. */
-export function withBudgets(
-  reduce: readonly Row[],
-  { over = ["x", "y", "z", "t"] }: MemberValues,
-  dataset: Dataset,
-  frames: readonly number[],
-): { readonly rows: readonly Row[]; collect(results: readonly GroupAnswer[], scale: number): readonly GroupAnswer[] } {
-  const terms = reduce.map((row) =>
-    row.budget === undefined ? null : expressionsOf(String(row.budget), dataset, over.includes("t") ? frames : [0]),
-  );
-  const rows = reduce.flatMap((row, r): readonly Row[] => {
-    const own = terms[r];
-    return own == null ? [row] : Object.values(own).map((text) => ({ moments: text, order: 1 }));
-  });
+/** A budget by the means of its terms, and their sum. @throws RequestError */
+export function budgetOf(name: string, dataset: Dataset, frames: readonly number[]): Expanded {
+  const of = expressionsOf(name, dataset, frames);
+  const terms = TERMS.filter((term) => of[term] !== undefined);
   return {
-    rows,
-    collect(results, scale) {
-      let at = 0;
-      return reduce.map((row, r) => {
-        const own = terms[r];
-        if (own == null) return results[at++] as GroupAnswer;
-        const parts = TERMS.filter((term) => own[term] !== undefined).map(
-          (term) => [term, results[at++] as GroupAnswer] as const,
-        );
-        const [[, first]] = parts as [readonly [Term, GroupAnswer]];
-        const members = parts.map(([term, { mean }]) => [term, timesScale(mean, scale)] as const);
-        const sum = members.reduce(
-          (sums, [term, mean]) => added(sums, mean, term === "d/dt" ? -1 : 1),
-          timesScale(first.mean, 0),
-        );
-        const place = first.coordinates === undefined ? {} : { coordinates: first.coordinates };
-        return {
-          budget: row.budget,
-          of: Object.fromEntries(Object.entries(own)),
-          ...place,
-          ...Object.fromEntries(members),
-          sum,
-        };
-      });
+    rows: terms.map((term) => ({ moments: of[term], order: 1 })),
+    finish(results, _analysis, scale) {
+      const members = terms.map((term, i) => [term, timesScale(results[i]?.mean, scale)] as const);
+      const zero = timesScale(results[0]?.mean, 0);
+      const sum = members.reduce((sums, [term, mean]) => added(sums, mean, term === "d/dt" ? -1 : 1), zero);
+      const { coordinates } = results[0] as GroupAnswer;
+      const place = coordinates === undefined ? {} : { coordinates };
+      return { budget: name, of, ...place, ...Object.fromEntries(members), sum };
     },
   };
 }

@@ -1,6 +1,5 @@
-/** Computes dispersion: statistics of paths over time, without the paths. */
+/** Answers `dispersion`: statistics of paths over time, without the paths. */
 import {
-  type AskedIncrements,
   addPaths,
   type Company,
   type DispersionSums,
@@ -8,86 +7,135 @@ import {
   dispersionSums,
   type PathPart,
 } from "../../../analysis/dispersion.js";
-import type { GroupAnswer } from "../../../analysis/reductions.js";
-import type { Dataset, OpenFaces } from "../../../engine/contract/dataset.js";
-import type { Query } from "../../../engine/contract/query.js";
-import type { Integrator, SpatialInterpolation } from "../../../shared/operations.js";
+import { compileExpression } from "../../../analysis/expression.js";
+import { namesFor } from "../../../analysis/names.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { joinedValues, type Query, writeTriples } from "../../../engine/contract/query.js";
+import { withoutNoise } from "../../../float32/format.js";
+import { tooManyPoints } from "../../../shared/errors.js";
+import type { SpatialInterpolation } from "../../../shared/operations.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
-import { refuse } from "../../http/refusal.js";
-import { randomPoints } from "../points/point-columns.js";
-import { boxOf, type Lengths } from "../question/region.js";
-import type { Means } from "./statistics.js";
+import type { RequestLife } from "../../http/request-life.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import { DRAWN_RECORDS, randomPoints } from "../points/point-columns.js";
+import { valuesAlong } from "../points/values-along.js";
+import type { AskedPoints, MemberValues } from "../question/member-values.js";
+import { pointsOf } from "../question/points.js";
+import { spatialName } from "../question/what.js";
+import { intervalIn, stepIn } from "../question/when.js";
+import { type Box, boxIn, boxOfAll } from "../question/where.js";
+import { runQuery } from "../run-query.js";
+import { type Tabled, tabled } from "./analysis.js";
 
+/** Records that are held at once. */
 const PART_RECORDS = 2 ** 20;
+/** Records that are added up between two looks at the clock. */
 const SLICE_RECORDS = 8192;
 /** Terms of increments from all records: of a company, which is one turn, and of all; and numbers of histograms. */
 const INCREMENTS = { company: 2 ** 22, all: 2 ** 30, numbers: 2 ** 20 } as const;
+/** Companies that are turned between two looks at the clock. */
 const TURNED_TOGETHER = 512;
 
-/** Particles at random places; pairs of them at a distance, or regular tetrads with such edges; or given points. */
-type AskedSeeds =
-  | { readonly random: number; readonly seed: number }
-  | { readonly pairs: number; readonly distance: number; readonly seed: number }
-  | { readonly tetrads: number; readonly distance: number; readonly seed: number }
-  | { readonly points: Float32Array; readonly together: Company };
+/** Particles at random places; pairs of them at a distance, or regular tetrads with such edges. */
+type Drawn = Exclude<AskedPoints, { readonly rows: unknown } | { readonly input: unknown }>;
 
-export interface AskedDispersion {
-  readonly start: number;
-  readonly end: number;
-  readonly dt: number;
-  readonly every: number;
-  readonly seeds: AskedSeeds;
-  readonly region?: Lengths;
-  readonly orders: readonly number[];
-  readonly remove: "mean" | "none";
-  readonly increments?: AskedIncrements | undefined;
-  readonly method: string;
-  readonly integrator: Integrator;
-  readonly tolerance?: number;
-  readonly openFaces: OpenFaces;
-}
-
-/** Computes the answer: particles are tracked part by part and added up in their order. */
-export async function dispersion(
-  asked: AskedDispersion,
-  dataset: Dataset,
-  { admit, paths, slices }: Means,
-): Promise<GroupAnswer> {
-  const { start, end, dt, every, orders } = asked;
-  await admit(seedCount(asked.seeds));
-  const { points, together } = await seedsOf(asked, dataset, slices);
+/** Particles are tracked part by part and added up in their order. */
+export async function dispersion(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset, life } = context;
+  const interval = intervalIn(asked);
+  if ("each" in interval) throw wrong("time", "dispersion starts all particles at once: first:last");
+  const { every = 1, orders = [2], integrator = "rk4", open_faces = "stop", tolerance } = asked;
+  const step = stepIn(asked, dataset);
+  const increments = incrementsIn(asked);
+  const { points, together } = await seedsOf(context, asked);
+  const query: Query = {
+    ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: interval.start, EndTime: interval.end },
+    ...{ dt: step, recordEvery: every, integrator, openFaces: open_faces, exitTimes: true },
+    spatialInterpolation: spatialName(asked.method ?? "Lag8") as SpatialInterpolation,
+    ...(tolerance === undefined ? {} : { tolerance }),
+  };
   const count = points.length / 3;
-  const query = queryOf(asked, dataset);
-  const records = 2 + Math.abs(end - start) / dt / every;
-  checkIncrements(asked, records, count, together);
-  const most = Math.min(paths.roomFor(query, count), PART_RECORDS / records);
+  const records = 2 + Math.abs(interval.end - interval.start) / step / every;
+  checkIncrements(increments, records, count, together);
+  const most = Math.min(roomIn(life, query, count), PART_RECORDS / records);
   const part = together * Math.max(1, Math.floor(most / together));
   let sums: DispersionSums | null = null;
   let times: readonly number[] = [];
   for (let from = 0; from < count; from += part) {
-    const some = await paths.along(query, points.subarray(3 * from, 3 * (from + part)));
-    sums ??= dispersionSums(some.records, together, orders, asked.increments ?? null);
-    await addAll(sums, some, slices);
+    const some = await pathsOf(context, query, points.subarray(3 * from, 3 * (from + part)), count);
+    sums ??= dispersionSums(some.records, together, orders, increments);
+    await addAll(sums, some, life.slices);
     ({ times } = some);
-    if (asked.increments?.isAll && !areUniform(times))
-      throw refuse(
-        "origins",
-        "origins: all needs records at equal times: choose step and every so that they end at the end.",
-      );
+    if (increments?.isAll && !areUniform(times))
+      throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
   }
-  return { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") };
+  return tabled(
+    { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") },
+    { step, orders, ...(increments === null ? {} : { origins: asked.origins ?? "start" }) },
+  );
 }
 
-function checkIncrements({ increments: given }: AskedDispersion, records: number, all: number, one: number): void {
+/** @throws RequestError for increments that take too long, or whose histograms are too large */
+function checkIncrements(given: ReturnType<typeof incrementsIn>, records: number, all: number, one: number): void {
   const terms = given?.isAll ? (records ** 2 / 2) * given.orders.length : 0;
   if (terms * one > INCREMENTS.company || terms * all > INCREMENTS.all)
-    throw refuse(
-      "origins",
-      `origins: all of ${Math.floor(records)} records are too many: state every, or fewer points.`,
-    );
+    throw wrong("origins", `all of ${Math.floor(records)} records are too many: state every, or fewer points`);
   const numbers = 3 * Math.floor(records) * (given?.bins?.count ?? 0);
   if (numbers > INCREMENTS.numbers)
-    throw refuse("bins", `bins: the histograms have ${numbers} numbers; at most ${INCREMENTS.numbers} are sent.`);
+    throw wrong("bins", `the histograms have ${numbers} numbers; at most ${INCREMENTS.numbers} are sent`);
+}
+
+/** The particles that fit into one query. @throws LimitError if `count` are too many for the request */
+function roomIn(life: RequestLife, query: Query, count: number): number {
+  const limitOf = (one: Query) => {
+    const evaluation = life.start(one);
+    evaluation.abort();
+    life.forget(evaluation);
+    return life.limit(evaluation.limit);
+  };
+  const { recordEvery: _, ...unrecorded } = query;
+  const { points, name, tracking } = limitOf(unrecorded);
+  if (count > points) throw tooManyPoints(name, count, points, tracking);
+  return limitOf(query).points;
+}
+
+/** Places and velocities of particles at the recorded times. @param all the particles of the question */
+async function pathsOf(
+  { life, dataset }: Context,
+  query: Query,
+  points: Float32Array,
+  all: number,
+): Promise<PathPart & { readonly times: readonly number[] }> {
+  const particles = points.length / 3;
+  const result = await runQuery(life, query, (evaluation) => {
+    writeTriples(evaluation.points, points);
+    // One slot for all parts.
+    life.foresee((3 * evaluation.work * all) / particles);
+  });
+  try {
+    const velocity = [compileExpression("u", namesFor(dataset), "with")];
+    const [along] = await valuesAlong(life, velocity, "Fd4Lag4", query, result, null);
+    const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
+    const times = Array.from(recordTimes, withoutNoise);
+    const velocities = along?.values as Float32Array;
+    return { particles, records, width, places: joinedValues(result), velocities, times };
+  } finally {
+    result.release();
+  }
+}
+
+/** Increments along paths. @throws RequestError */
+function incrementsIn({ increments, origins, bins, range }: MemberValues) {
+  const other = Object.entries({ origins, bins, range }).find(([, value]) => value !== undefined);
+  if (increments === undefined && other !== undefined) throw wrong(other[0], "it is of increments, which state powers");
+  if (increments === undefined) return null;
+  const odd = increments.find((p) => !(p > 0 && p <= 16));
+  if (odd !== undefined) throw wrong("increments", `expected powers above 0 and up to 16, not ${odd}`);
+  if ((bins === undefined) !== (range === undefined)) throw wrong("bins", "histograms have bins and range");
+  if (range !== undefined && !(range[0] < range[1])) throw wrong("range", "the first edge must be below the last");
+  const binned = bins === undefined || range === undefined ? null : { count: bins, range };
+  return { orders: increments, isAll: origins === "all", bins: binned };
 }
 
 function areUniform(times: readonly number[]): boolean {
@@ -104,41 +152,41 @@ async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices):
   }
 }
 
-function queryOf(asked: AskedDispersion, dataset: Dataset): Query {
-  const { start, end, dt, every, integrator, method, tolerance, openFaces } = asked;
-  return {
-    ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: start, EndTime: end, dt, recordEvery: every },
-    ...{ spatialInterpolation: method as SpatialInterpolation, integrator, openFaces, exitTimes: true },
-    ...(tolerance === undefined ? {} : { tolerance }),
-  };
-}
-
 interface Seeds {
   readonly points: Float32Array;
   readonly together: Company;
 }
 
-function seedCount(seeds: AskedDispersion["seeds"]): number {
-  if ("points" in seeds) return seeds.points.length / 3;
-  if ("random" in seeds) return seeds.random;
-  return "pairs" in seeds ? 2 * seeds.pairs : 4 * seeds.tetrads;
-}
-
-/** The seeds in their order. @throws RequestError if they do not fit into the domain */
-async function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset, slices: TimeSlices): Promise<Seeds> {
-  if ("points" in seeds) return seeds;
-  const drawn = (count: number, seed: number | undefined, reach: number): Promise<Float32Array> => {
-    const { origin, extent } = roomFor(reach, dataset, region);
-    return randomPoints(slices, count, seed ?? 0, origin, extent);
+/** The seeds in their order. @throws RequestError if they do not fit into the domain, LimitError */
+async function seedsOf(context: Context, asked: MemberValues): Promise<Seeds> {
+  const { dataset, life } = context;
+  const wanted = asked.points as AskedPoints;
+  if ("rows" in wanted || "input" in wanted) {
+    const { triples, count } = await pointsOf(context, asked, 0, false, true);
+    await life.reserve(count, DRAWN_RECORDS);
+    return { points: triples, together: ("rows" in wanted && wanted.together) || 1 };
+  }
+  const box = boxIn(asked, dataset);
+  const { slices } = life;
+  await life.reserve(countOf(wanted), DRAWN_RECORDS);
+  const { seed } = wanted;
+  const drawn = (count: number, reach: number): Promise<Float32Array> => {
+    const { origin, extent } = insetBox(reach, dataset, box);
+    return randomPoints(slices, count, seed, origin, extent);
   };
-  if ("random" in seeds) return { points: await drawn(seeds.random, seeds.seed, 0), together: 1 };
-  const { distance, seed } = seeds;
-  if ("pairs" in seeds) {
-    const centres = await drawn(seeds.pairs, seed, distance / 2);
+  if ("random" in wanted) return { points: await drawn(wanted.random, 0), together: 1 };
+  const { distance } = wanted;
+  if ("pairs" in wanted) {
+    const centres = await drawn(wanted.pairs, distance / 2);
     return { points: await turned(slices, centres, PAIR, distance, seed), together: 2 };
   }
-  const centres = await drawn(seeds.tetrads, seed, distance * Math.sqrt(3 / 8));
+  const centres = await drawn(wanted.tetrads, distance * Math.sqrt(3 / 8));
   return { points: await turned(slices, centres, TETRAD, distance, seed), together: 4 };
+}
+
+function countOf(wanted: Drawn): number {
+  if ("random" in wanted) return wanted.random;
+  return "pairs" in wanted ? 2 * wanted.pairs : 4 * wanted.tetrads;
 }
 
 /** Corners of a pair and of a regular tetrad around its centre, with edges of length 1. */
@@ -154,20 +202,15 @@ const TETRAD = [
 ].map((corner) => corner.map((x) => x / Math.sqrt(8)));
 
 /** Where centres may be: as far as `reach` from faces that are not periodic. @throws RequestError if nowhere */
-function roomFor(
-  reach: number,
-  dataset: Dataset,
-  region: AskedDispersion["region"],
-): { readonly origin: readonly number[]; readonly extent: readonly number[] } {
-  const { origin, extent } = boxOf(dataset, region);
-  const whole = boxOf(dataset, undefined);
+function insetBox(reach: number, dataset: Dataset, { origin, extent }: Box): Box {
+  const whole = boxOfAll(dataset);
   const runs = dataset.axes.map(({ periodic }, a) => {
     const [from, to] = [origin[a] as number, (origin[a] as number) + (extent[a] as number)];
     if (periodic) return [from, to] as const;
     const [first, length] = [whole.origin[a] as number, whole.extent[a] as number];
     return [Math.max(from, first + reach), Math.min(to, first + length - reach)] as const;
   });
-  if (runs.some(([from, to]) => from > to)) throw refuse("points", "points: there is no room for them in the box.");
+  if (runs.some(([from, to]) => from > to)) throw wrong("points", "there is no room for them in the box");
   return { origin: runs.map(([from]) => from), extent: runs.map(([from, to]) => to - from) };
 }
 
@@ -177,7 +220,7 @@ async function turned(
   centres: Float32Array,
   corners: readonly (readonly number[])[],
   size: number,
-  seed = 0,
+  seed: number,
 ): Promise<Float32Array> {
   const count = centres.length / 3;
   const turns = await randomPoints(slices, count, seed, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI], "directions");

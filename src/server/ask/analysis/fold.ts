@@ -4,8 +4,8 @@ import type { Names } from "../../../analysis/names.js";
 import { paritiesOf, type Symmetry } from "../../../analysis/parity.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { wrong } from "../faults.js";
-import type { MemberValues } from "../question/read-member.js";
-import { coordinateOf } from "../question/region.js";
+import type { MemberValues } from "../question/member-values.js";
+import { coordinateOf } from "../question/where.js";
 
 /** How far nodes may be from symmetric places, over half the length of the axis. */
 const NEAR = 1e-6;

@@ -8,11 +8,10 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
-import type { MemberValues } from "../question/read-member.js";
-import { pointDerivatives, spatialName } from "../question/what.js";
-import { type AnalysedNodes, reductionOf } from "./analysed-nodes.js";
+import { pointOptions } from "../question/what.js";
+import { together } from "./analysed-nodes.js";
+import type { Analysis } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
-import type { Means } from "./statistics.js";
 
 /** Events whose axes are found together, at most. */
 const MOST_EVENTS = 20_000;
@@ -62,46 +61,37 @@ export async function meansOriented(
   where: string,
   offsets: readonly Vector[],
   events: number,
-  asked: MemberValues,
-  places: AnalysedNodes,
-  dataset: Dataset,
-  { reduce, evaluate, admit }: Means,
+  { asked, dataset, nodes: all, reduce, evaluate, admit }: Analysis,
 ): Promise<{ readonly results: readonly Omit<GroupAnswer, "coordinates">[]; readonly undirected: number }> {
+  const { base } = all;
   if (events > MOST_EVENTS)
     throw new LimitError("analysis.numbers", `where: ${events} nodes are events; at most ${MOST_EVENTS} are turned.`);
-  const { names, weights } = places.base;
+  const { names, weights } = base;
   const quantities = texts.map((text) => ({ text, shape: compileExpression(text, names, "what").shape }));
   const columns = quantities.flatMap(({ text, shape }) => componentsIn(text, shape));
   const compiled = columns.map((text) => compileExpression(text, names, "what"));
-  const base = { ...places.base, kept: [false, false, false, false] as const };
-  const query = (text: string, reduction: ReductionPlan["reductions"][number]) =>
-    reduce(reductionOf({ ...places, base }, { columns: text === "" ? AXES : [text], reductions: [reduction] }), places);
-  const found = await query(whereHolds(where, "1"), { kind: "extremes", of: 0, count: Math.max(1, events), apart: 0 });
+  const count = Math.max(1, events);
+  const strongest = [{ kind: "extremes", of: 0, count, apart: 0 } as const];
+  const found = await reduce(together(all), { columns: [whereHolds(where, "1")], reductions: strongest });
   const { highest } = found.states(0)[0] as Extremes;
   const nodes = highest.map(({ node }) => node);
-  const gather = {
-    kind: "gather",
-    of: AXES.map((_, c) => c),
-    nodes,
-    frames: highest.map(({ frame }) => frame),
-  } as const;
-  const { found: turns } = (await query("", gather)).states(0)[0] as Gathered;
+  const frames = highest.map(({ frame }) => frame);
+  const gather = [{ kind: "gather", of: AXES.map((_, c) => c), nodes, frames } as const];
+  const gathered = await reduce(together(all), { columns: AXES, reductions: gather });
+  const { found: turns } = gathered.states(0)[0] as Gathered;
   const sums = columns.map(() => new Float64Array(offsets.length));
   const shares = columns.map(() => new Float64Array(offsets.length));
   const counts = columns.map(() => new Float64Array(offsets.length));
   const spans = dataset.axes.map((axis) => ({ ...spanOf(axis), periodic: axis.periodic }));
-  const all = turns.flatMap(([event, ...numbers]) => framesOf(by, numbers).map((frame) => ({ event, frame })));
-  await admit(all.length * offsets.length);
-  const options = {
-    ...{ method: spatialName(asked.method ?? "Lag8"), derivatives: spatialName(pointDerivatives(asked)) },
-    ...{ filter: asked.filter, temporalInterpolation: "None" as const },
-  };
+  const turnedAxes = turns.flatMap(([event, ...numbers]) => framesOf(by, numbers).map((frame) => ({ event, frame })));
+  await admit(turnedAxes.length * offsets.length);
+  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
   const [nx, ny] = base.extent;
   for (const [f, time] of base.times.entries()) {
-    const own = all.filter(({ event }) => highest[event].frame === f);
-    const together = Math.max(1, Math.floor(POINTS / offsets.length));
-    for (let from = 0; from < own.length; from += together) {
-      const some = own.slice(from, from + together);
+    const own = turnedAxes.filter(({ event }) => highest[event].frame === f);
+    const atOnce = Math.max(1, Math.floor(POINTS / offsets.length));
+    for (let from = 0; from < own.length; from += atOnce) {
+      const some = own.slice(from, from + atOnce);
       const points = new Float32Array(3 * some.length * offsets.length);
       const isInside = new Uint8Array(some.length * offsets.length);
       for (const [n, { event, frame }] of some.entries()) {
@@ -143,7 +133,7 @@ export async function meansOriented(
     mean: [...sums[c].map((sum, o) => sum / shares[c][o])],
     count: [...counts[c]],
   }));
-  return { results, undirected: events - new Set(all.map(({ event }) => event)).size };
+  return { results, undirected: events - new Set(turnedAxes.map(({ event }) => event)).size };
 }
 
 /** The components R v and R T R^T of a vector or a tensor along turned axes. */

@@ -4,12 +4,10 @@
  * Source: Benzi et al., Physical Review E 48 (1993) R29.
  */
 import { compileExpression } from "../../../analysis/expression.js";
-import type { Moments } from "../../../analysis/moments.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
-import type { Dataset } from "../../../engine/contract/dataset.js";
 import { wrong } from "../faults.js";
-import { type AnalysedNodes, reductionOf } from "./analysed-nodes.js";
-import type { Means } from "./statistics.js";
+import { LETTERS } from "./analysed-nodes.js";
+import { type Analysis, momentsOf } from "./analysis.js";
 
 /** Columns of a pass: a part holds the nodes of each. */
 const COLUMNS = 24;
@@ -26,10 +24,9 @@ export async function withAbsolute(
   body: GroupAnswer,
   text: string,
   orders: readonly number[],
-  places: AnalysedNodes,
-  { axes }: Dataset,
-  { reduce }: Means,
+  analysis: Analysis,
 ): Promise<GroupAnswer> {
+  const { nodes, dataset } = analysis;
   const odd = orders.find((p) => !(p > 0 && p <= 16));
   if (odd !== undefined) throw wrong("absolute", `expected powers above 0 and up to 16, not ${odd}`);
   const rows = body.separations as readonly (GroupAnswer & {
@@ -37,26 +34,18 @@ export async function withAbsolute(
     readonly nodes: number;
   })[];
   const part = rows.find(({ axis }) => {
-    const a = "xyz".indexOf(axis) as 0;
-    return places.base.extent[a] !== axes[a].nodes;
+    const a = LETTERS.indexOf(axis) as 0;
+    return nodes.base.extent[a] !== dataset.axes[a].nodes;
   });
   if (part !== undefined) throw wrong("absolute", `it is of the whole axis ${part.axis}`);
-  const { shape } = compileExpression(text, places.base.names, "what");
+  const { shape } = compileExpression(text, nodes.base.names, "what");
   const powers = [...new Set([...orders, AGAINST])];
-  const columns = rows.flatMap(({ axis, nodes }) => {
+  const columns = rows.flatMap(({ axis, nodes: lag }) => {
     const one = shape === "vector" ? `(${text}).${axis}` : `(${text})`;
-    return powers.map((p) => `abs(shift(${one}, ${axis}, ${nodes}) - ${one})^${p}`);
+    return powers.map((p) => `abs(shift(${one}, ${axis}, ${lag}) - ${one})^${p}`);
   });
-  const found: (number | null)[] = [];
-  for (let from = 0; from < columns.length; from += COLUMNS) {
-    const some = columns.slice(from, from + COLUMNS);
-    const reductions = some.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
-    const merged = await reduce(reductionOf(places, { columns: some, reductions }), places);
-    for (const i of some.keys()) {
-      const { count, mean } = merged.states(i)[0] as Moments;
-      found.push(count === 0 ? null : mean);
-    }
-  }
+  const moments = await momentsOf(analysis, nodes, columns, COLUMNS);
+  const found = moments.map(([one]) => (one === undefined || one.count === 0 ? null : one.mean));
   const at = (row: number, p: number) => found[row * powers.length + powers.indexOf(p)] as number | null;
   const slope = (row: number, p: number): number | null => {
     const [before, after] = [row - 1, row + 1];

@@ -1,81 +1,107 @@
-/** Computes structure functions: moments of increments between nodes along axes, or between points. */
+/** Answers `structure_functions`: moments of increments between nodes along axes, or between points. */
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
-import type { Dataset } from "../../../engine/contract/dataset.js";
-import { refuse } from "../../http/refusal.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
-import { boxOf } from "../question/region.js";
-import {
-  type AnalysedNodes,
-  type PlaceMembers,
-  placesOf,
-  pointPlacesOf,
-  reductionOf,
-  requireEveryNode,
-} from "./analysed-nodes.js";
-import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
+import type { AskedSeparations, MemberValues } from "../question/member-values.js";
+import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatTexts } from "../question/what.js";
+import { boxIn, boxOfAll } from "../question/where.js";
+import { type AxisNumber, framesIn, LETTERS, nodesOf, nodesOfPoints, requireEveryNode } from "./analysed-nodes.js";
+import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
+import { aboutTexts, Columns } from "./reductions.js";
+import { withAbsolute } from "./self-similarity.js";
+import { onlyWhat } from "./spectra/spectral-quantities.js";
 
-const LETTERS = ["x", "y", "z"] as const;
 const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
+const USUAL_ORDERS: readonly number[] = [2, 3];
 
-/** What is asked of structure functions. */
-export interface AskedIncrements extends PlaceMembers {
-  /** A velocity, or a scalar. */
-  readonly of: string;
-  readonly orders: readonly number[];
-  readonly separations: Separations;
-  readonly axes: readonly ("x" | "y" | "z")[];
-  /** Members of each separation in addition to `pairs`; absent: all. */
-  readonly terms?: readonly string[];
-  readonly remove: "mean" | "none";
-}
-
-/** Separations in nodes, or lengths of pairs at random points, the same for all lengths. */
-type Separations =
-  | { readonly nodes: readonly number[] }
-  | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed?: number; readonly method?: string };
-
+type Separations = { readonly [K in "nodes" | "lengths"]: Extract<AskedSeparations, Readonly<Record<K, unknown>>> };
 type Increment = AnyReduction & { readonly kind: "increments" };
 
-/** Computes the answer: all pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
-export async function structureFunctions(asked: AskedIncrements, dataset: Dataset, means: Means): Promise<GroupAnswer> {
-  const { of: text, orders, separations, axes } = asked;
+/** What is computed along one axis. */
+interface Along<S> {
+  readonly separations: S;
+  readonly orders: readonly number[];
+  readonly axis: AxisNumber;
+  readonly columns: readonly string[];
+}
+
+/** All pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
+export async function structure_functions(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset } = context;
+  const { orders = USUAL_ORDERS, absolute, separations: given, terms } = asked;
+  const what = onlyWhat(asked, dataset);
+  const odd = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
+  if (odd) throw wrong("orders", "expected whole numbers from 1 to 16");
+  const axis = asked.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
+  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  const isAtNodes = given === undefined || "nodes" in given;
+  const analysis = analysisOf(context, asked, isAtNodes ? nodesOf : nodesOfPoints);
+  const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
+  const signed = await increments(what.text, axis, orders, separations, analysis);
+  if (absolute !== undefined && !isAtNodes) throw wrong("absolute", "it is of separations in nodes");
+  const body = absolute === undefined ? signed : await withAbsolute(signed, what.text, absolute, analysis);
+  return tabled(body, {
+    ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
+    separations: "nodes" in separations ? separations.nodes : separations,
+    ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(asked) }),
+    ...(terms === undefined ? {} : { terms }),
+  });
+}
+
+const extentOf = ({ nodes }: Analysis, letter: string): number => nodes.base.extent[LETTERS.indexOf(letter as "x")];
+
+/** 1, 2, 4 and so on, up to half of some nodes. */
+function doubledWithin(nodes: number): readonly number[] {
+  return Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, nodes / 2));
+}
+
+async function increments(
+  text: string,
+  letters: readonly ("x" | "y" | "z")[],
+  orders: readonly number[],
+  separations: AskedSeparations,
+  analysis: Analysis,
+): Promise<GroupAnswer> {
+  const { nodes, dataset, asked } = analysis;
   const isAtNodes = "nodes" in separations;
-  const places = (isAtNodes ? placesOf : pointPlacesOf)(asked, dataset);
-  const isStretched = (letter: (typeof LETTERS)[number]) =>
-    dataset.axes[LETTERS.indexOf(letter) as 0].coordinates !== null;
-  const stretched = isAtNodes ? axes.find(isStretched) : undefined;
-  if (stretched !== undefined)
-    throw refuse(
+  const stretched = letters.find((one) => dataset.axes[LETTERS.indexOf(one) as 0].coordinates !== null);
+  if (isAtNodes && stretched !== undefined)
+    throw wrong(
       "axis",
-      `axis: nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths.`,
+      `nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths`,
     );
-  const { shape } = compileExpression(text, places.base.names, "what");
-  if (shape === "tensor") throw refuse("what", "what: increments are of a vector or a scalar, not of a tensor.");
-  const answers: GroupAnswer[] = [];
+  const { shape } = compileExpression(text, nodes.base.names, "what");
+  if (shape === "tensor") throw wrong("what", "increments are of a vector or a scalar, not of a tensor");
+  const rows: GroupAnswer[] = [];
   // The axes are computed one after another, and what is kept of the pairs of one is dropped before the next.
-  if ("pairs" in separations) await means.admit(separations.pairs);
-  for (const letter of axes) {
-    const axis = LETTERS.indexOf(letter) as 0 | 1 | 2;
-    const columns = columnsOf(text, shape, letter, dataset);
-    const along = "nodes" in separations ? overNodes : overPairs;
-    answers.push(
-      ...(await along({ asked, separations: separations as never, orders, axis, columns, places }, dataset, means)),
+  if (!isAtNodes) await analysis.admit(separations.pairs);
+  for (const letter of letters) {
+    const axis = LETTERS.indexOf(letter) as AxisNumber;
+    // A scalar has the velocity along the axis beside it.
+    const beside = dataset.fields.velocity === undefined ? [] : [`u.${letter}`];
+    const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
+    const along = { orders, axis, columns };
+    rows.push(
+      ...(isAtNodes
+        ? await overNodes({ ...along, separations }, analysis)
+        : await overPairs({ ...along, separations }, analysis)),
     );
   }
-  const rows = answers.map((one) => askedTerms(asked, one));
-  const weights = isAtNodes ? places.weights : "points";
-  const about = { weights, frames: framesIn(places), ...aboutTexts([text], places) };
-  return { ...about, separations: rows };
+  return {
+    ...{ weights: isAtNodes ? nodes.weights : "points", frames: framesIn(nodes), ...aboutTexts([text], nodes) },
+    separations: rows.map((row) => askedTerms(asked, row)),
+  };
 }
 
 /** Leaves out the terms that were not asked. @throws RequestError if there are none */
-function askedTerms({ terms }: AskedIncrements, answer: GroupAnswer): GroupAnswer {
+function askedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnswer {
   const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
-  const wrong = terms?.find((term) => !known.includes(term));
-  if (wrong !== undefined) throw refuse("terms", `terms: ${wrong} is not of this quantity; ${known.join(", ")} are.`);
+  const other = terms?.find((term) => !known.includes(term));
+  if (other !== undefined) throw wrong("terms", `${other} is not of this quantity; ${known.join(", ")} are`);
   const kept = Object.entries(answer).filter(([name]) => !known.includes(name) || (terms ?? known).includes(name));
   return Object.fromEntries(kept);
 }
@@ -83,75 +109,53 @@ function askedTerms({ terms }: AskedIncrements, answer: GroupAnswer): GroupAnswe
 /** Pairs that are added up between two looks at the clock. */
 const PAIRS_TOGETHER = 1024;
 
-/** What is computed along one axis. */
-interface Along<S> {
-  readonly asked: AskedIncrements;
-  readonly separations: S;
-  readonly orders: readonly number[];
-  readonly axis: 0 | 1 | 2;
-  readonly columns: readonly string[];
-  readonly places: AnalysedNodes;
-}
-
 async function overNodes(
-  {
-    asked,
-    separations,
-    orders,
-    axis,
-    columns: texts,
-    places,
-  }: Along<Extract<Separations, { readonly nodes: readonly number[] }>>,
-  { axes }: Dataset,
-  { reduce }: Means,
+  { separations, orders, axis, columns: texts }: Along<Separations["nodes"]>,
+  { nodes, dataset, asked, reduce }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
-  requireEveryNode(places);
-  const [nodes, letter] = [places.base.extent[axis], LETTERS[axis]];
-  if (separations.nodes.some((separation) => separation >= nodes))
-    throw refuse("separations", `separations: the region has ${nodes} nodes along ${letter}.`);
-  const columns = new AskedColumns(places);
+  requireEveryNode(nodes);
+  const [count, letter] = [nodes.base.extent[axis], LETTERS[axis]];
+  if (separations.nodes.some((separation) => separation >= count))
+    throw wrong("separations", `the region has ${count} nodes along ${letter}`);
+  const columns = new Columns(nodes);
   const of = texts.map((column) => columns.of(column, "what"));
-  const periodic = places.wraps[axis];
+  const periodic = nodes.wraps[axis];
   const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
   const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
   const means =
     of.length === 3 && asked.remove !== "none" ? own.map((c) => ({ kind: "moments", of: c, order: 1 }) as const) : [];
-  const reductions = [reduction, ...means];
-  const merged = await reduce(reductionOf(places, { columns: columns.texts, reductions }), places);
-  const increments = merged.states(0)[0] as Increments;
+  const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction, ...means] });
+  const found = merged.states(0)[0] as Increments;
   const removed = means.map((_, c) => (merged.states(1 + c)[0] as Moments).mean);
-  const { spacing } = axes[axis];
+  const { spacing } = dataset.axes[axis];
   return separations.nodes.map((separation, s) => ({
     ...{ axis: letter, nodes: separation, length: separation * spacing },
-    ...termsAt(increments, s, of.length, orders, removed),
+    ...termsAt(found, s, of.length, orders, removed),
   }));
 }
 
 /** Interpolates at points and, for each length, at points that far along the axis. */
 async function overPairs(
-  { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { readonly pairs: number }>>,
-  dataset: Dataset,
-  { evaluate, slices }: Means,
+  { separations, orders, axis, columns }: Along<Separations["lengths"]>,
+  { asked, dataset, nodes, evaluate, slices }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
-  const { lengths, pairs, seed = 0, method = "Lag8" } = separations;
-  const { origin, extent } = boxOf(dataset, asked.region);
+  const { lengths, pairs, seed } = separations;
+  // A box that is all of the domain is none: pairs may go over its seams.
+  const isWhole = (["x", "y", "z", "i", "j", "k"] as const).every((name) => asked[name] === undefined);
+  const { origin, extent } = isWhole ? boxOfAll(dataset) : boxIn(asked, dataset);
   const room = extent.map(
-    (length, a) => length - (a === axis && !(places.wraps[a] && asked.region === undefined) ? Math.max(...lengths) : 0),
+    (length, a) => length - (a === axis && !(nodes.wraps[a] && isWhole) ? Math.max(...lengths) : 0),
   );
   if ((room[axis] as number) < 0)
-    throw refuse(
-      "separations.lengths",
-      `separations.lengths: the region is ${extent[axis]} long along ${LETTERS[axis]}.`,
-    );
+    throw wrong("separations.lengths", `the region is ${extent[axis]} long along ${LETTERS[axis]}`);
   const points = await randomPoints(slices, pairs, seed, origin, room);
   const shifted = new Float32Array(points);
   // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
-  const compiled = ordered.map((text) => compileScalar(text, places.base.names, "what"));
-  const { derivatives = "Fd4Lag4", filter } = asked;
-  const options = { method, derivatives, filter, temporalInterpolation: "None" } as const;
+  const compiled = ordered.map((text) => compileScalar(text, nodes.base.names, "what"));
+  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
   const sums: Increments[] = [];
-  for (const time of places.base.times) {
+  for (const time of nodes.base.times) {
     const first = await evaluate(compiled, points, { ...options, time });
     for (const [s, length] of lengths.entries()) {
       await slices.each(pairs, (from, to) => {
@@ -183,12 +187,6 @@ function interleave(a: Float64Array, b: Float64Array): Float64Array {
   const out = new Float64Array(2 * a.length);
   for (let i = 0; i < a.length; i++) [out[2 * i], out[2 * i + 1]] = [a[i] as number, b[i] as number];
   return out;
-}
-
-/** The columns of a vector, or of a scalar and the velocity along the axis. */
-function columnsOf(text: string, shape: "scalar" | "vector", letter: string, { fields }: Dataset): readonly string[] {
-  if (shape === "vector") return componentsIn(text, shape);
-  return fields.velocity === undefined ? [text] : [text, `u.${letter}`];
 }
 
 /**

@@ -1,26 +1,20 @@
-/** Finds structures: connected sets of nodes where a condition holds. */
+/** Answers `structures`: connected sets of nodes where a condition holds. */
+import { compileScalar } from "../../../analysis/expression.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../../analysis/structures.js";
-import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../shared/errors.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
-import { refuse } from "../../http/refusal.js";
-import { type AnalysedNodes, type PlaceMembers, placesOf, reductionOf, requireEveryNode } from "./analysed-nodes.js";
-import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
-
-/** What is asked of structures. */
-export interface AskedStructures extends PlaceMembers {
-  /** A condition: 1 where it holds. */
-  readonly where: string;
-  /** Neighbours of a node: 6 share a face, 18 an edge, 26 a corner. */
-  readonly connectivity: 6 | 18 | 26;
-  /** Fewest nodes of a structure that is listed. */
-  readonly least: number;
-  /** Quantities that are integrated over each structure. */
-  readonly properties: readonly string[];
-  /** Whether the place in the list of the structure of each node is answered too, or 0. */
-  readonly labels: boolean;
-}
+import type { GridAnswer } from "../answer.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import { skipOf } from "../levels/skip.js";
+import type { MemberValues } from "../question/member-values.js";
+import { compileWhat } from "../question/what.js";
+import { type AnalysedNodes, framesIn, LETTERS, requireEveryNode } from "./analysed-nodes.js";
+import { analysisOf, type Tabled } from "./analysis.js";
+import { withMeans } from "./means.js";
+import { aboutTexts, Columns } from "./reductions.js";
+import { renamed } from "./statistics.js";
 
 /** Structures that are described before a look at the clock. */
 const DESCRIBED = 128;
@@ -28,57 +22,67 @@ const DESCRIBED = 128;
 /** Nodes whose labels are answered, at most, for each number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
-/** Finds the structures of one frame. */
-export async function structures(
-  asked: AskedStructures,
-  dataset: Dataset,
-  { reduce, slices, most }: Means,
-): Promise<GroupAnswer> {
-  const places = placesOf(asked, dataset);
-  requireEveryNode(places);
-  if (places.frames.length !== 1) throw refuse("time", "time: structures are of one frame.");
-  const { where, connectivity, least, properties } = asked;
-  const columns = new AskedColumns(places);
+export async function structures(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { where = "", connectivity = "26", least = 1, labels = false, what = [], over = LETTERS } = asked;
+  const plain = analysisOf(context, asked);
+  if (plain.nodes.frames.length !== 1) throw wrong("time", "structures are of one frame");
+  const texts = [where, ...what.map(({ text }) => text)];
+  const { analysis, about } = await withMeans(plain, texts, over, "where");
+  const { nodes, reduce, slices, most } = analysis;
+  compileScalar(where, nodes.base.names, "where");
+  const quantities = compileWhat(what, nodes.base.names);
+  requireEveryNode(nodes);
+  const properties = quantities.flatMap(({ components }) => components);
+  const columns = new Columns(nodes);
   const of = columns.of(where, "where");
-  const extent = places.base.extent.slice(0, 3);
-  const nodes = extent.reduce((product, n) => product * n, 1);
-  if (asked.labels && nodes > NODES_PER_NUMBER * most)
-    throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${nodes}.`);
+  const extent = nodes.base.extent.slice(0, 3);
+  const count = extent.reduce((product, n) => product * n, 1);
+  if (labels && count > NODES_PER_NUMBER * most)
+    throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${count}.`);
   const reduction: AnyReduction & { kind: "structures" } = {
-    ...{ kind: "structures", of, side: "above", threshold: 0.5, connectivity, most },
+    ...{ kind: "structures", of, side: "above", threshold: 0.5, most, labels, wraps: nodes.wraps },
+    connectivity: Number(connectivity) as 6 | 18 | 26,
     properties: properties.map((property) => columns.of(property, "what")),
-    wraps: places.wraps,
-    labels: asked.labels,
   };
-  const query = reductionOf(places, { columns: columns.texts, reductions: [reduction] });
-  const joined = (await reduce(query, places)).states(0)[0] as JoinedFragments;
+  const skipped = await skipOf(context, asked, where, nodes.frames, 0);
+  const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction], ...skipped });
+  const joined = merged.states(0)[0] as JoinedFragments;
   const ranked = await inSlices(joined.rank(least), slices);
   const { listed } = ranked;
-  const shape = extent.toReversed();
   checkList(listed.length, properties.length, most);
-  const structures: GroupAnswer[] = [];
+  const described: GroupAnswer[] = [];
   await slices.each(
     listed.length,
     (from, to) => {
       for (let i = from; i < to; i++)
-        structures.push(describeStructure(joined.describe(ranked, i, places.base), properties, places));
+        described.push(describeStructure(joined.describe(ranked, i, nodes.base), properties, nodes));
     },
     DESCRIBED,
   );
-  return {
-    ...{
-      frames: framesIn(places),
-      ...aboutTexts(columns.texts, places),
-      connectivity,
-      weights: places.weights,
-    },
-    nodes: ranked.nodes,
-    missing: joined.missing,
-    infinite: joined.infinite,
-    count: listed.length,
-    structures,
-    ...(joined.labels === null ? {} : { labelled: { shape, numbers: labelNumbers(joined.labels, ranked) } }),
+  const { formulas, units, ...more } = aboutTexts(columns.texts, nodes);
+  const found = {
+    ...{ formulas: without(formulas, where), units: without(units, where), frames: framesIn(nodes) },
+    ...{ ...more, connectivity: Number(connectivity), weights: nodes.weights, nodes: ranked.nodes },
+    ...{ missing: joined.missing, infinite: joined.infinite, count: listed.length, structures: described },
   };
+  const names = new Map(
+    quantities.flatMap(({ components, columns: own }) => components.map((one, c) => [one, own[c]])),
+  );
+  const body = { where, ...about, ...(renamed(found, names as Map<string, string>) as GroupAnswer) };
+  const grid = joined.labels === null ? {} : { labels: labelGrid(labelNumbers(joined.labels, ranked), nodes) };
+  return { answer: { kind: "table", body, ...grid }, found: analysis.time };
+}
+
+function without(members: unknown, name: string): object {
+  const { [name]: _, ...rest } = (members ?? {}) as Record<string, unknown>;
+  return rest;
+}
+
+function labelGrid(values: Int32Array, { base, transforms }: AnalysedNodes): GridAnswer {
+  const unit = transforms.dataset.units.length ?? null;
+  const dims = ([2, 1, 0] as const).map((a) => ({ name: LETTERS[a], coordinates: base.coordinates[a], unit }));
+  const label = { name: "label", columns: ["label"], shape: [], unit: null, values };
+  return { kind: "grid", dims, scalars: [], quantities: [label] };
 }
 
 /** Runs work that yields, in time slices. */

@@ -1,17 +1,17 @@
 /** Answers `flow_map`: where particles go, the gradient of that map, and how much it stretches. */
-import type { Query } from "../../../engine/contract/query.js";
+import { type Query, writeTriples } from "../../../engine/contract/query.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
-import { TripleWriter } from "../../http/triple-writer.js";
-import type { AnsweredQuantity, GridAnswer } from "../answer.js";
-import { type Context, placesText, type Understood } from "../context.js";
+import type { AnsweredQuantity, CallAnswer, GridAnswer } from "../answer.js";
+import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
-import type { MemberValues } from "../question/read-member.js";
+import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/sample-grid.js";
 import { pointDerivatives, spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
 import { samplesIn } from "../question/where.js";
-import { gridOf, pictureText, samplePoints } from "./grid.js";
+import { runQuery } from "../run-query.js";
+import { gridOf, samplePoints } from "./grid.js";
 import { unitOf } from "./values.js";
 
 /** What a flow map has: the first number of each in its records, and its dimensions. */
@@ -24,10 +24,7 @@ function partNamed(text: string): PartName {
   throw wrong("what", `expected some of ${Object.keys(PARTS).join(", ")}, not ${text}`);
 }
 
-export async function flow_map(
-  context: Context,
-  asked: MemberValues,
-): Promise<{ answer: GridAnswer; understood: Understood }> {
+export async function flow_map(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
   const names = asked.what === undefined ? USUAL : asked.what.map(({ text }) => partNamed(text));
   const interval = intervalIn(asked);
@@ -46,17 +43,13 @@ export async function flow_map(
     ...{ spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
     flowMap: spatialName(pointDerivatives(asked)) as SpatialInterpolation,
   };
-  const evaluation = life.start(query);
-  const limit = life.limit(evaluation.limit);
   const count = pointsOf(samples.grid);
-  if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points, limit.tracking);
-  await life.admit(count);
-  const points = await samplePoints(samples, context);
-  const writer = new TripleWriter(evaluation.points, limit);
-  writer.addAll(points, count);
-  writer.flush();
-  await life.enter();
-  const result = await evaluation.finish();
+  const result = await runQuery(life, query, async (evaluation) => {
+    const limit = life.limit(evaluation.limit);
+    if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points, limit.tracking);
+    await life.admit(count);
+    writeTriples(evaluation.points, await samplePoints(samples, context));
+  });
   life.onEnd(() => result.release());
   const record = RECORDS.FlowMap.length;
   const quantities = names.map((name): AnsweredQuantity => {
@@ -71,11 +64,7 @@ export async function flow_map(
     return { name, columns, shape, unit: name === "map" ? unitOf(dataset, "length") : null, values };
   });
   const answer: GridAnswer = { kind: "grid", ...gridOf(samples, context), quantities };
-  const understood = {
-    ...{ what: names, ...placesText(asked), samples: [...samples.counts], time: `${interval.start}:${interval.end}` },
-    ...{ method, derivatives: pointDerivatives(asked), integrator, step, level: 0, ...pictureText(asked) },
-  };
-  return { answer, understood };
+  return { answer, found: { what: names, samples: [...samples.counts], step } };
 }
 
 function columnsOf(name: PartName, shape: readonly number[]): readonly string[] {

@@ -1,26 +1,25 @@
 /** Answers `grid`: samples of quantities on a volume, a plane or a line. */
 import type { Values } from "../../../storage/tools/long-numbers.js";
-import { TripleWriter } from "../../http/triple-writer.js";
-import type { GridAnswer, GridDimension } from "../answer.js";
-import {
-  answered,
-  type Context,
-  checkFits,
-  Plan,
-  placesText,
-  timeText,
-  type Understood,
-  whatText,
-} from "../context.js";
+import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
+import { answered, type Context, checkFits, Plan } from "../context.js";
 import { aboutLevel, fillLevel, type GridLevel, levelOf } from "../levels/grid-levels.js";
 import { compute } from "../parts.js";
 import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
-import type { MemberValues } from "../question/read-member.js";
-import { pointsOf, type SampleAxis, writeGrid } from "../question/sample-grid.js";
-import { checkFilterUsed, compileWhat, namesOf, type Quantity, usualWhat } from "../question/what.js";
+import type { MemberValues } from "../question/member-values.js";
+import { fillPoints, pointsOf, type SampleAxis } from "../question/sample-grid.js";
+import {
+  checkFilterUsed,
+  compileWhat,
+  namesOf,
+  pointOptions,
+  type Quantity,
+  usualWhat,
+  whatTexts,
+} from "../question/what.js";
 import { timesIn } from "../question/when.js";
 import { type Samples, samplesIn } from "../question/where.js";
-import { fillValues, howText, pointOptions, unitOf } from "./values.js";
+import { timeText } from "../restate.js";
+import { fillValues, unitOf } from "./values.js";
 
 function coordinatesOf({ count, origin, spacing }: SampleAxis): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
@@ -39,6 +38,9 @@ export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<Grid
   };
 }
 
+/** Points that are written between two looks at the clock. */
+const TOGETHER = 8192;
+
 /** The points of samples, three float32 each, x fastest; or those from one number to before another. */
 export async function samplePoints(
   { grid }: Samples,
@@ -47,24 +49,16 @@ export async function samplePoints(
   to = pointsOf(grid),
 ): Promise<Float32Array> {
   const points = life.floats(3 * (to - from));
-  const sink = { slab: points, commit: () => undefined };
-  await writeGrid(grid, new TripleWriter(sink, { points: to - from, name: "query.points" }), life.slices, from, to);
+  const fill = (first: number, end: number): void =>
+    fillPoints(grid, from + first, from + end, points.subarray(3 * first, 3 * end));
+  await life.slices.each(to - from, fill, TOGETHER);
   return points;
-}
-
-export function pictureText({ format, map = "viridis", range, scale }: MemberValues): Understood {
-  if (format !== "png") return {};
-  const how = scale === undefined ? "linear" : scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
-  return { map, ...(range === undefined ? {} : { range: [...range] }), scale: how };
 }
 
 /** The answer of a plan of samples that are not cut. */
 const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
 
-export async function grid(
-  context: Context,
-  asked: MemberValues,
-): Promise<{ answer: GridAnswer; understood: Understood }> {
+export async function grid(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
   const what = asked.what ?? usualWhat(dataset);
   const quantities = compileWhat(what, namesOf(asked, dataset));
@@ -74,7 +68,7 @@ export async function grid(
   const { times, isList } = timesIn(asked, dataset);
   const count = pointsOf(samples.grid);
   const isWhole = context.part === null || level !== null;
-  if (context.part instanceof Plan && level !== null) return { answer: NOTHING, understood: {} };
+  if (context.part instanceof Plan && level !== null) return { answer: NOTHING, found: {} };
   if (isWhole) {
     checkFits(context, count, times.length, "samples");
     await life.reserve(count, times.length * DRAWN_RECORDS);
@@ -98,9 +92,8 @@ export async function grid(
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
       ...((asked.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
     },
-    understood: {
-      ...{ ...whatText(what), ...placesText(asked), samples: [...samples.counts] },
-      ...{ ...timeText(asked, times, isList), ...howText(asked), ...pictureText(asked) },
+    found: {
+      ...{ what: whatTexts(what), samples: [...samples.counts], ...timeText(asked, times, isList) },
       level: level?.level ?? asked.level ?? 0,
     },
   };

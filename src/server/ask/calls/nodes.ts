@@ -1,4 +1,7 @@
 /** Answers `nodes`: stored nodes of a region, fields as they lie or any quantity at nodes. */
+
+import type { FieldFilter } from "../../../analysis/derived.js";
+import type { Names } from "../../../analysis/names.js";
 import {
   type Axis,
   axesOfField,
@@ -7,33 +10,31 @@ import {
   fieldNames,
   isStaggered,
 } from "../../../engine/contract/dataset.js";
-import type { Query } from "../../../engine/contract/query.js";
+import { nodeQuantity, type Query } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Values } from "../../../storage/tools/long-numbers.js";
 import { timesOf } from "../../http/describe.js";
-import { meanText, nodesOf } from "../analysis/analyses.js";
-import { courantOf, meansFor as meansOf } from "../analysis/means.js";
-import { meansFor } from "../analysis/means-for.js";
-import type { GridAnswer, GridDimension } from "../answer.js";
-import {
-  answered,
-  type Context,
-  checkFits,
-  filterText,
-  Plan,
-  placesText,
-  timeText,
-  type Understood,
-  type Work,
-  whatText,
-} from "../context.js";
+import { LETTERS } from "../analysis/analysed-nodes.js";
+import { analysisOf } from "../analysis/analysis.js";
+import { courantOf, withMeans } from "../analysis/means.js";
+import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
+import { answered, type Context, checkFits, Plan, type Work } from "../context.js";
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
-import type { AskedQuantity, MemberValues } from "../question/read-member.js";
-import { coordinateOf, type NodeRun } from "../question/region.js";
-import { checkFilterUsed, compileWhat, namesOf, nodeDerivatives, type Quantity, usualWhat } from "../question/what.js";
+import type { AskedQuantity, MemberValues } from "../question/member-values.js";
+import {
+  checkFilterUsed,
+  compileWhat,
+  namesOf,
+  nodeDerivatives,
+  type Quantity,
+  usualWhat,
+  whatTexts,
+} from "../question/what.js";
 import { storedIn } from "../question/when.js";
-import { isPlace, partsOf, runsIn } from "../question/where.js";
+import { coordinateOf, isPlace, type NodeRun, partsOf, runsIn } from "../question/where.js";
+import { timeText } from "../restate.js";
+import { runQuery } from "../run-query.js";
 import { derivedFor, schemeOf } from "../transforms.js";
 
 /** Nodes above which an answer is computed as it is sent. */
@@ -52,115 +53,62 @@ function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
   return component === "" || fields[name]?.own !== undefined ? `${name}${component}` : null;
 }
 
-function cutoutOf(runs: readonly NodeRun[], T: number, dataset: Dataset): Query {
-  const along = ["x", "y", "z"].flatMap((letter, a) => {
-    const { first, count, step } = runs[a] as NodeRun;
-    return [
-      [`${letter}_start`, first + 1],
-      [`${letter}_end`, first + 1 + (count - 1) * step],
-      [`${letter}_step`, step],
-    ] as const;
-  });
-  return {
-    operation: "GetAnyCutoutWeb",
-    dataset: dataset.name,
-    T,
-    filter_width: 1,
-    ...Object.fromEntries(along),
-  } as Query;
-}
-
-export async function nodes(
-  context: Context,
-  asked: MemberValues,
-): Promise<{ answer: GridAnswer; understood: Understood }> {
-  const { life, dataset } = context;
-  const derivatives = nodeDerivatives(asked);
+export async function nodes(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
+  const { life, dataset, part } = context;
+  const scheme = schemeOf(nodeDerivatives(asked));
   const what = asked.what ?? usualWhat(dataset);
-  const quantities = compileWhat(what, namesOf(asked, dataset));
+  const plainNames = namesOf(asked, dataset);
+  const quantities = compileWhat(what, plainNames);
   checkFilterUsed(asked, quantities);
   const { frames, isList } = storedIn(asked, dataset);
   const fields = what.map((one) => fieldOf(one, dataset));
-  const ofFields = fields.every((name) => name !== null);
-  const isOwn = (name: string | null) => name?.includes(".") || (name !== null && isStaggered(dataset, name));
-  const staggered = fields.find(isOwn) ?? null;
+  const isApart = (name: string | null) => name !== null && (name.includes(".") || isStaggered(dataset, name));
+  const staggered = fields.find(isApart) ?? null;
   const axes = axesFor(staggered, fields, dataset);
   const runs = runsIn(asked, dataset, axes);
-  const answer = {
-    ...shapeOf(asked, context, axes, runs, frames, isList),
-    ...cutoutFile(
-      context,
-      ofFields && staggered?.includes(".") !== true ? (fields as readonly string[]) : null,
-      runs,
-      frames,
-    ),
-  };
-  const understood = {
-    ...{ ...whatText(what), ...placesText(asked) },
-    ...timeText(asked, timesAt(frames, dataset), isList, frames),
-    ...{ derivatives: asked.derivatives ?? "Fd4", ...filterText(asked), level: 0, units: asked.units ?? "check" },
-    ...meanText(asked),
-  };
-  const { part } = context;
   const count = runs.reduce((product, one) => product * one.count, 1);
-  const isFile = asked.format === "xmf" || asked.format === "h5";
-  if (isFile && answer.cutout !== undefined) {
-    // A file that another thread writes needs no cut, and no limit in a job.
-    if (part === null && life.task === null) {
-      const numbers = fields.length * frames.length * count;
-      life.checkPoints(numbers);
-      await life.admit(numbers);
-      await life.enter(numbers);
+  const shape = shapeOf(asked, context, axes, runs, frames, isList);
+  const found = { what: whatTexts(what), ...timeText(asked, timesAt(frames, dataset), isList, frames) };
+  if (asked.format === "xmf" || asked.format === "h5") {
+    const cutout = cutoutFile(context, staggered?.includes(".") ? [null] : fields, runs, frames);
+    if (cutout !== null) {
+      // A file that another thread writes needs no cut, and no limit in a job.
+      if (part === null && life.task === null) {
+        const numbers = fields.length * frames.length * count;
+        life.checkPoints(numbers);
+        await life.admit(numbers);
+        await life.enter(numbers);
+      }
+      return { answer: { ...shape, cutout }, found };
     }
-    return { answer, understood };
+    if (asked.format === "xmf")
+      throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
   }
-  if (asked.format === "xmf")
-    throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
-  const components = quantities.flatMap(({ components: own }) => own);
-  const reads = quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads));
-  const isPlain = !reads.some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
-  if (part instanceof Plan && !isPlain) return { answer, understood };
-  const scheme = schemeOf(derivatives);
-  const filter = asked.filter?.kind === "box" ? null : (asked.filter ?? null);
-  const isStream =
-    isPlain &&
-    canStream(asked, quantities) &&
-    count * frames.length > STREAMED &&
-    derivedFor(new Set(reads), dataset, namesOf(asked, dataset), filter, scheme) === null;
+  const reads = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
+  const hasMeans = [...reads].some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
+  if (part instanceof Plan && hasMeans) return { answer: shape, found };
+  const derivedBy = (names: Names) =>
+    derivedFor(reads, dataset, names, (asked.filter ?? null) as FieldFilter | null, scheme);
+  const isLong = count * frames.length > STREAMED;
+  const isStream = isLong && !hasMeans && canStream(asked, quantities) && derivedBy(plainNames) === null;
+  const components = quantities.flatMap((one) => one.components);
   if (part === null) {
     checkFits(context, count, frames.length, "nodes");
     await life.reserve(isStream ? STREAMED : count * frames.length, components.length / 3);
   }
-  const known = isPlain
-    ? null
-    : await meansIn(
-        context,
-        what.map(({ text }) => text),
-        asked,
-        frames,
-      );
-  const names = known === null ? namesOf(asked, dataset) : { ...namesOf(asked, dataset), ...known.members };
-  const derived = derivedFor(new Set(reads), dataset, names, filter, scheme);
-  const field = fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (fieldNames(dataset)[0] as string);
-  const fillBox = async (frame: number, box: readonly NodeRun[], into: readonly Float32Array[]): Promise<void> => {
-    const query = cutoutOf(box, frame + 1, dataset);
-    const quantity = {
-      ...{ expression: components[0] as string, columns: components, order: scheme === "spectral" ? 4 : scheme, names },
-      ...{ ahead: box.map(({ from, first }) => from - first) as [number, number, number], derived },
-    } as const;
-    const evaluation = life.start(staggered === null ? { ...query, field, quantity } : { ...query, field: staggered });
-    await life.enter();
-    const result = await evaluation.finish();
-    let at = 0;
-    for await (const records of result.stream ?? result.values) {
-      const rows = records.length / components.length;
-      const start = at;
-      await life.slices.each(rows, (from, to) => deal(records, from, to, start, quantities, into));
-      at += rows;
-    }
-    result.release();
-    life.forget(evaluation);
-  };
+  const texts = what.map(({ text }) => text);
+  const { names, ...more } = hasMeans ? await meansIn(context, asked, texts) : { names: plainNames };
+  const [firstField] = fieldNames(dataset);
+  const source: Pick<Query, "field" | "quantity"> =
+    staggered === null
+      ? {
+          field: fieldNames(dataset).find((name) => !isStaggered(dataset, name)) ?? (firstField as string),
+          quantity: {
+            ...nodeQuantity(components, names, scheme === "spectral" ? 4 : scheme),
+            derived: derivedBy(names),
+          },
+        }
+      : { field: staggered };
   const work: Work = {
     ...{ count, rounds: frames.length, widths: quantities.map(({ columns }) => columns.length) },
     together: (runs[0] as NodeRun).count,
@@ -170,19 +118,49 @@ export async function nodes(
           const width = quantities[q]?.columns.length as number;
           return all.subarray(width * (first - from), width * (end - from));
         });
-        await fillBox(frames[round] as number, box, some);
+        await fillBox(context, source, frames[round] as number, box, quantities, some);
       }
     },
   };
   const numbers = await compute(context, work, isStream);
-  return {
-    answer: {
-      ...answer,
-      ...(known === null ? {} : { more: known.about }),
-      quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
-    },
-    understood,
-  };
+  const answers = quantities.map((one, q) => answered(one, numbers[q] as Values));
+  return { answer: { ...shape, ...more, quantities: answers }, found };
+}
+
+/** Names with the means and the slopes in time of quantities at nodes, and what an answer says of these. */
+async function meansIn(context: Context, asked: MemberValues, texts: readonly string[]) {
+  const { analysis, about } = await withMeans(analysisOf(context, asked), texts, asked.over ?? LETTERS);
+  return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
+}
+
+/** Fills the quantities of the nodes of a box in a frame. */
+async function fillBox(
+  { life, dataset }: Context,
+  { field, quantity }: Pick<Query, "field" | "quantity">,
+  frame: number,
+  box: readonly NodeRun[],
+  quantities: readonly Quantity[],
+  into: readonly Float32Array[],
+): Promise<void> {
+  const ahead = box.map(({ from, first }) => from - first) as [number, number, number];
+  const along = box.flatMap(({ first, count, step }, a) => [
+    [`${LETTERS[a]}_start`, first + 1],
+    [`${LETTERS[a]}_end`, first + 1 + (count - 1) * step],
+    [`${LETTERS[a]}_step`, step],
+  ]);
+  const result = await runQuery(life, {
+    ...({ operation: "GetAnyCutoutWeb", dataset: dataset.name, T: frame + 1, filter_width: 1 } as const),
+    ...{ ...Object.fromEntries(along), field: field as string },
+    ...(quantity === undefined ? {} : { quantity: { ...quantity, ahead } }),
+  });
+  const width = quantities.reduce((sum, { columns }) => sum + columns.length, 0);
+  let start = 0;
+  for await (const records of result.stream ?? result.values) {
+    const count = records.length / width;
+    await life.slices.each(count, (from, to) => deal(records, from, to, start, quantities, into));
+    start += count;
+  }
+  result.release();
 }
 
 /** Numbers from `from` to before `to` of the nodes of a region, x fastest, as boxes; both begin a row. */
@@ -210,19 +188,7 @@ function* boxesIn(
   }
 }
 
-/** The means and the slopes in time of quantities at nodes. */
-async function meansIn(
-  { life, service, dataset }: Context,
-  texts: readonly string[],
-  asked: MemberValues,
-  frames: readonly number[],
-) {
-  const means = meansFor(life, service, dataset);
-  const over = asked.over ?? (["x", "y", "z"] as const);
-  const { places, members, about } = await meansOf(texts, nodesOf(asked, dataset, frames), asked, dataset, means, over);
-  return { members, about: { ...about, ...(await courantOf(texts, places, dataset, means)) } };
-}
-
+/** Deals records to the quantities. */
 function deal(
   part: Float32Array,
   from: number,
@@ -290,23 +256,22 @@ function shapeOf(
   };
 }
 
-/** What writes stored fields in the layout of JHTDB cutouts; nothing for other quantities, strides or single frames out of order. */
+/** What writes stored fields in the layout of JHTDB cutouts; null for other quantities, strides and frames out of order. */
 function cutoutFile(
   { dataset, thread }: Context,
-  fields: readonly string[] | null,
+  fields: readonly (string | null)[],
   runs: readonly NodeRun[],
   frames: readonly number[],
-): Pick<GridAnswer, "cutout"> {
+): NonNullable<GridAnswer["cutout"]> | null {
   const isRow = frames.every((frame, i) => frame === (frames[0] as number) + i);
-  if (fields === null || !isRow || runs.some(({ step }) => step !== 1)) return {};
-  const triple = (list: readonly number[]) => list as readonly [number, number, number];
+  const stored = fields.filter((name) => name !== null);
+  if (stored.length < fields.length || !isRow || runs.some(({ step }) => step !== 1)) return null;
+  const triple = (of: (run: NodeRun) => number) => runs.map(of) as unknown as readonly [number, number, number];
   const selection = {
-    fields,
+    fields: stored,
     frames: { first: (frames[0] as number) + dataset.time.guardBefore, count: frames.length },
-    box: { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) },
-    ahead: triple(runs.map(({ first, from }) => from - first)),
+    box: { first: triple(({ first }) => first), count: triple(({ count }) => count) },
+    ahead: triple(({ first, from }) => from - first),
   };
-  const problem = thread.problem(dataset, selection);
-  if (problem !== null) return {};
-  return { cutout: (path) => thread.write(dataset, selection, path) };
+  return thread.problem(dataset, selection) === null ? (path) => thread.write(dataset, selection, path) : null;
 }

@@ -3,16 +3,16 @@ import { joinedValues, type Query, type Result } from "../../../engine/contract/
 import { withoutNoise } from "../../../float32/format.js";
 import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
 import type { Numbers } from "../../../storage/tools/long-numbers.js";
-import { TripleWriter } from "../../http/triple-writer.js";
-import { type Column, columnOf, type RowsAnswer } from "../answer.js";
-import { answered, type Context, placesText, type Understood } from "../context.js";
+import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
+import { answered, type Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { answerAtOwnTimes } from "../points/own-times.js";
 import { valuesAlong } from "../points/values-along.js";
-import { type Points, pointsOf, pointsText } from "../question/points.js";
-import type { MemberValues } from "../question/read-member.js";
-import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName, whatTexts } from "../question/what.js";
+import type { MemberValues } from "../question/member-values.js";
+import { type Points, pointsOf } from "../question/points.js";
+import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName } from "../question/what.js";
 import { type Interval, intervalIn, stepIn } from "../question/when.js";
+import { runAtPoints } from "../run-query.js";
 import { unitOf } from "./values.js";
 
 /** Records of three float32 kept for a point of paths. */
@@ -56,20 +56,7 @@ async function track({ life }: Context, query: Query, points: Points): Promise<R
     const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
     return { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
   }
-  const evaluation = life.start(query);
-  const writer = new TripleWriter(evaluation.points, life.limit(evaluation.limit));
-  writer.addAll(points.triples, points.count);
-  writer.flush();
-  if (points.velocities !== null) {
-    const velocities = new TripleWriter(evaluation.velocities, life.limit(evaluation.limit));
-    velocities.addAll(points.velocities, points.count);
-    velocities.flush();
-  }
-  await life.enter();
-  const result = await evaluation.finish();
-  life.onEnd(() => result.release());
-  life.forget(evaluation);
-  return result;
+  return runAtPoints(life, query, points.triples, (own) => life.limit(own), points.velocities);
 }
 
 /** Quantities along paths, their components side by side. */
@@ -84,7 +71,7 @@ async function along(
   if (quantities.length === 0) return [];
   const columns = quantities.flatMap(({ expressions }) => expressions);
   const derivatives = spatialName(pointDerivatives(asked));
-  const found = await valuesAlong(context.life, { columns, derivatives }, query, result, starts);
+  const found = await valuesAlong(context.life, columns, derivatives, query, result, starts);
   let next = 0;
   return quantities.map(({ expressions, columns: names }) => {
     const parts = expressions.map(() => (found[next++] as (typeof found)[number]).values);
@@ -98,12 +85,9 @@ async function along(
   });
 }
 
-export async function paths(
-  context: Context,
-  asked: MemberValues,
-): Promise<{ answer: RowsAnswer; understood: Understood }> {
+export async function paths(context: Context, asked: MemberValues): Promise<CallAnswer<RowsAnswer>> {
   const { life, dataset } = context;
-  const { what = [], last = false, every = 1 } = asked;
+  const { what = [], last = false } = asked;
   const interval = intervalIn(asked);
   const isEach = "each" in interval;
   const quantities = compileWhat(what, namesOf(asked, dataset));
@@ -146,7 +130,7 @@ export async function paths(
     exit < 0 ? columnOf("exit", none, time) : columnOf("exit", own, time, width, exit),
     ...(steps < 0 ? [] : [columnOf("steps", own, null, width, steps)]),
   ];
-  const found = quantities.map((one, q) => answered(one, pick(values[q] as Float32Array, one.columns.length)));
+  const answers = quantities.map((one, q) => answered(one, pick(values[q] as Float32Array, one.columns.length)));
   const places = {
     name: "position",
     columns: ["x", "y", "z"],
@@ -158,34 +142,13 @@ export async function paths(
     kind: "rows",
     count,
     lead,
-    quantities: found,
+    quantities: answers,
     shape: [points.count, kept],
     places,
-    paths: fileOf(lead, found, points, recordTimes.subarray(first), kept),
+    paths: fileOf(lead, answers, points, recordTimes.subarray(first), kept),
   };
-  const { method = "Lag8", tolerance, open_faces = "stop", units = "check", drag } = asked;
-  const understood = {
-    ...(what.length === 0 ? {} : { what: whatTexts(what) }),
-    ...{ points: pointsText(asked.points as never), ...placesText(asked) },
-    time: isEach ? `each:${interval.each}` : `${interval.start}:${interval.end}`,
-    ...{
-      method,
-      derivatives: pointDerivatives(asked),
-      integrator: integratorOf(asked),
-      step,
-      ...(tolerance === undefined ? {} : { tolerance }),
-    },
-    ...{
-      every,
-      last,
-      ...(drag === undefined ? {} : { drag }),
-      ...(asked.frozen ? { frozen: true } : {}),
-      open_faces,
-      level: 0,
-      units,
-    },
-  };
-  return { answer, understood };
+  const found = { integrator: integratorOf(asked), step, frozen: asked.frozen || undefined };
+  return { answer, found };
 }
 
 function placesOf(records: Float32Array, width: number, count: number): Float32Array {

@@ -3,48 +3,26 @@
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LongNumbers, type Values } from "../../../storage/tools/long-numbers.js";
 import { aboutUnit } from "../../http/describe.js";
-import { type Column, columnOf, type RowsAnswer } from "../answer.js";
-import {
-  answered,
-  type Context,
-  checkFits,
-  filterText,
-  placesText,
-  timeText,
-  type Understood,
-  whatText,
-} from "../context.js";
+import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
+import { answered, type Context, checkFits } from "../context.js";
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
 import { DRAWN_RECORDS, evaluateAt, type PointOptions } from "../points/point-columns.js";
-import { heldPoints, openPoints, type PointSource, pointsText, sourceOf } from "../question/points.js";
-import type { MemberValues } from "../question/read-member.js";
+import type { MemberValues } from "../question/member-values.js";
+import { heldPoints, openPoints, type PointSource, sourceOf } from "../question/points.js";
 import {
   checkFilterUsed,
   compileWhat,
   namesOf,
-  pointDerivatives,
+  pointOptions,
   type Quantity,
-  spatialName,
   usualWhat,
+  whatTexts,
 } from "../question/what.js";
 import { type Times, timesIn } from "../question/when.js";
+import { timeText } from "../restate.js";
 
-/** How a question interpolates, as the engine names it. */
-export function pointOptions(values: MemberValues): Omit<PointOptions, "time"> {
-  const { method = "Lag8", time_method = "PCHIP", filter } = values;
-  return {
-    ...{ method: spatialName(method), derivatives: spatialName(pointDerivatives(values)), filter },
-    temporalInterpolation: time_method === "nearest" ? "None" : "PCHIP",
-  };
-}
-
-/** The members that say how values are interpolated, as an answer repeats them. */
-export function howText(values: MemberValues): Understood {
-  const { method = "Lag8", time_method = "PCHIP", units = "check" } = values;
-  return { method, derivatives: pointDerivatives(values), time_method, ...filterText(values), level: 0, units };
-}
-
+/** The unit of lengths or times as a column states it. */
 export function unitOf(dataset: Dataset, measure: "length" | "time"): string | null {
   return aboutUnit(dataset, measure).units ?? null;
 }
@@ -75,10 +53,7 @@ export async function fillValues(
   });
 }
 
-export async function values(
-  context: Context,
-  asked: MemberValues,
-): Promise<{ answer: RowsAnswer; understood: Understood }> {
+export async function values(context: Context, asked: MemberValues): Promise<CallAnswer<RowsAnswer>> {
   const { life, dataset } = context;
   const { time } = asked;
   const isEach = typeof time === "object" && "each" in time;
@@ -115,12 +90,8 @@ export async function values(
     ...{ kind: "rows", count: count * rounds, lead, shape: [...(when.isList ? [rounds] : []), count] },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
-  const understood = {
-    ...{ ...whatText(what), points: pointsText(asked.points as never), ...placesText(asked) },
-    ...(isEach ? { time: "each" } : timeText(asked, when.times, when.isList)),
-    ...howText(asked),
-  };
-  return { answer, understood };
+  const stated = isEach ? {} : timeText(asked, when.times, when.isList);
+  return { answer, found: { what: whatTexts(what), ...stated } };
 }
 
 /** The columns x, y and z, once for each time, and the times if there are several. */

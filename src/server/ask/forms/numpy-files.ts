@@ -1,6 +1,6 @@
 /** Writes arrays as NumPy files: one as `.npy`, several with their names as `.npz`. */
-import { Zip, ZipPassThrough } from "fflate";
 import { npyHeader as headOf } from "../../../float32/npy.js";
+import { ZipWriter } from "./zip-writer.js";
 
 /** The header of a NumPy file, see `npyHeader` of float32. */
 export function npyHeader(shape: readonly number[], numbers?: string): Buffer {
@@ -39,50 +39,14 @@ export function numberArray(name: string, numbers: ArrayLike<number>): NamedArra
   return { name, type: "<f8", shape: [numbers.length], passages };
 }
 
-/** All files have the same date, so that equal arrays give equal bytes. */
-const EPOCH = new Date(1980, 0, 1);
-
-/** A ZIP archive, not compressed, whose bytes are taken as they are ready. */
-class Archive {
-  #ready: Buffer[] = [];
-  readonly #zip = new Zip((error, bytes) => {
-    if (error) throw error;
-    this.#ready.push(Buffer.from(bytes));
-  });
-
-  /** Begins the file of an array; what it returns takes its passages, and null at its end. */
-  begin({ name, shape, type }: Omit<NamedArray, "passages">): (passage: Buffer | null) => readonly Buffer[] {
-    const file = new ZipPassThrough(`${name}.npy`);
-    file.mtime = EPOCH;
-    this.#zip.add(file);
-    file.push(npyHeader(shape, type));
-    return (passage) => {
-      file.push(passage ?? new Uint8Array(0), passage === null);
-      return this.#taken();
-    };
-  }
-
-  end(): readonly Buffer[] {
-    this.#zip.end();
-    return this.#taken();
-  }
-
-  #taken(): readonly Buffer[] {
-    const some = this.#ready;
-    this.#ready = [];
-    return some;
-  }
-}
-
 /** An `.npz` file: an archive of a `.npy` file for each array. */
 export async function* npzFile(arrays: readonly NamedArray[]): AsyncGenerator<Buffer, undefined> {
-  const archive = new Archive();
-  for (const array of arrays) yield* passagesIn(archive, array);
-  yield* archive.end();
+  const zip = new ZipWriter();
+  for (const array of arrays) yield* zip.stream(`${array.name}.npy`, npyFile(array));
+  yield* zip.end();
 }
 
-async function* passagesIn(archive: Archive, { passages, ...array }: NamedArray): AsyncGenerator<Buffer> {
-  const write = archive.begin(array);
-  for await (const passage of passages) yield* write(passage);
-  yield* write(null);
+async function* npyFile({ shape, type, passages }: NamedArray): AsyncGenerator<Buffer> {
+  yield npyHeader(shape, type);
+  yield* passages;
 }

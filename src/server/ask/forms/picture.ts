@@ -1,6 +1,10 @@
-/** `drawPicture` draws a plane of values as a PNG. */
-import { type ColourMapName, colourStep, colourTable } from "../../../shared/colour-map.js";
+/** Draws a plane of values as a PNG. */
+import { COLOUR_MAPS, type ColourMapName, colourStep, colourTable } from "../../../shared/colour-map.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
+import type { GridAnswer } from "../answer.js";
+import { wrong } from "../faults.js";
+import type { AskedScale, MemberValues } from "../question/member-values.js";
+import { onlyQuantity } from "./arrays.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
 /** The smallest and the largest finite value of many. */
@@ -56,4 +60,34 @@ export async function drawPicture(
     }
   });
   return writePng(pixels, columns);
+}
+
+function colourValue(value: number, scale: AskedScale): number {
+  if (scale.kind === "linear") return value;
+  if (scale.kind === "log") return value > 0 ? Math.log10(value) : Number.NaN;
+  const { linear } = scale as { readonly linear: number };
+  return Math.sign(value) * Math.log10(1 + Math.abs(value) / linear);
+}
+
+/** The picture of a plane in the colours of a question. @throws RequestError for what is no plane of a scalar */
+export async function pictureOf(
+  answer: GridAnswer,
+  { map = "viridis", range, scale = { kind: "linear" } }: MemberValues,
+  slices: TimeSlices,
+): Promise<Buffer> {
+  const only = onlyQuantity(answer, "png");
+  const [rows, columns, ...more] = answer.dims;
+  if (rows === undefined || columns === undefined || more.length > 0)
+    throw wrong("format", "png is of a plane at one time: give one of x, y, z as a number");
+  if (only.shape.length > 0) throw wrong("format", `png is of a scalar: ask norm(${only.name}), or a component`);
+  const colours = COLOUR_MAPS.find((one) => one === map);
+  if (colours === undefined) throw wrong("map", `expected one of ${COLOUR_MAPS.join(", ")}`);
+  const stored = only.values as Float32Array;
+  const values = scale.kind === "linear" ? stored : stored.map((value) => colourValue(value, scale));
+  const found = new Range();
+  found.add(values);
+  const ends = range?.map((end) => colourValue(end, scale)) as [number, number] | undefined;
+  if (ends?.some((end) => !Number.isFinite(end))) throw wrong("range", "a logarithmic scale has ends above 0");
+  const [height, width] = [rows.coordinates.length, columns.coordinates.length];
+  return drawPicture(values, height, width, colours, ends ?? found.ends, slices);
 }

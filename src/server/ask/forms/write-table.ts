@@ -4,7 +4,6 @@ import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-th
 import { RequestError } from "../../../shared/errors.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
-/** Rows of a passage. */
 const PASSAGE_ROWS = 512;
 
 /** The passages of a table in a form. @throws RequestError for names of columns that no NumPy file holds */

@@ -1,7 +1,7 @@
 /**
- * `ZipWriter` writes the bytes of a ZIP archive entry by entry, not compressed, also beyond 4 GiB and 65 535 entries.
+ * Writes the bytes of a ZIP archive entry by entry, not compressed, also beyond 4 GiB and 65 535 entries.
  *
- * Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3. (`fflate`, which writes `.npz`, has no ZIP64.)
+ * Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3.
  */
 import { crc32 } from "node:zlib";
 
@@ -10,11 +10,14 @@ const CENTRAL = 0x02014b50;
 const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const END = 0x06054b50;
-/** Versions that are needed to read an entry: of stored ones, and of ZIP64. */
+const DESCRIPTOR = 0x08074b50;
+/** Versions that are needed to read an entry: of whole ones, of those that stream, and of ZIP64. */
 const VERSION = 10;
+const VERSION_STREAMED = 20;
 const VERSION_64 = 45;
-/** Names are UTF-8. */
-const FLAGS = 1 << 11;
+/** Flags of an entry: checksum and sizes follow it; its name is UTF-8. */
+const STREAMED = 1 << 3;
+const UTF_8 = 1 << 11;
 /** 1980-01-01: equal entries give equal bytes. */
 const DATE = (1 << 5) | 1;
 const MOST_16 = 0xffff;
@@ -22,6 +25,8 @@ const MOST_32 = 0xffff_ffff;
 
 interface ZipEntry {
   readonly name: Buffer;
+  readonly version: number;
+  readonly flags: number;
   readonly crc: number;
   readonly bytes: number;
   readonly offset: number;
@@ -42,22 +47,42 @@ function record(widths: string, ...numbers: readonly number[]): Buffer {
 }
 
 /** What both records of an entry say: flags, method, time, date, checksum, sizes, lengths of the name and of more. */
-function factsOf({ crc, bytes, name }: ZipEntry, more: number): Buffer {
-  return record("222244422", FLAGS, 0, 0, DATE, crc, bytes, bytes, name.length, more);
+function factsOf({ flags, crc, bytes, name }: ZipEntry, more: number): Buffer {
+  return record("222244422", flags, 0, 0, DATE, crc, bytes, bytes, name.length, more);
 }
 
-/** An archive whose bytes go where its caller puts them, in order. */
 export class ZipWriter {
   readonly #entries: ZipEntry[] = [];
   #at = 0;
 
   /** Adds an entry of less than 4 GiB. @returns its bytes in the archive */
   add(name: string, content: Buffer): Buffer[] {
-    const entry = { name: Buffer.from(name), crc: crc32(content), bytes: content.length, offset: this.#at };
-    this.#entries.push(entry);
-    const head = Buffer.concat([record("42", LOCAL, VERSION), factsOf(entry, 0), entry.name]);
-    this.#at += head.length + content.length;
+    const sums = { crc: crc32(content), bytes: content.length };
+    const head = this.#begin({ name: Buffer.from(name), version: VERSION, flags: UTF_8, ...sums, offset: this.#at });
+    this.#at += content.length;
     return [head, content];
+  }
+
+  /** Adds an entry of less than 4 GiB whose bytes come in passages: checksum and length follow them. */
+  async *stream(name: string, passages: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
+    const bytes = Buffer.from(name);
+    const flags = STREAMED | (bytes.length === name.length ? 0 : UTF_8);
+    const entry = { name: bytes, version: VERSION_STREAMED, flags, crc: 0, bytes: 0, offset: this.#at };
+    yield this.#begin(entry);
+    for await (const passage of passages) {
+      entry.crc = crc32(passage, entry.crc);
+      entry.bytes += passage.length;
+      yield passage;
+    }
+    this.#at += entry.bytes + 16;
+    yield record("4444", DESCRIPTOR, entry.crc, entry.bytes, entry.bytes);
+  }
+
+  #begin(entry: ZipEntry): Buffer {
+    this.#entries.push(entry);
+    const head = Buffer.concat([record("42", LOCAL, entry.version), factsOf(entry, 0), entry.name]);
+    this.#at += head.length;
+    return head;
   }
 
   /** Ends the archive with its directory. */
@@ -66,7 +91,7 @@ export class ZipWriter {
     for (const entry of this.#entries) {
       const isFar = entry.offset >= MOST_32;
       const more = isFar ? record("228", 1, 8, entry.offset) : Buffer.alloc(0);
-      const version = isFar ? VERSION_64 : VERSION;
+      const version = isFar ? VERSION_64 : entry.version;
       const place = record("22244", 0, 0, 0, 0, Math.min(entry.offset, MOST_32));
       const head = Buffer.concat([record("422", CENTRAL, version, version), factsOf(entry, more.length), place]);
       this.#at += head.length + entry.name.length + more.length;

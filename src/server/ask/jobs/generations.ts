@@ -11,7 +11,6 @@ const ABSENT = "absent";
 /** Time for which a job waits for a process of its generation: if this one has its dataset, and if it has not. */
 const PATIENCE_MS = { served: 15_000, absent: 600_000 } as const;
 
-/** The generations of calls. */
 export class Generations {
   readonly #engine: Engine;
   /** Whether other processes take tasks of the same jobs. */

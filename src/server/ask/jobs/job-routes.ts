@@ -1,4 +1,5 @@
 /** `jobRoutes` adds the routes of jobs and of their inputs. */
+
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
@@ -18,10 +19,11 @@ import { bodyTooLarge, HttpRefusal, refuse, refuseEncoded } from "../../http/ref
 import { sendBytes } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
 import { readAnalysis } from "../check-schema.js";
-import { type AskedRegion, checkRegion, nodesIn, REGION } from "../question/region.js";
+import { wrong } from "../faults.js";
 import { CLOSED, FAILURES } from "../schemas.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
 import { Generations } from "./generations.js";
+import { type InputRegion, nodesOfRegion, REGION } from "./input-regions.js";
 import { sendTask } from "./start-job.js";
 
 const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
@@ -60,7 +62,7 @@ const INPUT_BODY = Type.Object(
     ),
     region: Type.Optional(
       Type.Object(
-        { dataset: Type.String(), ...REGION.properties },
+        { dataset: Type.String(), ...REGION },
         { ...CLOSED, description: "Nodes of a dataset, x fastest: by lengths or by nodes, all by default." },
       ),
     ),
@@ -71,9 +73,6 @@ const INPUT_BODY = Type.Object(
 interface WithId {
   Params: { id: string };
 }
-
-/** These schemas only document. */
-const documentOnly = () => () => true;
 
 const unknownId = (what: string): RequestError =>
   new RequestError("UnknownOperation", `There is no ${what} of that id.`, { member: "id" });
@@ -281,13 +280,12 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
 }
 
 /** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
-function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & AskedRegion): PointSource {
+function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & InputRegion): PointSource {
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
   if (dataset.frameVelocity.some((speed) => speed !== 0))
-    throw refuse("region", `region: the nodes of "${name}" move; take a grid at their places at your time.`);
-  const region = Object.keys(asked).length === 0 ? undefined : checkRegion(asked);
-  const runs = nodesIn(region, dataset, dataset.axes);
+    throw wrong("region", `the nodes of "${name}" move; take a grid at their places at your time`);
+  const runs = nodesOfRegion(asked, dataset);
   const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
     if (coordinates === null) return { first: from, step, origin, spacing };
@@ -316,7 +314,6 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
         body: INPUT_BODY,
         response: { 201: INPUT, ...FAILURES },
       },
-      validatorCompiler: documentOnly,
     },
     async (request, reply) => {
       const owner = ownerOf(service, request);
@@ -342,7 +339,6 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
         consumes: ["application/octet-stream"],
         body: Type.String({ format: "binary" }),
       },
-      validatorCompiler: documentOnly,
     },
     async (request) => {
       refuseEncoded(request.headers["content-encoding"]);

@@ -10,11 +10,10 @@ import type { CallName, FormName } from "../../../shared/calls.js";
 import { CancelledError, LimitError, tooManyPoints } from "../../../shared/errors.js";
 import { TASK_HEADER } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
-import type { Context } from "../context.js";
-import { Plan } from "../context.js";
+import { type Context, Plan } from "../context.js";
 import { wrong } from "../faults.js";
+import type { MemberValues } from "../question/member-values.js";
 import { listed, openPoints, plainRows, pointsText, REPEATED_POINTS } from "../question/points.js";
-import type { MemberValues } from "../question/read-member.js";
 import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
 
@@ -82,7 +81,6 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   }
 }
 
-/** Answers with a job that has been started. */
 export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "basePath">, job: Job): FastifyReply {
   return reply
     .code(202)

@@ -1,7 +1,6 @@
 /** Bounds of conditions by interval arithmetic: where a condition can hold, from the extrema of what it reads. */
 import { parse, type SyntaxTree, textOf } from "../../../analysis/expression.js";
 
-/** Lower and upper bound. */
 export type Interval = readonly [low: number, high: number];
 
 /** The components of a part of a condition in a cube. */
@@ -56,7 +55,6 @@ const FUNCTIONS: Readonly<Record<string, (a: readonly Interval[]) => Interval>> 
 /** What may be undefined for values that are known. */
 const PARTIAL: readonly unknown[] = ["/", "sqrt"];
 
-/** A condition with bounds. */
 export interface BoundedCondition {
   /** Whether the condition can hold in a cube: true wherever it is not known. */
   readonly mayHold: (cube: number) => boolean;

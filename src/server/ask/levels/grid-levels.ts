@@ -6,11 +6,11 @@ import { framesOf } from "../../../engine/contract/query-frames.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
-import type { AskedQuantity, MemberValues } from "../question/read-member.js";
-import { coordinateOf } from "../question/region.js";
+import type { AskedQuantity, MemberValues } from "../question/member-values.js";
 import { pointsOf, type SampleGrid } from "../question/sample-grid.js";
 import { compileWhat, namesOf, type Quantity } from "../question/what.js";
-import type { Samples } from "../question/where.js";
+import { coordinateOf, type Samples } from "../question/where.js";
+import { runQuery } from "../run-query.js";
 
 /** Values of a level that are read at a time. */
 const GROUP_VALUES = 2 ** 21;
@@ -51,7 +51,6 @@ function fittingLevel(samples: Samples, dataset: Dataset, most: number): number 
   return Number.isFinite(inside) ? level : 0;
 }
 
-/** A level that answers a grid. */
 export interface GridLevel {
   readonly level: number;
   readonly set: LevelSet;
@@ -242,16 +241,13 @@ export async function fillLevel(
 }
 
 async function addNodes(life: Context["life"], query: Query, weight: number, values: Float64Array): Promise<void> {
-  const evaluation = life.start(query);
-  await life.enter();
-  const result = await evaluation.finish();
+  const result = await runQuery(life, query);
   let at = 0;
   for await (const part of result.stream ?? result.values) {
     for (let i = 0; i < part.length; i++) values[at + i] = (values[at + i] as number) + weight * (part[i] as number);
     at += part.length;
   }
   result.release();
-  life.forget(evaluation);
 }
 
 /** Interpolates a row of samples; what has no weight is not read, so that missing values do not spread. */

@@ -15,14 +15,13 @@ import { sendStarted } from "../jobs/start-job.js";
 import { readWhat } from "../question/read-member.js";
 import { joined, membersOfJson, membersOfQuery } from "../question/read-question.js";
 import { compileWhat, namesOf } from "../question/what.js";
-import { FAILURES } from "../schemas.js";
+import { anyObject, FAILURES, NAME, type Named } from "../schemas.js";
 import { prefersJob } from "../serve.js";
 import { derivedFor } from "../transforms.js";
 import { levelRanges } from "./level-ranges.js";
 
 const BODY_BYTES = 64 * 1024;
 
-/** Levels that are being made. */
 interface Run {
   fraction: number;
   readonly ended: Promise<void>;
@@ -91,34 +90,24 @@ function askedLevels(what: unknown, dataset: Dataset): readonly AskedLevels[] {
   });
 }
 
-interface Named {
-  Params: { name: string };
-}
-
-/** Adds `/datasets/NAME/levels`. */
 export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs | null): void {
   const { engine, config } = service;
   const runs = new LevelRuns(service);
   api.addHook("onClose", async () => runs.stop());
-  const params = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
-  const answer = Type.Object(
-    {},
-    { additionalProperties: true, description: "What there is, and the part that is made." },
-  );
+  const answer = anyObject("What there is, and the part that is made.");
   const url = "/datasets/:name/levels";
   const datasetOf = ({ params: { name } }: FastifyRequest<Named>): Dataset => {
     const found = engine.find(name);
     if (found === undefined) throw unknownDataset(name, engine.datasets());
     return found;
   };
-  const validatorCompiler = () => () => true;
-  const schema = { params, response: { 200: answer, ...FAILURES } };
+  const schema = { params: NAME, response: { 200: answer, ...FAILURES } };
   const about =
     "Levels, and the part that is being made. With what and frame also ranges of 99.9 % of the volume, and values that a fraction of it is above, from histograms.";
   const querystring = Type.Object({ what: Type.Optional(Type.String()), frame: Type.Optional(Type.String()) });
   api.get<Named & { Querystring: { what?: string; frame?: string } }>(
     url,
-    { schema: { ...schema, querystring, summary: "Levels of a dataset", description: about }, validatorCompiler },
+    { schema: { ...schema, querystring, summary: "Levels of a dataset", description: about } },
     async (request) => {
       const dataset = datasetOf(request as never);
       const { what, frame = "0" } = request.query;
@@ -136,7 +125,7 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
     description: makes,
     response: { 200: answer, 202: answer, ...FAILURES },
   };
-  api.post<Named>(url, { schema: post, validatorCompiler }, (request, reply: FastifyReply) =>
+  api.post<Named>(url, { schema: post }, (request, reply: FastifyReply) =>
     compute(service, { name: "levels" }, request, reply, async (life) => {
       if (config.anonymous === true && !isLoopbackHost(config.host))
         throw new AuthError(

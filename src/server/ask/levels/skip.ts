@@ -3,7 +3,7 @@
 import { fieldOfName } from "../../../analysis/names.js";
 import type { LevelExtrema, LevelQuantity, LevelSet, ReductionQuery } from "../../../engine/contract/query.js";
 import type { Context } from "../context.js";
-import type { MemberValues } from "../question/read-member.js";
+import type { MemberValues } from "../question/member-values.js";
 import { namesOf, nodeDerivatives } from "../question/what.js";
 import { boundCondition, type Interval } from "./bounds.js";
 

@@ -3,20 +3,33 @@
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";
-import { type InputKey, type InputKind, namesFor } from "../../../analysis/names.js";
+import {
+  type InputKey,
+  type InputKind,
+  isOfExpression,
+  namesFor,
+  type PlainKind,
+  partsOfInput,
+} from "../../../analysis/names.js";
 import { symmetric } from "../../../analysis/record-quantity.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";
-import { type FieldName, operationOf, type SpatialInterpolation, spatialOf } from "../../../shared/operations.js";
+import {
+  type FieldName,
+  type OperationName,
+  type OperationRow,
+  operationOf,
+  type SpatialInterpolation,
+  spatialOf,
+} from "../../../shared/operations.js";
 import { drawTriple } from "../../../shared/random.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
-import { refuse } from "../../http/refusal.js";
 import type { RequestLife } from "../../http/request-life.js";
-import { TripleWriter } from "../../http/triple-writer.js";
+import { wrong } from "../faults.js";
+import { runAtPoints, runQuery } from "../run-query.js";
 import { derivedFor } from "../transforms.js";
 import { answerAtOwnTimes } from "./own-times.js";
-import { operationOfInput } from "./values-along.js";
 
 /** A mean over a cube about each point. */
 export interface BoxFilter {
@@ -28,6 +41,8 @@ export interface BoxFilter {
 export interface PointOptions {
   /** A time for all points, or one for each. */
   readonly time: number | Float64Array;
+  /** What expressions read as t; absent: the time. */
+  readonly clock?: Float64Array;
   readonly method: string;
   /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
   readonly derivatives: string;
@@ -79,7 +94,7 @@ export async function evaluateAt(
     for (const [key, place] of source.places) records.set(key, readerOf(result, place));
   }
   const evaluate = (from: number, to: number): void => {
-    const block = blockOf(records, points, options.time, from, to - from);
+    const block = blockOf(records, points, options.clock ?? options.time, from, to - from);
     columns.forEach((column, c) => {
       take(c, from, column.evaluate(block));
     });
@@ -103,7 +118,6 @@ const own: PlaceOf = (c) => c;
 /** Components of a symmetric tensor that is stored as xx, yy, zz, xy, xz, yz. */
 const OF_STRESS = [0, 3, 4, 3, 1, 5, 4, 5, 2];
 
-/** The operations of box filters. */
 const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["operation"], PlaceOf]>> = {
   "filtered:velocity": ["GetBoxFilterVelocity", own],
   "filtered:pressure": ["GetBoxFilterPressure", own],
@@ -141,10 +155,7 @@ function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOp
 function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
   const [operation, place] = BOX_OPERATIONS[key] ?? [];
   if (filter?.kind !== "box" || operation === undefined || place === undefined)
-    throw refuse(
-      "filter",
-      "filter: a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others.",
-    );
+    throw wrong("filter", "a box has the means of u, p and A, and tau; take gaussian, sharp or tophat for others");
   return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, places: [[key, place]] };
 }
 
@@ -171,15 +182,15 @@ async function derivedAt(
   if (filter?.kind === "box") return [];
   const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
   if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
-    throw refuse("derivatives", "derivatives: filtered fields take Fd4, Fd6, Fd8 or spectral.");
+    throw wrong("derivatives", "filtered fields take Fd4, Fd6, Fd8 or spectral");
   const scheme = derivatives === "spectral" ? "spectral" : order || 4;
   const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
   if (plan === null) return [];
   if (typeof time !== "number")
-    throw refuse("time", "time: filters and spectral derivatives are of whole frames, so all points have one time.");
+    throw wrong("time", "filters and spectral derivatives are of whole frames, so all points have one time");
   const field = Object.keys(dataset.fields)[0] as FieldName;
   const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
-  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
+  if (!accepted.includes(method as never)) throw wrong("method", `expected one of ${accepted.join(", ")}`);
   const nodes = {
     field,
     frame: dataset.time.guardBefore,
@@ -189,15 +200,38 @@ async function derivedAt(
   } as const;
   const asked = { plan, points, method };
   const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
-  const evaluation = life.start({ ...query, derivedAt: asked });
-  await life.enter();
-  const { atPoints = [], release } = await evaluation.finish();
-  life.forget(evaluation);
+  const { atPoints = [], release } = await runQuery(life, { ...query, derivedAt: asked });
   release();
   return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
     (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
   ]);
+}
+
+/** The operation that answers each kind of input of any field. */
+const OPERATIONS_OF = {
+  value: "GetField",
+  gradient: "GetFieldGradient",
+  laplacian: "GetFieldLaplacian",
+  hessian: "GetFieldHessian",
+  laplacianOfGradient: "GetLaplacianOfGradient",
+} as const satisfies Readonly<Record<PlainKind, OperationName>>;
+
+/** The operation that answers an input at points, for any field but a force, which may not be stored. */
+function operationOfInput(key: InputKey): { readonly operation: OperationRow; readonly field?: FieldName } {
+  const [kind, field] = key.split(":") as [PlainKind, FieldName];
+  if (isOfExpression(key) || !Object.hasOwn(OPERATIONS_OF, kind)) throw atNodesOnly(key);
+  if (field !== "force") return { operation: operationOf(OPERATIONS_OF[kind]), field };
+  if (kind !== "value") throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
+  return { operation: operationOf("GetForce") };
+}
+
+/** The error of an input that is known at nodes only. */
+function atNodesOnly(key: InputKey): RequestError {
+  const { kind = "", expression = null } = partsOfInput(key) ?? {};
+  const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
+  const text = `${words[kind] ?? kind} of ${expression ?? "this"} is known at nodes, not at points: ask nodes, find, statistics, spectrum or structures.`;
+  return new RequestError("Unsupported", text, { member: "what" });
 }
 
 /** The operation behind an input, and the spatial option by which it is asked. */
@@ -212,7 +246,7 @@ function operationFor(
   const accepted = spatialOf(operation, dataset);
   const spatialInterpolation = accepted.find((scheme) => scheme === asked);
   if (spatialInterpolation === undefined)
-    throw refuse(member, `${member}: ${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}.`);
+    throw wrong(member, `${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}`);
   return { operation: operation.name, ...of, spatialInterpolation };
 }
 
@@ -221,7 +255,6 @@ const WORDS: Readonly<Partial<Record<InputKind, string>>> = {
   laplacianOfGradient: "lap(A)",
 };
 
-/** An input in words. */
 function wordsOf(key: InputKey): string {
   return WORDS[key.split(":")[0] as InputKind] ?? key;
 }
@@ -244,17 +277,7 @@ async function recordsAt(
       throw new RequestError("Unsupported", "time: a box filter takes one time for all points.", { member: "time" });
     return answerAtOwnTimes(life, query, "time", { points, times: time });
   }
-  const evaluation = life.start({ ...query, time });
-  const writer = new TripleWriter(evaluation.points, evaluation.limit);
-  await life.slices.each(points.length / 3, (from, to) => {
-    writer.addAll(points.subarray(3 * from, 3 * to), to - from);
-  });
-  writer.flush();
-  await life.enter();
-  const result = await evaluation.finish();
-  life.onEnd(() => result.release());
-  life.forget(evaluation);
-  return result;
+  return runAtPoints(life, { ...query, time }, points);
 }
 
 function blockOf(

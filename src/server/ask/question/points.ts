@@ -4,7 +4,7 @@ import { excerpt } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
-import type { AskedPoints, MemberValues } from "./read-member.js";
+import type { AskedPoints, MemberValues } from "./member-values.js";
 import { boxIn } from "./where.js";
 
 export const REPEATED_POINTS = 1000;

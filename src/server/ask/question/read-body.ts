@@ -2,12 +2,11 @@
 import type { FastifyRequest } from "fastify";
 import { readTimedNpy } from "../../../float32/npy.js";
 import { PointLines } from "../../../float32/point-lines.js";
-import type { CallName } from "../../../shared/calls.js";
-import { callOf } from "../../../shared/calls.js";
+import { type CallName, callOf } from "../../../shared/calls.js";
 import { readWhole } from "../../http/read-whole.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { wrong } from "../faults.js";
-import type { AskedPoints } from "./read-member.js";
+import type { AskedPoints } from "./member-values.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";
 
 export const BODY_TYPES = ["application/json", "application/octet-stream", "text/csv", "application/x-npy"] as const;

@@ -1,53 +1,31 @@
 /** Reads the values of members, as text or as JSON: both mean the same. */
-import { FILTER_KINDS, type FieldFilter } from "../../../analysis/derived.js";
+import { FILTER_KINDS } from "../../../analysis/derived.js";
 import { MOST_CHARACTERS } from "../../../analysis/expression.js";
-import type { FrequencyOptions } from "../../../analysis/frequencies.js";
 import { nearestName } from "../../../analysis/names.js";
-import { type CallMember, type CallName, callOf, type FormName, type MemberName } from "../../../shared/calls.js";
+import {
+  type CallMember,
+  type CallName,
+  callOf,
+  type MemberName,
+  type MemberType,
+  memberOf,
+} from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { SPLINES } from "../../../shared/operations.js";
 import { hasDoubledMember, isRows } from "../../../text/json-body.js";
 import { NUMBER, readRows, shown } from "../../../text/rows.js";
 import { wrong } from "../faults.js";
-
-/** A quantity of a question: its expression, and the name of its column. */
-export interface AskedQuantity {
-  readonly text: string;
-  readonly name: string;
-  readonly isNamed: boolean;
-}
-
-/** Points as they are asked for; rows that were given are numbers in a row, `width` each. */
-export type AskedPoints =
-  | {
-      readonly rows: Float64Array;
-      readonly width: number;
-      readonly columns?: readonly string[];
-      readonly units?: readonly string[];
-      /** Rows that follow one another and are a pair or a tetrad. */
-      readonly together?: 2 | 4;
-    }
-  | { readonly input: string }
-  | { readonly random: number; readonly seed: number }
-  | { readonly pairs: number; readonly distance: number; readonly seed: number }
-  | { readonly tetrads: number; readonly distance: number; readonly seed: number };
-
-export type AskedSpan = { readonly at: number } | { readonly first: number; readonly last: number };
-export type AskedNodes =
-  | { readonly node: number }
-  | { readonly first: number | null; readonly end: number | null; readonly stride: number };
-export type AskedTimes =
-  | { readonly at: number }
-  | { readonly list: readonly number[] }
-  | { readonly first: number; readonly last: number; readonly step: number | null }
-  | "all"
-  | { readonly each: number | null };
-export type AskedFrames = { readonly at: number } | { readonly list: readonly number[] } | AskedNodes | "all";
-export type AskedFilter = FieldFilter | { readonly kind: "box"; readonly width: number };
-export type AskedSeparations =
-  | { readonly nodes: readonly number[] }
-  | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
-export type AskedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
+import type {
+  AskedFilter,
+  AskedFrames,
+  AskedNodes,
+  AskedPoints,
+  AskedQuantity,
+  AskedScale,
+  AskedSeparations,
+  AskedSpan,
+  AskedTimes,
+} from "./member-values.js";
 
 /** Splits a text at commas outside brackets. */
 export function splitList(text: string): string[] {
@@ -77,17 +55,22 @@ function wholeOf(value: unknown, member: string): number {
   return number;
 }
 
+/** The items of a list, or of a text with commas. */
 function itemsOf(value: unknown, member: string): readonly unknown[] {
   const items = Array.isArray(value) ? value : typeof value === "string" ? splitList(value) : [value];
   if (items.length === 0 || items.some((item) => item === "")) throw wrong(member, "an item is missing");
   return items;
 }
 
+/** Items of a list that is short. @throws RequestError */
 function fewOf(value: unknown, member: string): readonly unknown[] {
   const items = itemsOf(value, member);
   if (items.length > 64) throw wrong(member, "at most 64 items are given");
   return items;
 }
+
+const numbersOf = (value: unknown, member: string) => itemsOf(value, member).map((one) => numberOf(one, member));
+const wholesOf = (value: unknown, member: string) => itemsOf(value, member).map((one) => wholeOf(one, member));
 
 function bounded(number: number, { least, most }: CallMember, member: string, open: boolean): number {
   const low = least === undefined || (open ? number > least : number >= least);
@@ -96,6 +79,7 @@ function bounded(number: number, { least, most }: CallMember, member: string, op
   throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${least}${upper}, not ${number}`);
 }
 
+/** The choices of a member in a call. */
 export function choicesOf(name: MemberName, member: CallMember, call: CallName): readonly string[] {
   if (name === "format") return callOf(call).forms;
   if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
@@ -146,6 +130,7 @@ export function readWhat(value: unknown, member = "what"): readonly AskedQuantit
   return items;
 }
 
+/** A quantity as text that means the same. */
 export function whatText({ name, text, isNamed }: AskedQuantity): string {
   return isNamed ? `${name} = ${text}` : name;
 }
@@ -252,7 +237,7 @@ function readFrames(value: unknown, member: string): AskedFrames {
   if (value === "all") return "all";
   if (typeof value === "string" && value.includes(":")) return readNodes(value, member);
   if (!Array.isArray(value) && !String(value).includes(",")) return { at: wholeOf(value, member) };
-  return { list: itemsOf(value, member).map((one) => wholeOf(one, member)) };
+  return { list: wholesOf(value, member) };
 }
 
 function readFilter(value: unknown, member: string): AskedFilter {
@@ -288,7 +273,7 @@ function readReductions(value: unknown, member: string): readonly Readonly<Recor
 function readSeparations(value: unknown, member: string): AskedSeparations {
   const given = typeof value === "string" && value.trim().startsWith("{") ? parsed(value, member) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    const nodes = itemsOf(given, member).map((one) => wholeOf(one, member));
+    const nodes = wholesOf(given, member);
     if (nodes.length > 256 || nodes.some((one) => one < 1))
       throw wrong(member, "expected up to 256 numbers of nodes from 1");
     return { nodes };
@@ -297,12 +282,36 @@ function readSeparations(value: unknown, member: string): AskedSeparations {
   const unknown = Object.keys(more)[0];
   if (unknown !== undefined) throw wrong(`${member}.${excerpt(unknown)}`, "expected lengths, pairs and seed");
   if (nodes !== undefined && lengths === undefined) return readSeparations(nodes, `${member}.nodes`);
-  const list = itemsOf(lengths ?? "", `${member}.lengths`).map((one) => numberOf(one, `${member}.lengths`));
+  const list = numbersOf(lengths ?? "", `${member}.lengths`);
   if (list.length > 256 || list.some((one) => !(one > 0)))
     throw wrong(`${member}.lengths`, "expected up to 256 lengths above 0");
   const count = wholeOf(pairs, `${member}.pairs`);
   if (count < 1) throw wrong(`${member}.pairs`, "at least 1 is needed");
   return { lengths: list, pairs: count, seed: wholeOf(seed, `${member}.seed`) };
+}
+
+function readCounts(value: unknown, member: string): readonly number[] {
+  const counts = wholesOf(value, member);
+  if (counts.length > 3 || counts.some((one) => one < 1 || one > 65_536))
+    throw wrong(member, "expected up to 3 whole numbers from 1 to 65536");
+  return counts;
+}
+
+function readPair(value: unknown, member: string): readonly [number, number] {
+  const [low, high, ...more] = numbersOf(value, member);
+  if (low === undefined || high === undefined || more.length > 0 || !(low < high))
+    throw wrong(member, "expected two ascending numbers LO,HI");
+  return [low, high];
+}
+
+function readCondition(value: unknown, member: string): string {
+  if (typeof value !== "string" || value.trim() === "") throw wrong(member, "expected a condition such as p > 0");
+  return value.trim();
+}
+
+function readLevel(value: unknown, member: MemberName, call: CallName): number | "auto" {
+  if (value === "auto" && call === "grid") return value;
+  return bounded(wholeOf(value, member), { ...memberOf(member), least: 0 }, member, false);
 }
 
 function readScale(value: unknown, member: string): AskedScale {
@@ -320,126 +329,35 @@ function readBoolean(value: unknown, member: string): boolean {
   throw wrong(member, `expected true or false, not ${shown(value)}`);
 }
 
-/** Reads the value of a member. @throws RequestError that names it */
-export function readMember(name: MemberName, member: CallMember, value: unknown, call: CallName): unknown {
-  switch (member.type) {
-    case "what":
-      return readWhat(value, name);
-    case "points":
-      return readPoints(value, name);
-    case "along":
-      return readAlong(value, name);
-    case "nodes":
-      return readNodes(value, name);
-    case "counts": {
-      const counts = itemsOf(value, name).map((one) => wholeOf(one, name));
-      if (counts.length > 3 || counts.some((one) => one < 1 || one > 65_536))
-        throw wrong(name, "expected up to 3 whole numbers from 1 to 65536");
-      return counts;
-    }
-    case "times":
-      return readTimes(value, name);
-    case "frames":
-      return readFrames(value, name);
-    case "choice":
-      return choiceOf(value, choicesOf(name, member, call), name);
-    case "choices":
-      return [...new Set(itemsOf(value, name).map((one) => choiceOf(one, choicesOf(name, member, call), name)))];
-    case "filter":
-      return readFilter(value, name);
-    case "condition":
-      if (typeof value !== "string" || value.trim() === "") throw wrong(name, "expected a condition such as p > 0");
-      return value.trim();
-    case "texts":
-      return fewOf(value, name).map(String);
-    case "number":
-      return bounded(numberOf(value, name), member, name, true);
-    case "integer":
-      return bounded(wholeOf(value, name), member, name, false);
-    case "numbers":
-      return fewOf(value, name).map((one) => numberOf(one, name));
-    case "integers":
-      return fewOf(value, name).map((one) => wholeOf(one, name));
-    case "pair": {
-      const [low, high, ...more] = itemsOf(value, name).map((one) => numberOf(one, name)) as [number, number?];
-      if (high === undefined || more.length > 0 || !(low < high))
-        throw wrong(name, "expected two ascending numbers LO,HI");
-      return [low, high];
-    }
-    case "level":
-      if (value === "auto" && call === "grid") return value;
-      return bounded(wholeOf(value, name), { ...member, least: 0 }, name, false);
-    case "scale":
-      return readScale(value, name);
-    case "reductions":
-      return readReductions(value, name);
-    case "separations":
-      return readSeparations(value, name);
-    case "boolean":
-      return readBoolean(value, name);
-  }
-}
+/** The reader of each type of member. */
+const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, call: CallName) => unknown>> = {
+  what: readWhat,
+  points: readPoints,
+  along: readAlong,
+  nodes: readNodes,
+  counts: readCounts,
+  times: readTimes,
+  frames: readFrames,
+  choice: (value, name, call) => choiceOf(value, choicesOf(name, memberOf(name), call), name),
+  choices: (value, name, call) => [
+    ...new Set(itemsOf(value, name).map((one) => choiceOf(one, choicesOf(name, memberOf(name), call), name))),
+  ],
+  filter: readFilter,
+  condition: readCondition,
+  texts: (value, name) => fewOf(value, name).map(String),
+  number: (value, name) => bounded(numberOf(value, name), memberOf(name), name, true),
+  integer: (value, name) => bounded(wholeOf(value, name), memberOf(name), name, false),
+  numbers: (value, name) => fewOf(value, name).map((one) => numberOf(one, name)),
+  integers: (value, name) => fewOf(value, name).map((one) => wholeOf(one, name)),
+  pair: readPair,
+  level: readLevel,
+  scale: readScale,
+  reductions: readReductions,
+  separations: readSeparations,
+  boolean: readBoolean,
+};
 
-export interface MemberValues {
-  readonly what?: readonly AskedQuantity[];
-  readonly points?: AskedPoints;
-  readonly x?: AskedSpan;
-  readonly y?: AskedSpan;
-  readonly z?: AskedSpan;
-  readonly i?: AskedNodes;
-  readonly j?: AskedNodes;
-  readonly k?: AskedNodes;
-  readonly samples?: readonly number[];
-  readonly time?: AskedTimes;
-  readonly frame?: AskedFrames;
-  readonly method?: string;
-  readonly derivatives?: string;
-  readonly time_method?: "PCHIP" | "nearest";
-  readonly filter?: AskedFilter;
-  readonly level?: number | "auto";
-  readonly integrator?: "rk4" | "heun" | "dopri5";
-  readonly step?: number;
-  readonly tolerance?: number;
-  readonly every?: number;
-  readonly drag?: number;
-  readonly last?: boolean;
-  readonly frozen?: boolean;
-  readonly open_faces?: "stop" | "fail";
-  readonly where?: string;
-  readonly limit?: number;
-  readonly reduce?: readonly Readonly<Record<string, unknown>>[];
-  readonly over?: readonly ("x" | "y" | "z" | "t")[];
-  readonly mean_time?: AskedTimes;
-  readonly weights?: "volume" | "nodes";
-  readonly by?: number;
-  readonly fold?: string;
-  readonly odd?: readonly string[];
-  readonly units?: "check" | "ignore" | "plus";
-  readonly u_tau?: number;
-  readonly terms?: readonly string[];
-  readonly kind?: "shell" | "plane" | "line" | "modes" | "frequency" | "wavenumber_frequency";
-  readonly axis?: readonly ("x" | "y" | "z")[];
-  readonly orders?: readonly number[];
-  readonly absolute?: readonly number[];
-  readonly increments?: readonly number[];
-  readonly origins?: "start" | "all";
-  readonly bins?: number;
-  readonly separations?: AskedSeparations;
-  readonly connectivity?: "6" | "18" | "26";
-  readonly least?: number;
-  readonly labels?: boolean;
-  readonly remove?: "mean" | "frame" | "none";
-  readonly lag?: readonly number[];
-  readonly at?: string;
-  readonly orient?: "strain" | "omega";
-  readonly cross?: readonly string[];
-  readonly normalise?: "density" | "premultiplied" | "wavelength";
-  readonly segment?: number;
-  readonly overlap?: number;
-  readonly window?: FrequencyOptions["window"];
-  readonly detrend?: FrequencyOptions["detrend"];
-  readonly map?: string;
-  readonly range?: readonly [number, number];
-  readonly scale?: AskedScale;
-  readonly format?: FormName;
+/** Reads the value of a member. @throws RequestError that names it */
+export function readMember(name: MemberName, value: unknown, call: CallName): unknown {
+  return READERS[memberOf(name).type](value, name, call);
 }

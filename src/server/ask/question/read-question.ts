@@ -1,9 +1,10 @@
 /** Reads the members of a question from a query string, a body, or both: all that is wrong is told at once. */
 import { nearestName } from "../../../analysis/names.js";
-import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName, memberOf } from "../../../shared/calls.js";
+import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
-import { type MemberValues, readMember } from "./read-member.js";
+import type { MemberValues } from "./member-values.js";
+import { readMember } from "./read-member.js";
 
 export type GivenMembers = Map<string, unknown>;
 
@@ -82,9 +83,7 @@ export function readQuestion(call: CallName, given: GivenMembers): MemberValues 
     if (!members.includes(name as MemberName)) {
       if (++unknown <= MOST_UNKNOWN) faults.add(unknownMember(name, call));
     } else if (value !== null && value !== undefined)
-      values[name] = faults.try(name as MemberName, () =>
-        readMember(name as MemberName, memberOf(name as MemberName), value, call),
-      );
+      values[name] = faults.try(name as MemberName, () => readMember(name as MemberName, value, call));
   }
   for (const name of needs)
     if (given.get(name) === undefined || given.get(name) === null) {

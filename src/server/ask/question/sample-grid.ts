@@ -1,7 +1,5 @@
 /** Equally spaced points of a line, a plane or a box through a dataset. */
 import { AXIS_NAMES, type AxisName } from "../../../engine/contract/dataset.js";
-import type { TimeSlices } from "../../http/policies/time-slices.js";
-import type { TripleWriter } from "../../http/triple-writer.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {
@@ -14,31 +12,13 @@ export interface SampleAxis {
 /** Three sample axes, the one that varies slowest first. */
 export type SampleGrid = readonly [SampleAxis, SampleAxis, SampleAxis];
 
+/** The number of points of a grid. */
 export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }
 
-/** Writes the points of a grid, or those from one number to before another, its last axis fastest, in slices of time. */
-export async function writeGrid(
-  grid: SampleGrid,
-  writer: TripleWriter,
-  slices: TimeSlices,
-  first = 0,
-  end = pointsOf(grid),
-): Promise<void> {
-  const some = new Float32Array(3 * TOGETHER);
-  const write = (from: number, to: number): void => {
-    fillPoints(grid, first + from, first + to, some);
-    writer.addAll(some, to - from);
-  };
-  await slices.each(end - first, write, TOGETHER);
-  writer.flush();
-}
-
-const TOGETHER = 8192;
-
-/** Puts the points `from .. to - 1` at the beginning of an array, row by row. */
-function fillPoints(grid: SampleGrid, from: number, to: number, out: Float32Array): void {
+/** Puts points `from` to `to - 1` of a grid, its last axis fastest, at the beginning of an array, row by row. */
+export function fillPoints(grid: SampleGrid, from: number, to: number, out: Float32Array): void {
   const [slow, middle, fast] = grid;
   const [a, b, c] = grid.map(({ axis }) => AXIS_NAMES.indexOf(axis)) as [number, number, number];
   for (let i = from; i < to; ) {

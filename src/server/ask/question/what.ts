@@ -4,13 +4,16 @@ import { type Names, namesFor } from "../../../analysis/names.js";
 import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import { RequestError } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
-import { type AskedQuantity, type MemberValues, readWhat, whatText } from "./read-member.js";
+import type { PointOptions } from "../points/point-columns.js";
+import type { AskedQuantity, MemberValues } from "./member-values.js";
+import { readWhat, whatText } from "./read-member.js";
 
 export interface Quantity {
   readonly name: string;
   readonly text: string;
   /** Its dimensions: none, 3, 3 x 3, or 3 x 3 x 3 of the Hessian of a vector. */
   readonly shape: readonly number[];
+  /** Names of its columns. */
   readonly columns: readonly string[];
   /** Its components as expressions, each a scalar. */
   readonly components: readonly string[];
@@ -19,6 +22,7 @@ export interface Quantity {
   readonly unit: string | null;
 }
 
+/** What expressions of a question know of its dataset. */
 export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Names {
   const isFiltered = filter === undefined ? false : filter.kind === "box" ? ("box" as const) : true;
   return { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
@@ -105,6 +109,16 @@ export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues)
   return derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
 }
 
+/** How a question interpolates at points, as the engine names it; analyses are of stored times. */
+export function pointOptions(asked: MemberValues): Omit<PointOptions, "time"> {
+  const { method = "Lag8", time_method = "PCHIP", filter } = asked;
+  return {
+    ...{ method: spatialName(method), derivatives: spatialName(pointDerivatives(asked)), filter },
+    temporalInterpolation: time_method === "nearest" ? "None" : "PCHIP",
+  };
+}
+
+/** Quantities as texts that mean the same. */
 export function whatTexts(what: readonly AskedQuantity[]): readonly string[] {
   return what.map(whatText);
 }

@@ -4,7 +4,7 @@ import { withoutNoise } from "../../../float32/format.js";
 import { RequestError } from "../../../shared/errors.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
-import type { AskedFrames, AskedTimes, MemberValues } from "./read-member.js";
+import type { AskedFrames, AskedTimes, MemberValues } from "./member-values.js";
 
 export interface Times {
   readonly times: readonly number[];

@@ -3,8 +3,7 @@ import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../../eng
 import { RequestError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import { Faults, wrong } from "../faults.js";
-import type { AskedNodes, AskedSpan, MemberValues } from "./read-member.js";
-import { coordinateOf, type NodeRun } from "./region.js";
+import type { AskedNodes, AskedSpan, MemberValues } from "./member-values.js";
 import type { SampleAxis } from "./sample-grid.js";
 
 const NODE_NAMES = ["i", "j", "k"] as const;
@@ -34,6 +33,26 @@ export function partsOf(values: MemberValues): OfAxes<Part> {
   return parts as unknown as OfAxes<Part>;
 }
 
+/** Nodes `first`, `first + step`, ... of an axis; those behind the seam of a periodic one count on. */
+export interface NodeRun {
+  readonly first: number;
+  /** The number of the first node as asked: whole periods before or behind `first`. Coordinates are as asked. */
+  readonly from: number;
+  readonly count: number;
+  readonly step: number;
+}
+
+/** The coordinate of a node; those behind the seam of a periodic axis go on growing. */
+export function coordinateOf({ coordinates, origin, spacing }: Axis, node: number): number {
+  return coordinates?.[node] ?? origin + node * spacing;
+}
+
+/** A node among those of its axis. */
+export function firstNode({ periodic, nodes }: Axis, node: number): number {
+  return periodic ? ((node % nodes) + nodes) % nodes : node;
+}
+
+/** The name of the member that states a part of axis `a`. */
 function memberFor(part: Part, a: number): string {
   return isByNode(part) ? (NODE_NAMES[a] as string) : (AXIS_NAMES[a] as string);
 }
@@ -48,7 +67,7 @@ function outside(part: Part, a: number, axis: Axis, name: string): RequestError 
 }
 
 /** The difference below which coordinates are the same, in float32 or next to a node; never two nodes. */
-function nearness({ spacing }: Axis, ...places: readonly number[]): number {
+export function nearness({ spacing }: Axis, ...places: readonly number[]): number {
   return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
 }
 
@@ -60,10 +79,8 @@ function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
       from < to && (periodic ? to - from <= nodes && from >= -nodes && to <= 2 * nodes : from >= 0 && to <= nodes);
     if (!fits) throw outside(part, a, axis, name);
     return {
-      first: periodic ? ((from % nodes) + nodes) % nodes : from,
-      from,
+      ...{ first: firstNode(axis, from), from, step },
       count: Math.ceil((to - from) / step),
-      step,
     };
   };
   if (part === "whole") return made(0, nodes, 1);
@@ -120,11 +137,19 @@ export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, ax
   return runs as unknown as OfAxes<NodeRun>;
 }
 
+/** A box of lengths in which points are drawn. */
 export interface Box {
   readonly origin: readonly number[];
   readonly extent: readonly number[];
 }
 
+/** The box of all nodes: a period without its end, or up to the last node. */
+export function boxOfAll({ axes }: Pick<Dataset, "axes">): Box {
+  const spans = axes.map(spanOf);
+  return { origin: spans.map(({ first }) => first), extent: spans.map(({ length }) => length) };
+}
+
+/** The ends of a part of an axis in lengths. */
 function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [number, number] {
   const { first, length } = spanOf(axis);
   if (part === "whole") return [first, first + length];
@@ -176,6 +201,7 @@ export interface Samples {
 
 const USUAL_SAMPLES = 64;
 
+/** The samples of a question. @throws RequestError */
 export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Samples {
   const faults = new Faults();
   const parts = partsOf(values);

@@ -57,6 +57,15 @@ async function variablesOf(response: Response): Promise<File> {
 }
 
 describe("forms of analyses", () => {
+  it("refuse NetCDF of a table without rows, which CSV has", async () => {
+    const asked = new URLSearchParams({ where: "p > 1e9", time: "0.6" });
+    const url = `${service.url}/api/datasets/isotropic32/structures?${asked}`;
+    const refused = await fetch(`${url}&format=nc`);
+    expect([refused.status, (await refused.json()).member]).toEqual([400, "format"]);
+    const csv = await fetch(`${url}&format=csv`);
+    expect([csv.status, (await csv.text()).trim().split("\n").length]).toEqual([200, 1]);
+  });
+
   it("have the profile and separations of JSON as NetCDF, along their axis and by number", async () => {
     const { results } = (await (await post("statistics", PROFILE)).json()) as { results: [Record<string, number[]>] };
     const answer = await post("statistics", PROFILE, "application/netcdf");

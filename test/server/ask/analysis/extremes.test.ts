@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { Merged, type PartBox, reducePart } from "../../../../src/analysis/plan.js";
 import type { Dataset } from "../../../../src/engine/contract/dataset.js";
-import { type Means, statistics } from "../../../../src/server/ask/analysis/statistics.js";
+import { grouped, keptBeside, nodesOf, reductionOf } from "../../../../src/server/ask/analysis/analysed-nodes.js";
+import type { Analysis } from "../../../../src/server/ask/analysis/analysis.js";
+import { reduceRows } from "../../../../src/server/ask/analysis/reductions.js";
 import { randomNumbers } from "../../../support/simd-memory.js";
 
 const N = 24;
@@ -21,10 +23,16 @@ interface Found {
 }
 
 /** Runs extremes of values at the nodes, reduced in parts of some nodes along each axis. */
-async function extremes(values: Float64Array, edge: number, asked: object, over = ["x", "y", "z"]) {
+async function extremes(
+  values: Float64Array,
+  edge: number,
+  asked: object,
+  over: ("x" | "y" | "z")[] = ["x", "y", "z"],
+) {
   let passes = 0;
-  const reduce: Means["reduce"] = async ({ plan }) => {
+  const reduce: Analysis["reduce"] = async (nodes, parts) => {
     passes++;
+    const { plan } = reductionOf(nodes, parts);
     const merged = new Merged(plan);
     const starts = Array.from({ length: Math.ceil(N / edge) }, (_, i) => i * edge);
     for (const z of starts)
@@ -42,9 +50,9 @@ async function extremes(values: Float64Array, edge: number, asked: object, over 
     return merged;
   };
   const slices = { each: async (count: number, use: (from: number, to: number) => void) => use(0, count) };
-  const means = { reduce, slices, most: 1e6 } as unknown as Means;
-  const request = { frames: [1], over, reduce: [{ extremes: "x", ...asked }] };
-  const { results } = await statistics(request as never, dataset, means);
+  const nodes = grouped(nodesOf({}, dataset, [0]), keptBeside(over, 1));
+  const analysis = { reduce, slices, nodes, dataset, most: 1e6 } as unknown as Analysis;
+  const { results } = await reduceRows([{ extremes: "x", ...asked }], analysis, { fold: null });
   const [{ highest, lowest }] = results as [{ highest: Found[]; lowest: Found[] }];
   return { highest, lowest, passes };
 }

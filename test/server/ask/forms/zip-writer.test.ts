@@ -1,5 +1,5 @@
 /** ZIP archives beyond 4 GiB and 65 535 entries are what other programs read. */
-import { unzipSync } from "fflate";
+import { unzipSync, Zip, ZipPassThrough } from "fflate";
 import { expect, it } from "vitest";
 import { ZipWriter } from "../../../../src/server/ask/forms/zip-writer.js";
 
@@ -28,3 +28,33 @@ it("has places beyond 4 GiB in its directory", () => {
   expect([directory.readBigUInt64LE(whole + 32), directory.readBigUInt64LE(whole + 48)]).toEqual([3n, start]);
   expect(directory.readBigUInt64LE(locator + 8)).toBe(start + BigInt(whole));
 });
+
+it("has entries whose bytes come in passages, as another writer has them", async () => {
+  const zip = new ZipWriter();
+  const passages = ["one ", "two ", "é"].map((text) => Buffer.from(text));
+  const parts: Buffer[] = [];
+  for await (const part of zip.stream("a.npy", passages)) parts.push(part);
+  for await (const part of zip.stream("é.npy", [])) parts.push(part);
+  const archive = Buffer.concat([...parts, ...zip.end()]);
+  const files = unzipSync(archive);
+  expect(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString()])).toEqual([
+    ["a.npy", "one two é"],
+    ["é.npy", ""],
+  ]);
+  expect(archive.equals(await streamed({ "a.npy": passages, "é.npy": [] }))).toBe(true);
+});
+
+/** The archive that fflate writes of entries in passages. */
+async function streamed(entries: Readonly<Record<string, readonly Buffer[]>>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  const zip = new Zip((_error, bytes) => parts.push(bytes));
+  for (const [name, passages] of Object.entries(entries)) {
+    const file = new ZipPassThrough(name);
+    file.mtime = new Date(1980, 0, 1);
+    zip.add(file);
+    for (const passage of passages) file.push(passage);
+    file.push(new Uint8Array(0), true);
+  }
+  zip.end();
+  return Buffer.concat(parts);
+}

@@ -1,8 +1,9 @@
 /** Points of questions: what their rows hold is used, or refused. */
 import { expect, it } from "vitest";
 import type { Context } from "../../../../src/server/ask/context.js";
+import type { AskedPoints } from "../../../../src/server/ask/question/member-values.js";
 import { listed, openPoints } from "../../../../src/server/ask/question/points.js";
-import { type AskedPoints, readMember } from "../../../../src/server/ask/question/read-member.js";
+import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
 const context = (length?: string) =>
   ({ dataset: { name: "flow", units: length === undefined ? {} : { length } } }) as unknown as Context;
@@ -28,6 +29,6 @@ it("have initial velocities of particles with drag only", async () => {
 it.each([2, 4] as const)("in groups of %i are listed as they are read", (together) => {
   const numbers = Array.from({ length: 3 * 4 * together }, (_, i) => i / 7);
   const points = { rows: new Float64Array(numbers), width: 3, together } as const;
-  const read = readMember("points", { type: "points", text: "" } as never, listed(points), "dispersion");
+  const read = readMember("points", listed(points), "dispersion");
   expect(read).toEqual(points);
 });

@@ -5,7 +5,7 @@ import { File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Axis } from "../../../../src/kernels/types.js";
 import type { RunningService } from "../../../../src/main.js";
-import { nodesIn } from "../../../../src/server/ask/question/region.js";
+import { runAlong } from "../../../../src/server/ask/jobs/input-regions.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -176,10 +176,7 @@ describe("nodes of ten frames, which are computed as they are sent", () => {
 
 describe("the ends of a region by lengths", () => {
   const axis = (origin: number): Axis => ({ nodes: 1000, spacing: 1e-3, origin, periodic: false, coordinates: null });
-  const along = (origin: number, from: number, extent: number) => {
-    const region = { origin: [from], extent: [extent] } as never;
-    return nodesIn(region, { name: "runs" }, [axis(origin)], [0])[0];
-  };
+  const along = (origin: number, from: number, extent: number) => runAlong(axis(origin), { origin: from, extent });
 
   it("are nodes although float32 has rounded them", () => {
     const [above, below] = [Math.fround(100.007), Math.fround(100.004)];

@@ -1,26 +1,19 @@
 /** Answers `spectrum` of frequencies, and of wavenumbers and frequencies along a periodic axis. */
-import { compileExpression, componentsIn } from "../../../analysis/expression.js";
-import { type Frequencies, type FrequencyOptions, modesIn, segmentsIn } from "../../../analysis/frequencies.js";
-import type { Moments } from "../../../analysis/moments.js";
-import { nested } from "../../../analysis/nested.js";
-import type { GroupAnswer } from "../../../analysis/reductions.js";
-import { type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
-import { wrong } from "../faults.js";
-import type { MemberValues } from "../question/read-member.js";
-import { type AnalysedNodes, reductionOf } from "./analysed-nodes.js";
-import { type Direction, meansFor } from "./means.js";
-import { aboutTexts, checkSize, coordinatesOf, framesIn, type Means } from "./statistics.js";
-
-const LETTERS = ["x", "y", "z"] as const;
-
-/** Directions averaged over: those asked, or all but open axes; time is transformed. */
-export function frequenciesOver({ over }: MemberValues, { axes }: Dataset): readonly Direction[] {
-  const space = over ?? LETTERS.filter((_, a) => axes[a as 0].periodic);
-  return [...space.filter((one) => one !== "t"), "t"];
-}
+import { componentsIn } from "../../../../analysis/expression.js";
+import { type Frequencies, type FrequencyOptions, modesIn, segmentsIn } from "../../../../analysis/frequencies.js";
+import { nested } from "../../../../analysis/nested.js";
+import { isStaggered } from "../../../../engine/contract/dataset.js";
+import type { Context } from "../../context.js";
+import { wrong } from "../../faults.js";
+import type { MemberValues } from "../../question/member-values.js";
+import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS, together } from "../analysed-nodes.js";
+import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
+import { withMeans } from "../means.js";
+import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
+import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
 /** The times of segments. @throws RequestError */
-export function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
+function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
   const length = segment ?? times;
   if (length < 2 || length > times) throw wrong("segment", `expected 2 to ${times} times, the times of the question`);
   const shared = overlap ?? Math.floor(length / 2);
@@ -37,53 +30,55 @@ function stepOf(times: readonly number[]): number {
   return step;
 }
 
-/** Answers a spectrum of one quantity or of a pair. @param along the axis that is transformed beside time; null: none */
-export async function frequencySpectrum(
-  texts: readonly string[],
-  along: 0 | 1 | 2 | null,
-  asked: MemberValues,
-  places: AnalysedNodes,
-  dataset: Dataset,
-  means: Means,
-): Promise<GroupAnswer> {
-  const { remove = "mean", normalise } = asked;
-  const { times } = places.base;
+/** Answers a spectrum of one quantity or of a pair: means over segments in time. */
+export async function frequencySpectrum(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset } = context;
+  const { normalise, kind, remove } = asked;
+  const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
+  const axis = kind === "frequency" ? [] : (asked.axis ?? periodic.slice(0, 1));
+  const plain = analysisOf(context, asked);
+  if (asked.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
+  if (asked.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
+  if (kind === "frequency" && asked.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
+  if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
+  const texts = pairOf(asked, dataset);
+  // The axis that is transformed beside time; null: none.
+  const along = kind === "frequency" ? null : (LETTERS.indexOf(axis[0] as "x") as AxisNumber);
+  const { times } = plain.nodes.base;
   const step = stepOf(times);
   if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
   if (normalise === "wavelength") throw wrong("normalise", "of frequencies: density or premultiplied");
-  const over = frequenciesOver(asked, dataset);
-  const own = remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
+  // Time is transformed.
+  const over: readonly Direction[] = [...(asked.over ?? periodic).filter((one) => one !== "t"), "t"];
+  const own = fluctuationsOf(texts, asked);
   const removed = over.filter((one) => one !== "t" || remove !== "frame");
-  const { places: known, about } = await meansFor(own, places, asked, dataset, means, removed, "what");
-  const { names } = known.base;
-  const shapes = texts.map((text) => compileExpression(text, names, "what").shape);
-  if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");
-  if (texts.length === 2 && shapes.some((shape) => shape !== "scalar"))
-    throw wrong("cross", "a pair is of two scalars: name components");
+  const { analysis, about } = await withMeans(plain, own, removed);
+  const { nodes } = analysis;
+  const shapes = shapesOf(texts, nodes.base.names);
   const series = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
-  const columns = series.flatMap((text) => known.numbers.map((number) => `field(${text}, ${number - 1})`));
+  const columns = series.flatMap((text) => nodes.numbers.map((frame) => `field(${text}, ${frame})`));
   const options: FrequencyOptions = {
     ...{ of: columns.map((_, c) => c), ...segmentsOf(asked, times.length), isPair: texts.length === 2 },
     ...{ axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
   };
   const kept = LETTERS.map((one, a) => a !== along && !over.includes(one));
-  const [nx, ny, nz] = known.base.extent;
+  const [nx, ny, nz] = nodes.base.extent;
   const base = {
-    ...{ ...known.base, kept: [...kept, false] as unknown as AnalysedNodes["base"]["kept"] },
+    ...{ ...nodes.base, kept: [...kept, false] as unknown as AnalysedNodes["base"]["kept"] },
     ...{ extent: [nx, ny, nz, 1] as const, times: times.slice(0, 1) },
   };
   const reductions = [{ kind: "frequencies", ...options } as const];
-  checkSize(reductions, base, means.most);
-  const at = { ...known, base, frames: known.frames.slice(0, 1) };
-  const merged = await means.reduce(reductionOf(at, { columns, reductions }), at);
-  const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, places, dataset, means);
+  checkSize(reductions, base, analysis.most);
+  const merged = await analysis.reduce({ ...nodes, base, frames: nodes.frames.slice(0, 1) }, { columns, reductions });
+  const speed = along === null ? 0 : await largest(`abs(u.${LETTERS[along]})`, plain);
   const scales = { step, spacing: along === null ? 0 : dataset.axes[along].spacing, speed };
   const states = merged.states(0) as readonly Frequencies[];
-  const { coordinates = {} } = coordinatesOf({ ...base, columns, reductions });
+  const { coordinates = {} } = coordinatesOf(base);
   const segments = segmentsIn(options);
-  return {
-    ...{ ...about, weights: places.weights, frames: framesIn(places), ...aboutTexts(texts, places), segments },
-    unused: times.length - options.length - (segments - 1) * options.step,
+  const { window, detrend, length: segment } = options;
+  const body = {
+    ...{ ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes), segments },
+    unused: times.length - segment - (segments - 1) * options.step,
     results: [
       {
         of: texts.join(", "),
@@ -91,15 +86,18 @@ export async function frequencySpectrum(
       },
     ],
   };
+  return tabled(body, {
+    ...{ ...pairText(asked, texts), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
+    ...{ segment, overlap: segment - options.step, window, detrend },
+  });
 }
 
 /** The largest value of a quantity of the velocity; infinite if that is not known at the nodes. */
-async function largest(text: string, places: AnalysedNodes, dataset: Dataset, { reduce }: Means): Promise<number> {
+async function largest(text: string, analysis: Analysis): Promise<number> {
+  const { dataset, nodes } = analysis;
   if (dataset.fields.velocity === undefined || isStaggered(dataset, "velocity")) return Number.POSITIVE_INFINITY;
-  const base = { ...places.base, kept: [false, false, false, false] as const };
-  const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
-  const merged = await reduce(reductionOf({ ...places, base }, { columns: [text], reductions }), places);
-  return (merged.states(0)[0] as Moments).max;
+  const [[found] = []] = await momentsOf(analysis, together(nodes), [text]);
+  return found?.max as number;
 }
 
 /** Steps of the times and of the nodes of the axis, and the largest velocity along it. */

@@ -1,6 +1,6 @@
-/** Computes spectra: sums of the modes of whole frames over shells, rings or lines. */
-import { compileExpression, componentsIn } from "../../../analysis/expression.js";
-import type { GroupAnswer } from "../../../analysis/reductions.js";
+/** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines; other kinds have files of their own. */
+import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
+import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import {
   binsOf,
   firstWavenumber,
@@ -10,44 +10,81 @@ import {
   type SpectrumSums,
   type SpectrumTerm,
   scalesOf,
-} from "../../../analysis/spectrum.js";
-import type { Dataset } from "../../../engine/contract/dataset.js";
-import { refuse } from "../../http/refusal.js";
-import { checkTransforms } from "../transforms.js";
-import { type AnalysedNodes, derivedOf, type PlaceMembers, placesOf } from "./analysed-nodes.js";
-import { aboutTexts, checkNumbers, framesIn, type Means } from "./statistics.js";
+} from "../../../../analysis/spectrum.js";
+import type { Dataset } from "../../../../engine/contract/dataset.js";
+import { refuse } from "../../../http/refusal.js";
+import type { Context } from "../../context.js";
+import { wrong } from "../../faults.js";
+import type { MemberValues } from "../../question/member-values.js";
+import { checkFilterUsed, compileWhat, namesOf, whatTexts } from "../../question/what.js";
+import { checkTransforms } from "../../transforms.js";
+import { type AnalysedNodes, type AxisNumber, derivedOf, framesIn, LETTERS } from "../analysed-nodes.js";
+import { analysisOf, type Tabled, tabled } from "../analysis.js";
+import { aboutTexts, checkNumbers } from "../reductions.js";
+import { frequencySpectrum } from "./frequencies.js";
+import { lineSpectrum } from "./line-spectra.js";
+import { onlyWhat } from "./spectral-quantities.js";
 
-const LETTERS = ["x", "y", "z"] as const;
+/** Members of kinds that transform time, and of those that have places. */
+const IN_TIME = ["segment", "overlap", "window", "detrend"] as const;
+const OF_LINES = ["over", "cross", "at", "remove", "normalise", "mean_time"] as const;
 
-/** What is asked of a spectrum. */
-export interface AskedSpectrum extends PlaceMembers {
-  /** A vector or a scalar. */
-  readonly of: string;
-  readonly kind: SpectrumPlan["kind"];
-  /** The axis of lines, or the one across planes. */
-  readonly axis?: "x" | "y" | "z";
-  /** In addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity. */
-  readonly with: readonly string[];
+export async function spectrum(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { axes } = context.dataset;
+  const { kind } = asked;
+  if (kind === "frequency" || kind === "wavenumber_frequency") return frequencySpectrum(context, asked);
+  const inTime = IN_TIME.find((name) => asked[name] !== undefined);
+  if (inTime !== undefined) throw wrong(inTime, "it is for kind=frequency and kind=wavenumber_frequency");
+  const ofLines = OF_LINES.find((name) => asked[name] !== undefined);
+  const isOpen = axes.some(({ periodic }) => !periodic);
+  if (kind === "modes" || (kind === "line" && asked.terms === undefined && (isOpen || ofLines !== undefined)))
+    return lineSpectrum(context, asked, kind);
+  if (ofLines !== undefined) throw wrong(ofLines, "it is for kind=line and kind=modes");
+  return spectrumOfFrames(context, asked);
 }
 
-/** Computes the answer, besides what all analyses have; spectra of several frames are averaged. */
-export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, most }: Means): Promise<GroupAnswer> {
-  const places = placesOf(asked, dataset);
-  const plan = planOf(asked, dataset, places);
+/** What a spectrum of whole frames is of. */
+interface Wanted {
+  readonly text: string;
+  readonly kind: SpectrumPlan["kind"];
+  /** The axis of lines, or the one across planes. */
+  readonly axis: "x" | "y" | "z" | undefined;
+  /** In addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity. */
+  readonly terms: readonly string[];
+}
+
+/** Spectra of several frames are averaged. */
+async function spectrumOfFrames(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { dataset } = context;
+  const analysis = analysisOf(context, asked);
+  const { nodes, sum, most } = analysis;
+  const what = onlyWhat(asked, dataset);
+  const open = dataset.axes.filter(({ periodic }) => !periodic).length;
+  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = asked;
+  const [given, ...others] = asked.axis ?? [];
+  if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
+  const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic);
+  const axis = kind === "line" ? (given ?? firstPeriodic) : given;
+  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
+  if (odd !== undefined)
+    throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);
+  const plan = planOf({ text: what.text, kind: kind as SpectrumPlan["kind"], axis, terms }, dataset, nodes);
   checkSize(plan, most);
-  const derived = derivedOf(places, plan.columns);
-  const sums = await sum({ plan, frames: places.frames, times: places.base.times, derived }, places);
-  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / places.frames.length;
-  const { of: text, with: more } = asked;
-  const cross = more.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
-  const unit = firstWavenumber(plan);
-  return {
-    weights: places.weights,
-    frames: framesIn(places),
-    ...aboutTexts(cross === undefined ? [text] : [text, cross], places),
-    ...describeSums(plan, sums, more, unit, dataset.viscosity),
-    ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, places)] } } : {}),
+  const derived = derivedOf(nodes, plan.columns);
+  const sums = await sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
+  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / nodes.frames.length;
+  const cross = terms.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
+  const body = {
+    ...{ weights: nodes.weights, frames: framesIn(nodes) },
+    ...aboutTexts(cross === undefined ? [what.text] : [what.text, cross], nodes),
+    ...describeSums(plan, sums, terms, firstWavenumber(plan), dataset.viscosity),
+    ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, nodes)] } } : {}),
   };
+  return tabled(body, {
+    ...{ what: whatTexts([what]), ...analysis.time, kind, remove: undefined },
+    axis: axis === undefined ? undefined : [axis],
+  });
 }
 
 function letterOf({ axis }: SpectrumPlan): string {
@@ -58,11 +95,11 @@ function alongAxis({ axis }: SpectrumPlan, { base }: AnalysedNodes): Float64Arra
   return base.coordinates[axis as 0];
 }
 
-function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
-  const { of: text, kind, with: more } = asked;
+function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): SpectrumPlan {
+  const { text, kind, terms: more } = wanted;
   const { shape } = compileExpression(text, base.names, "what");
-  if (shape === "tensor") throw refuse("what", "what: spectra are of a vector or a scalar, not of a tensor.");
-  const axis = axisOf(asked, dataset);
+  if (shape === "tensor") throw wrong("what", "spectra are of a vector or a scalar, not of a tensor");
+  const axis = axisOf(wanted, dataset);
   const transformed = [0, 1, 2].map(
     (a) => kind === "shell" || (kind === "line") === (a === axis),
   ) as unknown as OfAxes<boolean>;
@@ -74,7 +111,7 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
   for (const one of more.filter((name) => name.startsWith("cross:"))) {
     const other = one.slice("cross:".length);
     if (compileExpression(other, base.names, "terms").shape !== shape)
-      throw refuse("terms", `terms: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
+      throw wrong("terms", `the quantity after cross: must be a ${shape}, as the one of the spectrum`);
     columns.push(...componentsIn(other, shape));
   }
   if (terms.includes("transfer"))
@@ -105,13 +142,13 @@ function termsOf(
   const wants = (...names: readonly string[]) => more.find((one) => names.includes(one));
   const crosses = more.filter((one) => one.startsWith("cross:"));
   const ofShells = wants("transfer", "flux", "dissipation", "helicity");
-  if (kind !== "shell" && ofShells !== undefined) throw refuse("terms", `terms: ${ofShells} is of shells only.`);
+  if (kind !== "shell" && ofShells !== undefined) throw wrong("terms", `${ofShells} is of shells only`);
   const ofVelocity = wants("transfer", "flux", "dissipation");
-  if (!isVelocity && ofVelocity !== undefined) throw refuse("terms", `terms: ${ofVelocity} is of the velocity u only.`);
-  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("terms", "terms: helicity needs a vector.");
+  if (!isVelocity && ofVelocity !== undefined) throw wrong("terms", `${ofVelocity} is of the velocity u only`);
+  if (shape !== "vector" && wants("helicity") !== undefined) throw wrong("terms", "helicity needs a vector");
   if (wants("dissipation") !== undefined && !hasViscosity)
     throw refuse("terms", 'terms: the dataset states no viscosity; statistics of "2*ddot(S,S)" need none.');
-  if (crosses.length > 1) throw refuse("terms", "terms: a spectrum takes only one cross: quantity.");
+  if (crosses.length > 1) throw wrong("terms", "a spectrum takes only one cross: quantity");
   return [
     "energy",
     ...(kind === "shell" && isVelocity ? (["gradients"] as const) : []),
@@ -122,15 +159,15 @@ function termsOf(
 }
 
 /** The axis of lines or across planes. @throws RequestError for one that is missing or does not belong */
-function axisOf({ kind, axis }: AskedSpectrum, { axes }: Dataset): SpectrumPlan["axis"] {
+function axisOf({ kind, axis }: Wanted, { axes }: Dataset): SpectrumPlan["axis"] {
   if (kind === "shell") {
-    if (axis !== undefined) throw refuse("axis", "axis: shells have none; lines and planes do.");
+    if (axis !== undefined) throw wrong("axis", "shells have none; lines and planes do");
     return null;
   }
   if (axis !== undefined) return LETTERS.indexOf(axis) as 0 | 1 | 2;
   if (kind === "line") return 0;
   const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
-  if (open.length !== 1) throw refuse("axis", "axis: the axis across the planes must be given: x, y or z.");
+  if (open.length !== 1) throw wrong("axis", "the axis across the planes must be given: x, y or z");
   return open[0] as 0 | 1 | 2;
 }
 

@@ -1,0 +1,128 @@
+/** What an analysis works with: its question, the nodes that it is of, and passes over these within a request's life. */
+
+import { compileScalar } from "../../../analysis/expression.js";
+import type { Moments } from "../../../analysis/moments.js";
+import { Merged, reducePart } from "../../../analysis/plan.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
+import type { SpectrumSums } from "../../../analysis/spectrum.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { Query, Result, SpectrumQuery } from "../../../engine/contract/query.js";
+import { timesOf } from "../../http/describe.js";
+import type { TimeSlices } from "../../http/policies/time-slices.js";
+import type { CallAnswer, TableAnswer, Understood } from "../answer.js";
+import type { Context } from "../context.js";
+import { wrong } from "../faults.js";
+import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
+import type { AskedPoints, MemberValues } from "../question/member-values.js";
+import { pointsOf } from "../question/points.js";
+import { pointOptions } from "../question/what.js";
+import { storedIn } from "../question/when.js";
+import { boxIn } from "../question/where.js";
+import { timeText } from "../restate.js";
+import { runQuery } from "../run-query.js";
+import { type AnalysedNodes, nodesOf, nodesOfPoints, type Reducing, reductionOf } from "./analysed-nodes.js";
+import { bytesOfReduction } from "./analysis-memory.js";
+
+export interface Analysis {
+  readonly asked: MemberValues;
+  readonly dataset: Dataset;
+  readonly nodes: AnalysedNodes;
+  /** The times of the question as its answer states them. */
+  readonly time: Understood;
+  /** Whether they are a list, which an answer has even of one time. */
+  readonly isList: boolean;
+  /** Reduces columns over nodes, those of the analysis or others. */
+  readonly reduce: (nodes: AnalysedNodes, parts: Reducing) => Promise<Merged>;
+  /** Sums the modes of the frames of nodes. */
+  readonly sum: (query: SpectrumQuery, nodes: AnalysedNodes) => Promise<SpectrumSums>;
+  readonly evaluate: EvaluateAt;
+  /** Counts points that an analysis draws among the points in flight, and waits until there is room for them. */
+  readonly admit: (points: number) => Promise<void>;
+  readonly slices: TimeSlices;
+  /** Numbers that an answer may have. */
+  readonly most: number;
+}
+
+export type Tabled = CallAnswer<TableAnswer>;
+
+/** An answer that is a table. */
+export function tabled(body: GroupAnswer, found: Understood): Tabled {
+  return { answer: { kind: "table", body }, found };
+}
+
+/** The analysis of a question at nodes. @throws RequestError */
+export function analysisOf(context: Context, asked: MemberValues, placesOf = nodesOf): Analysis {
+  const { life, dataset, service } = context;
+  const { frames, isList } = storedIn(asked, dataset);
+  const stored = timesOf(dataset.time);
+  const times = frames.map((frame) => stored[frame] as number);
+  const finish = async (query: Pick<Query, "reduction" | "spectrum">, nodes: AnalysedNodes): Promise<Result> => {
+    const { first, stride, frames: own, base, field } = nodes;
+    const [nx, ny, nz] = base.extent;
+    const box = { field, frame: own[0] as number, first, count: [nx, ny, nz], stride } as const;
+    if (query.reduction) await life.admitMemory(bytesOfReduction(query.reduction));
+    const result = await runQuery(life, { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query });
+    result.release();
+    // What is made of it is work of the main thread.
+    await life.slices.pause();
+    return result;
+  };
+  return {
+    ...{ asked, dataset, isList, time: timeText(asked, times, isList, frames) },
+    nodes: placesOf(asked, dataset, frames),
+    reduce: async (nodes, parts) => (await finish({ reduction: reductionOf(nodes, parts) }, nodes)).reduced as Merged,
+    sum: async (spectrum, nodes) => (await finish({ spectrum }, nodes)).sums as SpectrumSums,
+    evaluate: evaluatorFor(life, dataset),
+    admit: (points) => life.reserve(points, DRAWN_RECORDS),
+    slices: life.slices,
+    most: service.config.limits["analysis.numbers"],
+  };
+}
+
+/** The analysis of a question over points, the same in each frame. @throws RequestError, LimitError */
+export async function analysisOfPoints(context: Context, asked: MemberValues): Promise<Analysis> {
+  const analysis = analysisOf(context, asked, nodesOfPoints);
+  const { nodes, dataset, evaluate, admit, slices } = analysis;
+  const wanted = asked.points as AskedPoints;
+  const isRandom = "random" in wanted;
+  const { origin, extent } = boxIn(isRandom ? asked : {}, dataset);
+  const given = isRandom ? null : (await pointsOf(context, asked, 0, false)).triples;
+  if (!["x", "y", "z"].every((axis) => (asked.over ?? ["x", "y", "z"]).includes(axis as "x")))
+    throw wrong("over", "random points are averaged over x, y and z");
+  const count = isRandom ? wanted.random : (given as Float32Array).length / 3;
+  await admit(count);
+  const points = given ?? (await randomPoints(slices, count, isRandom ? wanted.seed : 0, origin, extent));
+  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
+  const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.numbers.length], points };
+  const reduce: Analysis["reduce"] = async (places, parts) => {
+    const { plan } = reductionOf(places, parts);
+    const columns = plan.columns.map((text) => compileScalar(text, plan.names));
+    const merged = new Merged(plan);
+    for (const [frame, time] of plan.times.entries()) {
+      const values = await evaluate(columns, points, { ...options, time });
+      await slices.each(count, (from, to) => {
+        const part = values.map((column) => column.subarray(from, to));
+        merged.add(reducePart(plan, { from: [from, 0, 0], count: [to - from, 1, 1], frame }, part));
+      });
+    }
+    return merged;
+  };
+  return { ...analysis, nodes: { ...nodes, base }, reduce };
+}
+
+/** Moments of columns in each group of nodes. @param columnsOfPass of which a part holds the values of its nodes */
+export async function momentsOf(
+  { reduce }: Pick<Analysis, "reduce">,
+  nodes: AnalysedNodes,
+  columns: readonly string[],
+  columnsOfPass = columns.length,
+): Promise<readonly (readonly Moments[])[]> {
+  const found: (readonly Moments[])[] = [];
+  for (let from = 0; from < columns.length; from += columnsOfPass) {
+    const some = columns.slice(from, from + columnsOfPass);
+    const reductions = some.map((_, of) => ({ kind: "moments", of, order: 1 }) as const);
+    const merged = await reduce(nodes, { columns: some, reductions });
+    for (const i of some.keys()) found.push(merged.states(i) as readonly Moments[]);
+  }
+  return found;
+}

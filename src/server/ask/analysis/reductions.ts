@@ -1,0 +1,363 @@
+/** Reductions of columns over groups of nodes, or over points: moments, histograms, extremes. */
+
+import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
+import {
+  type Extreme,
+  type Extremes,
+  type ExtremesOptions,
+  foremost,
+  pickExtremes,
+  SIDES,
+  type Side,
+} from "../../../analysis/extremes.js";
+import { formulaOf } from "../../../analysis/names.js";
+import { nested } from "../../../analysis/nested.js";
+import { foldStates } from "../../../analysis/parity.js";
+import { distanceIn, groupExtent, placeIn, type ReductionPlan } from "../../../analysis/plan.js";
+import {
+  type AnyReduction,
+  type BinRange,
+  edgesOf,
+  finishState,
+  type GroupAnswer,
+  mergeStates,
+  type ReductionState,
+} from "../../../analysis/reductions.js";
+import { LimitError } from "../../../shared/errors.js";
+import { checkSchema } from "../check-schema.js";
+import { wrong } from "../faults.js";
+import { widthsOf } from "../transforms.js";
+import { type AnalysedNodes, DIRECTIONS, framesIn, grouped, together } from "./analysed-nodes.js";
+import { type Analysis, momentsOf } from "./analysis.js";
+import { numbersOf } from "./analysis-memory.js";
+import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
+import { withErrors } from "./standard-errors.js";
+
+/** A reduction as it was given. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Columns that are reduced, each once. */
+export class Columns {
+  readonly texts: string[] = [];
+  readonly #nodes: AnalysedNodes["base"];
+
+  constructor(nodes: AnalysedNodes) {
+    this.#nodes = nodes.base;
+  }
+
+  /** The number of the column of a scalar. @throws RequestError that names the member and the column of the text */
+  of(text: unknown, member: string): number {
+    compileScalar(text as string, this.#nodes.names, member);
+    const known = this.texts.indexOf(text as string);
+    return known >= 0 ? known : this.texts.push(text as string) - 1;
+  }
+
+  /** The columns of the components of a quantity. @throws as `of` */
+  componentsOf(text: string, member: string): readonly number[] {
+    const { shape } = compileExpression(text, this.#nodes.names, member);
+    return componentsIn(text, shape).map((one) => this.of(one, member));
+  }
+}
+
+/** A reduction whose range may still be found. */
+interface Pending {
+  readonly asked: Row;
+  readonly kind: ReductionKind;
+  readonly of: readonly number[];
+  /** Columns whose ranges are to be found, and those given. */
+  readonly ranged: readonly number[];
+  readonly ranges: readonly BinRange[] | null;
+}
+
+/** What is done with the groups of reductions. */
+export interface ReductionOptions {
+  /** Frames of a block, of whose series standard errors are found; absent: there are none. */
+  readonly by?: number | undefined;
+  /** An axis whose halves are folded, and the signs of quantities; null: none is. */
+  readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
+}
+
+/** Computes reductions over the nodes of an analysis, or over its points. */
+export async function reduceRows(
+  rows: readonly Row[],
+  analysis: Analysis,
+  { by, fold }: ReductionOptions,
+): Promise<GroupAnswer> {
+  const { nodes, most } = analysis;
+  const columns = new Columns(nodes);
+  const pending = rows.map((one, i) => readReduction(one, i, columns));
+  const known = await findRanges(pending, columns, analysis);
+  const groups = pending.map((one) => reductionsFor(one, (column) => known.get(column) as BinRange));
+  const reductions = groups.flat();
+  checkSize(reductions, nodes.base, most);
+  if (by !== undefined) checkBlocks(by, reductions, nodes.base);
+  const { kept } = nodes.base;
+  // Blocks are of frames, each of which has states of its own.
+  const reduced = by === undefined ? nodes : grouped(nodes, [kept[0], kept[1], kept[2], true]);
+  const { texts } = columns;
+  const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
+  const merged = await analysis.reduce(reduced, { columns: texts, reductions });
+  const described = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
+  const answers: GroupAnswer[] = [];
+  for (const [i, reduction] of reductions.entries()) {
+    const states = merged.states(i);
+    const found =
+      reduction.kind === "extremes"
+        ? await pickAll(reduction, states as readonly Extremes[], plan, reduced, analysis)
+        : folded(reduction, states, plan, texts, fold);
+    answers.push(describeResult(reduction, found, described, texts, by));
+  }
+  const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
+  return { weights: weightsOf(nodes), frames: framesIn(nodes), ...aboutTexts(texts, nodes), results };
+}
+
+const weightsOf = ({ base, weights }: AnalysedNodes): string => (base.points === undefined ? weights : "points");
+
+/** One result of those of the components of a quantity: its members are lists of theirs. */
+function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
+  const [first = {}] = parts;
+  if (parts.length === 1) return first;
+  const member = (name: string) => (name === "coordinates" ? first[name] : parts.map((part) => part[name]));
+  return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
+}
+
+function readReduction(asked: Row, index: number, columns: Columns): Pending {
+  const prefix = `reduce[${index}]`;
+  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(asked, name));
+  if (kind === undefined) throw wrong(prefix, `expected one of ${Object.keys(REDUCTIONS).join(", ")}`);
+  checkSchema(REDUCTIONS[kind], asked, prefix);
+  const texts = [asked[kind]].flat();
+  const member = `${prefix}.${kind}`;
+  const hasComponents = kind === "moments" || kind === "covariance";
+  const of = texts.flatMap((text) =>
+    hasComponents ? columns.componentsOf(text as string, member) : columns.of(text, member),
+  );
+  if (kind === "covariance" && of.length > MOST_COVARIED)
+    throw wrong(member, `${of.length} components; at most ${MOST_COVARIED} have covariances`);
+  const on = [asked.on ?? []].flat();
+  const ranged = kind === "conditional" ? on.map((text) => columns.of(text, `${prefix}.on`)) : of;
+  if (kind === "conditional" && [asked.bins].flat().length !== on.length)
+    throw wrong(`${prefix}.bins`, "expected a number for each of on");
+  const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
+  if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
+  const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
+  if (kind === "conditional" && ranges.length !== on.length)
+    throw wrong(`${prefix}.range`, "expected a first and a last edge for each of on");
+  if (ranges.some(([from, to]) => !(from < to)))
+    throw wrong(`${prefix}.range`, "the first edge must be below the last");
+  return { asked, kind, of, ranged, ranges };
+}
+
+/** Finds the least and largest values of the columns whose ranges are not given, in a separate pass. */
+async function findRanges(
+  pending: readonly Pending[],
+  { texts }: Columns,
+  analysis: Analysis,
+): Promise<ReadonlyMap<number, BinRange>> {
+  const open = pending.filter(({ asked, ranges }) => asked.bins !== undefined && ranges === null);
+  const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
+  if (wanted.length === 0) return new Map();
+  const columns = wanted.map((column) => texts[column] as string);
+  const found = await momentsOf(analysis, together(analysis.nodes), columns);
+  return new Map(
+    wanted.map((column, i) => {
+      const { count, min, max } = (found[i] as (typeof found)[number])[0] as (typeof found)[number][number];
+      if (count === 0) throw wrong("range", `${texts[column]} has no value here, and so no range`);
+      return [column, min < max ? [min, max] : [min - 0.5, max + 0.5]];
+    }),
+  );
+}
+
+/**
+ * Picks the extremes of each group. If more must be apart than the candidates of a pass are, another pass goes on where
+ * these end.
+ */
+async function pickAll(
+  reduction: AnyReduction & ExtremesOptions,
+  found: readonly Extremes[],
+  plan: ReductionPlan,
+  nodes: AnalysedNodes,
+  { reduce, slices }: Analysis,
+): Promise<readonly Extremes[]> {
+  const distance2 = distanceIn(plan);
+  const picked = found.map((state) => ({ ...state, highest: NONE, lowest: NONE }));
+  for (let pass = found; ; ) {
+    for (const [g, state] of picked.entries())
+      for (const side of SIDES) {
+        const candidates = pass[g]?.[side] ?? [];
+        await slices.each(candidates.length, (from, to) => {
+          state[side] = pickExtremes(reduction, state[side], candidates.slice(from, to), distance2);
+        });
+      }
+    const next = (side: Side): Extreme | null => {
+      const open = pass.filter((_, g) => (picked[g]?.[side].length ?? 0) < reduction.count);
+      return foremost(
+        side,
+        open.map(({ leftOut }) => leftOut[side]).filter((one) => one !== null),
+      );
+    };
+    const from = { highest: next("highest"), lowest: next("lowest") };
+    if (from.highest === null && from.lowest === null) return picked;
+    const all = (side: Side): readonly Extreme[] => picked.flatMap((state) => state[side]);
+    const again = { ...reduction, from, picked: { highest: all("highest"), lowest: all("lowest") } };
+    const merged = await reduce(nodes, { columns: plan.columns, reductions: [again] });
+    pass = merged.states(0) as readonly Extremes[];
+  }
+}
+
+const NONE: readonly Extreme[] = [];
+/** Components of which covariances are asked together. */
+const MOST_COVARIED = 16;
+
+/** A reduction as asked; moments have one for each component. */
+function reductionsFor(
+  { asked, kind, of, ranged, ranges }: Pending,
+  rangeOf: (column: number) => BinRange,
+): readonly AnyReduction[] {
+  const found = ranges ?? (asked.bins === undefined ? [] : ranged.map(rangeOf));
+  const [first = 0, second = 0] = of;
+  const [range = [0, 1], other = range] = found as readonly BinRange[];
+  switch (kind) {
+    case "moments":
+      return of.map((column) => ({ kind, of: column, order: (asked.order as number | undefined) ?? 4 }));
+    case "covariance":
+      return [{ kind, of }];
+    case "histogram":
+      return [{ kind, of: first, bins: asked.bins as number, range }];
+    case "joint":
+      return [{ kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] }];
+    case "conditional":
+      return [{ kind, of: first, on: ranged, bins: [asked.bins as number | number[]].flat(), range: found }];
+    case "extremes":
+      return [{ kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 }];
+  }
+}
+
+/** @throws as `checkNumbers` does */
+export function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
+  const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
+  checkNumbers(groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0), most);
+}
+
+/** @throws LimitError if an answer would have more numbers than are sent */
+export function checkNumbers(numbers: number, most: number): void {
+  if (numbers <= most) return;
+  throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
+}
+
+function describeResult(
+  reduction: AnyReduction,
+  states: readonly ReductionState[],
+  plan: ReductionPlan,
+  texts: readonly string[],
+  by: number | undefined,
+): GroupAnswer {
+  const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
+  const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
+  const merge = (a: ReductionState, b: ReductionState) => mergeStates(reduction, a, b);
+  // The states of the groups of a frame follow one another.
+  const number = states.length / plan.times.length;
+  const groups =
+    by === undefined
+      ? states.map(finish)
+      : Array.from({ length: number }, (_, g) =>
+          withErrors(
+            plan.times.map((_time, f) => states[f * number + g] as ReductionState),
+            by,
+            merge,
+            finish,
+          ),
+        );
+  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
+}
+
+/** States of one half of an axis, each with that of its symmetric place. @throws RequestError for what is not folded */
+function folded(
+  reduction: AnyReduction,
+  states: readonly ReductionState[],
+  plan: ReductionPlan,
+  texts: readonly string[],
+  fold: ReductionOptions["fold"],
+): readonly ReductionState[] {
+  if (fold === null) return states;
+  if (reduction.kind !== "moments" && reduction.kind !== "covariance")
+    throw wrong("fold", `moments, covariances and budgets are folded, not ${reduction.kind}`);
+  const signs = [reduction.of].flat().map((column) => fold.signsOf(texts[column] as string)[0] as number);
+  return foldStates(reduction, states, groupExtent(plan), fold.axis, signs);
+}
+
+/** The plan of one half of an axis. */
+function halfOf(plan: ReductionPlan, axis: 0 | 1 | 2): ReductionPlan {
+  const half = Math.ceil(plan.extent[axis] / 2);
+  const along = plan.coordinates.map((list, a) => (a === axis ? list.subarray(0, half) : list));
+  const extent = plan.extent.map((n, a) => (a === axis ? half : n));
+  return { ...plan, extent: extent as never, coordinates: along as never };
+}
+
+/** @throws RequestError for what has no standard errors */
+function checkBlocks(by: number, reductions: readonly AnyReduction[], { kept, times }: AnalysedNodes["base"]): void {
+  if (kept[3]) throw wrong("by", "standard errors are of means over time: put t into over");
+  if (2 * by > times.length) throw wrong("by", `there are ${times.length} frames; expected at least two blocks`);
+  const other = reductions.find(({ kind }) => !["moments", "covariance", "conditional"].includes(kind));
+  if (other !== undefined)
+    throw wrong("by", `moments, covariance and conditional have standard errors, not ${other.kind}`);
+}
+
+/** The members of a result that all groups share. */
+function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
+  const textOf = (column: number) => texts[column] as string;
+  const one = (list: readonly unknown[]) => (list.length === 1 ? list[0] : list);
+  const { of, on, bins, range } = reduction as {
+    readonly of: number | readonly number[];
+    readonly on?: readonly number[];
+    readonly bins?: number | readonly number[];
+    readonly range?: BinRange | readonly BinRange[];
+  };
+  const head = { of: typeof of === "number" ? textOf(of) : of.map(textOf) };
+  if (range === undefined || bins === undefined) return head;
+  const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
+  const edges = one(ranges.map((ends, i) => edgesOf(ends, [bins].flat()[i] as number)));
+  return { ...head, ...(on === undefined ? {} : { on: one(on.map(textOf)) }), edges };
+}
+
+/** Coordinates of the groups of a plan: time first, then z, y, x. */
+export function coordinatesOf({
+  kept,
+  coordinates,
+  times,
+}: Pick<ReductionPlan, "kept" | "coordinates" | "times">): GroupAnswer {
+  const axes = DIRECTIONS.flatMap((name, a) =>
+    kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
+  );
+  return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes.reverse()) };
+}
+
+/** Turns the answers of groups into one whose members are arrays along the kept axes: time first, then z, y, x. */
+function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer {
+  const [first] = groups;
+  if (first === undefined || !plan.kept.includes(true)) return first ?? {};
+  const lengths = groupExtent(plan)
+    .filter((_, a) => plan.kept[a as 0])
+    .toReversed();
+  const names = Object.keys(first);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      nested(
+        groups.map((group) => group[name]),
+        lengths,
+      ),
+    ]),
+  );
+}
+
+/** What names of an answer mean, their units as far as the dataset states them, and the filter as it acts. */
+export function aboutTexts(texts: readonly string[], { base: { names }, transforms }: AnalysedNodes): GroupAnswer {
+  const units = texts.map((text) => [text, compileExpression(text, names).unit] as const);
+  const { dataset, filter } = transforms;
+  return {
+    formulas: Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text])),
+    units: Object.fromEntries(units.filter(([, unit]) => unit !== null)),
+    ...(filter === null ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } }),
+  };
+}

@@ -1,0 +1,373 @@
+/** Spectra and correlations along periodic axes, at each place of the directions that are not averaged over. */
+import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
+import { type InputKey, partsOfInput } from "../../../../analysis/names.js";
+import { nested } from "../../../../analysis/nested.js";
+import type { GroupAnswer } from "../../../../analysis/reductions.js";
+import {
+  binsOf,
+  groupsOf,
+  modesOf,
+  type OfAxes,
+  type SpectrumPlan,
+  wavenumbersAlong,
+} from "../../../../analysis/spectrum.js";
+import { Transform } from "../../../../analysis/transform.js";
+import type { Context } from "../../context.js";
+import { wrong } from "../../faults.js";
+import type { MemberValues } from "../../question/member-values.js";
+import { checkTransforms } from "../../transforms.js";
+import {
+  type AnalysedNodes,
+  AXES,
+  type AxisNumber,
+  type Direction,
+  derivedOf,
+  framesIn,
+  LETTERS,
+} from "../analysed-nodes.js";
+import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
+import { withMeans } from "../means.js";
+import { aboutTexts, checkNumbers } from "../reductions.js";
+import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
+
+/** Sums of modes at places, with what they are of. */
+interface SummedModes {
+  readonly plan: SpectrumPlan;
+  readonly energies: readonly Float64Array[];
+  readonly co: Float64Array | null;
+  readonly quad: Float64Array | null;
+  /** Lines and frames that are averaged. */
+  readonly realisations: number;
+  readonly about: GroupAnswer;
+}
+
+/** Directions averaged over: those asked, or all but open axes. */
+function averagedOver({ asked, dataset }: Analysis): readonly Direction[] {
+  return asked.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
+}
+
+/** Sums the modes of one quantity, or of a pair, along transformed axes. @throws RequestError */
+async function sumModes(
+  texts: readonly string[],
+  transformedAxes: readonly AxisNumber[],
+  plain: Analysis,
+): Promise<SummedModes> {
+  const { asked, dataset, most } = plain;
+  const over = averagedOver(plain);
+  const transformed = AXES.map((a) => transformedAxes.includes(a)) as unknown as OfAxes<boolean>;
+  checkTransforms(dataset, transformed, "axis");
+  const isPlace = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
+  const own = fluctuationsOf(texts, asked);
+  const ofFrames = asked.remove === "frame" ? [] : (["t"] as const);
+  const removed = [...LETTERS.filter((_, a) => !isPlace[a]), ...ofFrames];
+  const { analysis, about } = await withMeans(plain, own, removed);
+  const shapes = shapesOf(texts, analysis.nodes.base.names);
+  const fixed = asked.at === undefined ? null : await fixedAt(asked.at, own, isPlace, analysis);
+  const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
+  const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
+  const { extent, order, names, weights } = nodes.base;
+  const [nx, ny, nz, frames] = extent;
+  const plan: SpectrumPlan = {
+    ...(transformedAxes.length === 1
+      ? { kind: "line", axis: transformedAxes[0] as AxisNumber }
+      : { kind: "modes", axis: null }),
+    ...{ transformed, places: isPlace, columns, order, names, weights },
+    ...{ nodes: [nx, ny, nz], components: columns.length as 1 | 2 | 3 },
+    terms: ["energy", ...(texts.length === 2 ? (["co", "quad"] as const) : [])],
+    periods: dataset.axes.map((axis) => axis.nodes * axis.spacing) as unknown as OfAxes<number>,
+  };
+  const length = groupsOf(plan) * binsOf(plan);
+  checkNumbers(length * (columns.length + 2), most);
+  const derived = derivedOf(nodes, columns);
+  const sums = await analysis.sum({ plan, frames: nodes.frames, times: nodes.base.times, derived }, nodes);
+  for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / frames;
+  const [energy, co = null, quad = null] = sums as [Float64Array, Float64Array?, Float64Array?];
+  const averaged = plan.nodes.reduce((product, n, a) => product * (transformed[a] || isPlace[a] ? 1 : n), 1);
+  return {
+    ...{ plan, co, quad, realisations: averaged * frames },
+    energies: columns.map((_, c) => energy.subarray(c * length, (c + 1) * length)),
+    about: { ...about, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(texts, plain.nodes) },
+  };
+}
+
+/** A pair whose first quantity is that of one place along an axis, whatever the place of the second. @throws RequestError */
+async function fixedAt(
+  at: string,
+  [first = "", second = first]: readonly string[],
+  isPlace: OfAxes<boolean>,
+  analysis: Analysis,
+): Promise<{ readonly nodes: AnalysedNodes; readonly texts: readonly string[] }> {
+  const { nodes, dataset, most } = analysis;
+  const [, letter = "", value = ""] = /^([xyz]):([-+.\deE]+)$/.exec(at) ?? [];
+  const a = LETTERS.indexOf(letter as "x");
+  if (a < 0 || !Number.isFinite(Number(value))) throw wrong("at", "expected an axis and a place, such as y:0.1");
+  if (!isPlace[a]) throw wrong("at", `${letter} has no places: leave it out of over`);
+  const { base } = nodes;
+  const along = base.coordinates[a] as Float64Array;
+  const off = along.map((one) => Math.abs(one - Number(value)));
+  const node = off.indexOf(Math.min(...off));
+  if (!((off[node] as number) <= 1e-6 * dataset.axes[a as AxisNumber].spacing))
+    throw wrong("at", `no node is at ${value}; node ${node} is at ${along[node]}`, `${letter}:${along[node]}`);
+  const there = <T>(list: readonly T[], one: T) => list.map((own, b) => (b === a ? one : own)) as never;
+  const extent = there(base.extent, 1) as typeof base.extent;
+  checkNumbers(
+    extent.reduce((product, n) => product * n, 1),
+    most,
+  );
+  const plane: AnalysedNodes = {
+    ...{ ...nodes, first: there(nodes.first, node) },
+    base: {
+      ...{ ...base, extent, kept: [true, true, true, true], weights: there(base.weights, null) },
+      coordinates: there(base.coordinates, along.subarray(node, node + 1)),
+    },
+  };
+  const [moments = []] = await momentsOf(analysis, plane, [first]);
+  const values = Float64Array.from(moments, ({ count, mean }) => (count === 0 ? Number.NaN : mean));
+  // A mean that has a number for each node of the plane: the sum makes its text another one than that of the mean itself.
+  const text = `mean(0 + ${first})`;
+  const read = compileExpression(text, base.names).reads.find((key) => key.startsWith("mean:=(0 + ")) as InputKey;
+  const table = { extent, frames: nodes.frames, isOfFrames: true, values: [values] };
+  const means = { ...base.names.means, [partsOfInput(read)?.expression as string]: table };
+  return { nodes: { ...nodes, base: { ...base, names: { ...base.names, means } } }, texts: [text, second] };
+}
+
+/** Coordinates of places, the slowest first. */
+function coordinatesOf(
+  { places = [false, false, false] }: SpectrumPlan,
+  { base }: AnalysedNodes,
+): [string, number[]][] {
+  return [2, 1, 0].flatMap((a): [string, number[]][] =>
+    places[a] ? [[LETTERS[a as 0], [...base.coordinates[a as 0]]]] : [],
+  );
+}
+
+/** Modes along each transformed axis, the slowest first: signed wavenumbers, one-sided along the first. */
+function wavesOf(plan: SpectrumPlan): readonly { readonly axis: 0 | 1 | 2; readonly k: readonly number[] }[] {
+  const modes = modesOf(plan);
+  return slowestFirst(plan).map((axis) => {
+    const k = [...wavenumbersAlong(plan, axis)].slice(0, modes[axis]);
+    return { axis, k: axis === plan.transformed.indexOf(true) ? k.map(Math.abs) : k };
+  });
+}
+
+/** Answers a spectrum of lines or modes. */
+export async function lineSpectrum(context: Context, asked: MemberValues, kind: "line" | "modes"): Promise<Tabled> {
+  const { dataset } = context;
+  const analysis = analysisOf(context, asked);
+  if (asked.terms !== undefined)
+    throw wrong("terms", "terms are of shells, planes, and lines without over, cross and remove");
+  const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
+  const axis = asked.axis ?? (kind === "line" ? periodic.slice(0, 1) : periodic);
+  if (kind === "line" && axis.length > 1) throw wrong("axis", "lines have one axis; modes have several");
+  const texts = pairOf(asked, dataset);
+  const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
+  const body = lineMembers(texts, await sumModes(texts, along, analysis), analysis);
+  return tabled(body, { ...pairText(asked, texts), ...analysis.time, over: averagedOver(analysis), kind, axis });
+}
+
+function lineMembers(texts: readonly string[], summed: SummedModes, { asked, nodes }: Analysis): GroupAnswer {
+  const { plan, energies, co, quad, realisations } = summed;
+  const waves = wavesOf(plan);
+  const at = coordinatesOf(plan, nodes);
+  const single = waves.length === 1;
+  const names = waves.map(({ axis }) => (single ? "k" : `k_${LETTERS[axis]}`));
+  const coordinates = { ...Object.fromEntries(at), ...Object.fromEntries(waves.map(({ k }, i) => [names[i], k])) };
+  const lengths = [...at.map(([, list]) => list.length), ...waves.map(({ k }) => k.length)];
+  const factors = factorsOf(asked, waves, plan);
+  const list = (values: Float64Array): unknown =>
+    nested(
+      Array.from(values, (one, i) => one * (factors[i % factors.length] as number)),
+      lengths,
+    );
+  const total = energies.reduce(
+    (sum, one) => sum.map((value, i) => value + (one[i] as number)),
+    new Float64Array(lengths.reduce((a, b) => a * b, 1)),
+  );
+  const isPair = co !== null && quad !== null;
+  const [a, b] = energies as [Float64Array, Float64Array];
+  const result: GroupAnswer = isPair
+    ? {
+        ...{ of: texts.join(", "), coordinates, E_aa: list(a), E_bb: list(b), re: list(co), im: list(quad) },
+        phase: nested(
+          Array.from(co, (re, i) => Math.atan2(quad[i] as number, re)),
+          lengths,
+        ),
+        coherence: nested(
+          Array.from(co, (re, i) =>
+            realisations === 1
+              ? Number.NaN
+              : (re ** 2 + (quad[i] as number) ** 2) / ((a[i] as number) * (b[i] as number)),
+          ),
+          lengths,
+        ),
+      }
+    : {
+        ...{ of: texts[0], coordinates, E: list(total) },
+        ...(energies.length === 3
+          ? Object.fromEntries(energies.map((one, c) => [`E_${LETTERS[c as 0]}`, list(one)]))
+          : {}),
+      };
+  const { normalise } = asked;
+  const lines =
+    single && normalise === "wavelength"
+      ? { wavelength: waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k)) }
+      : {};
+  return {
+    ...{ ...summed.about, kind: plan.kind, realisations },
+    ...(normalise === undefined ? {} : { normalise }),
+    ...lines,
+    results: [result],
+  };
+}
+
+/** What each mode is multiplied by: 1, 1/dk, or k/dk along each transformed axis; the fastest axis last. */
+function factorsOf(
+  { normalise }: MemberValues,
+  waves: ReturnType<typeof wavesOf>,
+  { periods }: SpectrumPlan,
+): Float64Array {
+  let factors = Float64Array.of(1);
+  for (const { axis, k } of waves) {
+    const step = (2 * Math.PI) / periods[axis];
+    const own = k.map((one) =>
+      normalise === "density" ? 1 / step : normalise === "premultiplied" ? Math.abs(one) / step : 1,
+    );
+    factors = Float64Array.from([...factors].flatMap((factor) => own.map((one) => factor * one)));
+  }
+  return factors;
+}
+
+/** Answers `correlation`: R_ab(r) = <a'(x) b'(x + r)> along one periodic axis or over a plane of two, circular. */
+export async function correlation(context: Context, asked: MemberValues): Promise<Tabled> {
+  const { axis = ["x"] } = asked;
+  const analysis = analysisOf(context, asked);
+  const texts = pairOf(asked, context.dataset);
+  if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
+  const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
+  const body = await correlate(texts, along, analysis);
+  return tabled(body, { ...pairText(asked, texts), ...analysis.time, over: averagedOver(analysis), axis });
+}
+
+async function correlate(
+  texts: readonly string[],
+  along: readonly AxisNumber[],
+  analysis: Analysis,
+): Promise<GroupAnswer> {
+  const [a, b = a] = texts as [string, string?];
+  const isAuto = a === b && analysis.asked.at === undefined;
+  const summed = await sumModes(isAuto ? [a] : [a, b], along, analysis);
+  const { plan, energies, about, realisations } = summed;
+  if (energies.length > 2 || (isAuto && energies.length > 1))
+    throw wrong("what", "a correlation is of scalars: name a component");
+  // The spectrum of one quantity is its own pair.
+  const [own, other = own] = energies as [Float64Array, Float64Array?];
+  const R = isAuto
+    ? await correlationsIn(
+        plan,
+        own,
+        own.map(() => 0),
+        analysis,
+      )
+    : await correlationsIn(plan, summed.co as Float64Array, summed.quad as Float64Array, analysis);
+  const [groups, bins] = [groupsOf(plan), binsOf(plan)];
+  const cells = R.length / groups;
+  const [sa, sb] = [own, other].map((one) =>
+    Array.from({ length: groups }, (_, g) =>
+      Math.sqrt(one.subarray(g * bins, (g + 1) * bins).reduce((sum, e) => sum + e, 0)),
+    ),
+  ) as [number[], number[]];
+  const rho = R.map((one, i) => {
+    const g = Math.floor(i / cells);
+    const scale = (sa[g] as number) * (sb[g] as number);
+    return scale > 0 ? one / scale : Number.NaN;
+  });
+  const at = coordinatesOf(plan, analysis.nodes);
+  const separations = slowestFirst(plan).map((axis): [string, number[]] => {
+    const [n, h] = [plan.nodes[axis], plan.periods[axis] / plan.nodes[axis]];
+    return [`r_${LETTERS[axis]}`, Array.from({ length: n }, (_, i) => h * (2 * i > n ? i - n : i))];
+  });
+  const lengths = [...at, ...separations].map(([, list]) => list.length);
+  const ofPlaces = (list: readonly unknown[]): unknown => nested(list, lengths.slice(0, at.length));
+  const [[, r]] = separations as [[string, number[]]];
+  const integrals =
+    isAuto && separations.length === 1
+      ? Array.from({ length: groups }, (_, g) => integralLength(rho.subarray(g * cells, (g + 1) * cells), r))
+      : null;
+  return {
+    ...about,
+    ...(integrals === null
+      ? {}
+      : {
+          integral_length: ofPlaces(integrals.map(({ length }) => length)),
+          crossed: ofPlaces(integrals.map(({ crossed }) => crossed)),
+        }),
+    ...{ s_a: ofPlaces(sa), s_b: ofPlaces(sb), realisations },
+    results: [
+      {
+        ...{ of: texts.join(", "), coordinates: Object.fromEntries([...at, ...separations]) },
+        ...{ R: nested([...R], lengths), rho: nested([...rho], lengths) },
+      },
+    ],
+  };
+}
+
+/** The transformed axes, the slowest first. */
+function slowestFirst({ transformed }: SpectrumPlan): readonly AxisNumber[] {
+  return ([2, 1, 0] as const).filter((axis) => transformed[axis]);
+}
+
+/** Inverse transforms of one-sided cross spectra, at each place: over a plane of two axes, or along one. */
+async function correlationsIn(
+  plan: SpectrumPlan,
+  co: Float64Array,
+  quad: Float64Array,
+  { slices }: Analysis,
+): Promise<Float64Array> {
+  const order = slowestFirst(plan);
+  const fast = order.at(-1) as AxisNumber;
+  const [ns, nf, mf] = [
+    order.length === 1 ? 1 : plan.nodes[order[0] as AxisNumber],
+    plan.nodes[fast],
+    modesOf(plan)[fast],
+  ];
+  const [inS, inF] = [new Transform(ns), new Transform(nf)];
+  const [groups, bins] = [groupsOf(plan), binsOf(plan)];
+  const R = new Float64Array(groups * ns * nf);
+  await slices.each(groups, (from, to) => {
+    for (let g = from; g < to; g++) {
+      // The real part of the inverse transform is that of the transform of the conjugate.
+      const rows = Array.from({ length: ns }, (_, m) => {
+        const [re, im] = [new Float64Array(nf), new Float64Array(nf)];
+        const at = g * bins + m * mf;
+        re.set(co.subarray(at, at + mf));
+        im.set(quad.subarray(at, at + mf).map((one) => -one));
+        inF.forward(re, im);
+        return [re, im] as const;
+      });
+      if (ns === 1) R.set(rows[0]?.[0] as Float64Array, g * nf);
+      for (let q = 0; ns > 1 && q < nf; q++) {
+        const [re, im] = [0, 1].map((part) => Float64Array.from(rows, (row) => row[part as 0][q] as number));
+        inS.forward(re as Float64Array, im as Float64Array);
+        for (let r = 0; r < ns; r++) R[(g * ns + r) * nf + q] = (re as Float64Array)[r] as number;
+      }
+    }
+  });
+  return R;
+}
+
+/** The integral of rho to its first zero by trapezes, the zero by a line between nodes; to half the period if it has none. */
+function integralLength(
+  rho: Float64Array,
+  r: readonly number[],
+): { readonly length: number | null; readonly crossed: boolean } {
+  const half = Math.floor(rho.length / 2);
+  let sum = 0;
+  for (let i = 0; i < half; i++) {
+    const [a, b] = [rho[i] as number, rho[i + 1] as number];
+    const h = Math.abs(r[i + 1] as number) - Math.abs(r[i] as number);
+    if (Number.isNaN(a)) return { length: null, crossed: false };
+    if (b <= 0) return { length: sum + (0.5 * a * h * a) / (a - b), crossed: true };
+    sum += 0.5 * (a + b) * h;
+  }
+  return { length: sum, crossed: false };
+}

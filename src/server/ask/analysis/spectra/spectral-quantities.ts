@@ -1,0 +1,45 @@
+/** The quantities of spectra and correlations: one, or a pair of scalars. */
+import { compileExpression } from "../../../../analysis/expression.js";
+import type { Names } from "../../../../analysis/names.js";
+import type { Dataset } from "../../../../engine/contract/dataset.js";
+import { wrong } from "../../faults.js";
+import type { AskedQuantity, MemberValues } from "../../question/member-values.js";
+import { usualWhat } from "../../question/what.js";
+
+/** The only quantity of a question. @throws RequestError */
+export function onlyWhat(asked: MemberValues, dataset: Dataset): AskedQuantity {
+  const [only, ...more] = asked.what ?? usualWhat(dataset);
+  if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
+  return only as AskedQuantity;
+}
+
+/** The only quantity or the pair; beside a place of the first one, a quantity is a pair with itself. @throws RequestError */
+export function pairOf(asked: MemberValues, dataset: Dataset): readonly string[] {
+  const { cross, what, at } = asked;
+  if (cross === undefined) {
+    const { text } = onlyWhat(asked, dataset);
+    return at === undefined ? [text] : [text, text];
+  }
+  if (what !== undefined) throw wrong("what", "cross names its quantities; give one of both");
+  if (cross.length !== 2) throw wrong("cross", "a pair has two quantities, such as u.x,u.y");
+  return cross;
+}
+
+/** A pair as an answer states it. */
+export function pairText({ cross }: MemberValues, texts: readonly string[]): Readonly<Record<string, unknown>> {
+  return cross === undefined ? { what: [...new Set(texts)] } : {};
+}
+
+/** The texts of what is left when means are removed. */
+export function fluctuationsOf(texts: readonly string[], { remove = "mean" }: MemberValues): readonly string[] {
+  return remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
+}
+
+/** The shapes of quantities. @throws RequestError for tensors, and for vectors in a pair */
+export function shapesOf(texts: readonly string[], names: Names): readonly ("scalar" | "vector")[] {
+  const shapes = texts.map((text) => compileExpression(text, names, "what").shape);
+  if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");
+  if (texts.length === 2 && shapes.some((shape) => shape !== "scalar"))
+    throw wrong("cross", "a pair is of two scalars: name components");
+  return shapes as readonly ("scalar" | "vector")[];
+}

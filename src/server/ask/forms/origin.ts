@@ -1,0 +1,31 @@
+/** Where an answer comes from: dataset, version, question, and the filter as it acts. */
+import type { FieldFilter } from "../../../analysis/derived.js";
+import { version } from "../../../shared/build.js";
+import type { Answered } from "../answer.js";
+import { widthsOf } from "../transforms.js";
+
+/** The origin as members of JSON. */
+export function originOf({ question, dataset }: Answered): Readonly<Record<string, unknown>> {
+  const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
+  const [kind, text] = String(question.filter ?? "").split(":");
+  const filter = { kind, width: Number(text) } as FieldFilter;
+  // The filter as it acts: a tophat has a whole number of nodes.
+  const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
+  return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...acting };
+}
+
+/** The same as texts for a file. */
+export function aboutOf(answered: Answered): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(originOf(answered)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+/** The same as attributes of a file. */
+export const attributesOf = (answered: Answered): Readonly<Record<string, string>> => ({
+  title: `${answered.question.call} of ${answered.dataset.name}`,
+  ...Object.fromEntries(Object.entries(aboutOf(answered)).map(([name, text]) => [`fieldprobe_${name}`, text])),
+});

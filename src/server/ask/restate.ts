@@ -1,0 +1,107 @@
+/** The members of a question as its answer restates them, complete: asked again, they give the same bytes. */
+import { type CallName, callOf, type MemberName, memberOf } from "../../shared/calls.js";
+import type { Understood } from "./answer.js";
+import type {
+  AskedFrames,
+  AskedNodes,
+  AskedScale,
+  AskedSpan,
+  AskedTimes,
+  MemberValues,
+} from "./question/member-values.js";
+import { pointsText } from "./question/points.js";
+import { pointDerivatives, whatTexts } from "./question/what.js";
+
+/** What members are that were left out; of others nothing is restated, or what the call has found. */
+const USUAL: Understood = {
+  ...{ method: "Lag8", time_method: "PCHIP", integrator: "rk4", every: 1, last: false, open_faces: "stop" },
+  ...{ weights: "volume", units: "check", remove: "mean", level: 0, map: "viridis", scale: "linear" },
+  ...{ limit: 1000, connectivity: "26", least: 1, labels: false },
+};
+const OF_PICTURES: readonly MemberName[] = ["map", "range", "scale"];
+/** Calls whose derivatives are those between nodes. */
+const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
+
+/**
+ * Restates the members of a call.
+ *
+ * @param found what the call has found of them: it counts more than what was given; undefined leaves a member out
+ */
+export function restate(call: CallName, asked: MemberValues, found: Understood): Understood {
+  const isPicture = asked.format === "png" || !callOf(call).forms.includes("png");
+  const restated: Record<string, unknown> = {};
+  for (const name of callOf(call).members) {
+    if (name === "format" || name === "job" || (!isPicture && OF_PICTURES.includes(name))) continue;
+    const given = asked[name];
+    const usual = name === "derivatives" ? usualDerivatives(call, asked) : USUAL[name];
+    const value = name in found ? found[name] : given === undefined ? usual : textOf(name, given);
+    if (value !== undefined) restated[name] = value;
+  }
+  return restated;
+}
+
+function usualDerivatives(call: CallName, asked: MemberValues): string {
+  return AT_POINTS.includes(call) ? pointDerivatives(asked) : "Fd4";
+}
+
+/** A value of a member as text or JSON. */
+function textOf(name: MemberName, value: unknown): unknown {
+  switch (memberOf(name).type) {
+    case "what":
+      return whatTexts(value as NonNullable<MemberValues["what"]>);
+    case "points":
+      return pointsText(value as NonNullable<MemberValues["points"]>);
+    case "along":
+    case "nodes":
+      return spanText(value as AskedSpan | AskedNodes);
+    case "times":
+      return timesText(value as AskedTimes);
+    case "frames":
+      return framesText(value as AskedFrames);
+    case "filter": {
+      const { kind, width } = value as NonNullable<MemberValues["filter"]>;
+      return `${kind}:${width}`;
+    }
+    case "scale": {
+      const scale = value as AskedScale;
+      return scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
+    }
+    default:
+      return value;
+  }
+}
+
+function spanText(span: AskedSpan | AskedNodes): unknown {
+  if ("at" in span) return span.at;
+  if ("node" in span) return span.node;
+  if ("last" in span) return `${span.first}:${span.last}`;
+  return `${span.first ?? ""}:${span.end ?? ""}${span.stride === 1 ? "" : `:${span.stride}`}`;
+}
+
+function timesText(time: AskedTimes): unknown {
+  if (time === "all") return time;
+  if ("at" in time) return time.at;
+  if ("list" in time) return [...time.list];
+  if ("each" in time) return time.each === null ? "each" : `each:${time.each}`;
+  return `${time.first}:${time.last}${time.step === null ? "" : `:${time.step}`}`;
+}
+
+function framesText(frame: AskedFrames): unknown {
+  if (frame === "all") return frame;
+  if ("at" in frame) return frame.at;
+  if ("list" in frame) return [...frame.list];
+  if ("node" in frame) return frame.node;
+  return `${frame.first ?? ""}:${frame.end ?? ""}:${frame.stride}`;
+}
+
+/** Times of a question as they were found; those given by frames stay frames, by number if they are known. */
+export function timeText(
+  { frame }: MemberValues,
+  times: readonly number[],
+  isList: boolean,
+  frames?: readonly number[],
+): Understood {
+  if (frame === undefined) return { time: isList ? [...times] : times[0] };
+  if (frame === "all" || frames === undefined) return {};
+  return { frame: isList ? [...frames] : frames[0] };
+}
