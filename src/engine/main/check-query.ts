@@ -57,6 +57,8 @@ const LEAST_TOLERANCE = 1e-13;
 /** Step of the simulation assumed if a dataset does not state it: a tenth of the stored interval. */
 const STEPS_PER_FRAME = 10;
 
+const NO_WORK = { dataset: null, fields: [], region: null, steps: 0, step: 0, last: 0, samples: 1, itemsPerPoint: 1 };
+
 /**
  * Checks a query: dataset, time range (start, then end), availability, options.
  *
@@ -70,20 +72,7 @@ export function checkQuery(
 ): CheckedQuery {
   const row = operationOf(asked.operation);
   const { family } = row;
-  if (family === "echo") {
-    return {
-      query: asked,
-      operation: row,
-      dataset: null,
-      fields: [],
-      region: null,
-      steps: 0,
-      step: 0,
-      last: 0,
-      samples: 1,
-      itemsPerPoint: 1,
-    };
-  }
+  if (family === "echo") return { ...NO_WORK, query: asked, operation: row };
   if (asked.dataset === undefined || asked.dataset === "") {
     const text = `The request names no dataset (${namesOf(served)}).`;
     throw new RequestError("InvalidRequest", text, { member: "dataset" });

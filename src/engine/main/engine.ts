@@ -145,38 +145,18 @@ class FieldEngine implements Engine {
     return this.levels(dataset) as LevelSet;
   }
 
-  start(
-    query: Query,
-    {
-      signal,
-      deadlineMs,
-      dataset,
-      client,
-      stream = false,
-      alone = false,
-      points,
-      box = null,
-      parts = null,
-      onStoreWait,
-      background = false,
-    }: StartControl,
-  ): Evaluation {
+  start(query: Query, control: StartControl): Evaluation {
+    const { signal, dataset, alone = false, box = null, parts = null } = control;
     const ended = (): void => {
       this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
     };
-    const patience = deadlineMs ?? this.#config.limits["query.deadlineMs"];
-    const told = onStoreWait === undefined ? {} : { onStoreWait };
-    const life = { deadlineMs: patience, ended, client, background, ...told };
+    const life = { ...control, deadlineMs: control.deadlineMs ?? this.#config.limits["query.deadlineMs"], ended };
     const checked = this.#check(query, dataset, alone, box);
     const context = alone ? { ...this.#context, sharing: null } : this.#context;
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(context, checked, {
-            ...life,
-            stream,
-            ...(points === undefined ? {} : { points }),
-          })
+        ? new Execution(context, checked, life)
         : new RegionExecution(context, checked, checked.region, life, parts);
     const abort = (): void => execution.abort();
     const known = checked instanceof FieldprobeError ? null : checked.dataset;
