@@ -5,7 +5,7 @@ import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcin
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { CancelledError, RequestError } from "../../shared/errors.js";
+import { RequestError } from "../../shared/errors.js";
 import { type Family, operationOf, RECORDS } from "../../shared/operations.js";
 import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/dataset/dataset.js";
 import type { Message } from "../contract/dataset-copy.js";
@@ -18,6 +18,7 @@ import { type BatchContext, scatterInto } from "./batch-context.js";
 import { CombinedField } from "./combined-field.js";
 import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
+import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
 import { arePartsSampled, sampleOf } from "./staggered.js";
 import { trackParticles } from "./tracking.js";
@@ -40,9 +41,7 @@ export function evaluateBatch(
   pause: Pause,
 ): Progress | null {
   const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
-  const stop = (): void => {
-    if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
-  };
+  const stop = (): void => throwIfCancelled(task.cancel);
   const context: BatchContext = { task, operation, open, sampler, stop, pause };
   const tracked = operation.family === "track" && task.progress !== undefined;
   if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
@@ -223,14 +222,8 @@ function boxFilter(
   { name, axes }: Pick<Dataset, "name"> & { readonly axes: FilterAxes },
 ): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
-  try {
-    return createBoxFilter(kernel, axes, filterlength, nlayers);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new RequestError("Unsupported", `The grid of "${name}" is too small for box filters.`, {
-      member: "dataset",
-    });
-  }
+  const text = `The grid of "${name}" is too small for box filters.`;
+  return makeForGrid(text, "dataset", () => createBoxFilter(kernel, axes, filterlength, nlayers));
 }
 
 /** Fills the sampler with the points of the batch, relative to the grid, and checks them. */

@@ -12,13 +12,14 @@ import {
   productOfLines,
 } from "../../kernels/line-matrix.js";
 import type { Axes } from "../../kernels/types.js";
-import { CancelledError, RequestError } from "../../shared/errors.js";
+import { RequestError } from "../../shared/errors.js";
 import type { Message } from "../contract/dataset-copy.js";
 import { fillPositions, frameShift, slabOutsideError } from "../contract/positions.js";
 import { readScratch, writeScratch } from "../contract/scratch.js";
 import type { TransformTask } from "../contract/task.js";
 import type { NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
+import { throwIfCancelled } from "./refusals.js";
 import type { Sampler } from "./sampler.js";
 
 export class FrameTransforms {
@@ -65,7 +66,7 @@ export class FrameTransforms {
     });
     for (let c = 0; c < plan.columns.length; c++)
       for (let z = 0; z < count; z++) {
-        checkWanted(cancel);
+        throwIfCancelled(cancel);
         const i = c * count + z;
         if (plan.transformed[0]) planes.forwardAlongRows(i);
         if (plan.transformed[1]) planes.alongColumns(i, ny, false);
@@ -106,7 +107,7 @@ export class FrameTransforms {
     const length = 2 * half * count;
     const made = planes.plane(plan.columns.length);
     plan.components.forEach((component, i) => {
-      checkWanted(cancel);
+      throwIfCancelled(cancel);
       const { column } = component;
       const along = matrixAlong(plan, component, axes, 2);
       const modes = planes.plane(column);
@@ -141,7 +142,7 @@ export class FrameTransforms {
     plan.components.forEach((component, i) => {
       const [alongX, alongY] = [matrixAlong(plan, component, axes, 0), matrixAlong(plan, component, axes, 1)];
       for (let z = from; z < from + count; z++) {
-        checkWanted(cancel);
+        throwIfCancelled(cancel);
         const at = ((plan.columns.length + i) * nz + z) * plane.length;
         readScratch(scratch, at, plane);
         if (transformed[1]) planes.alongColumns(0, ny, true);
@@ -164,7 +165,7 @@ export class FrameTransforms {
     const half = halfOf(nx, plan.transformed[0]);
     planes.prepare({ nodes: 1, lengths: [nz], half, rows: nz * count, planes: plan.columns.length + more });
     plan.columns.forEach((_, c) => {
-      checkWanted(cancel);
+      throwIfCancelled(cancel);
       const room = planes.plane(c);
       const length = 2 * half * count;
       for (let z = 0; z < nz; z++)
@@ -216,7 +217,7 @@ function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { 
     const first = (plan.columns.length + i) * nz * plane;
     const values = out.subarray(i * count, (i + 1) * count);
     const evaluate = (at: number, many: number): void => {
-      checkWanted(cancel);
+      throwIfCancelled(cancel);
       if (scratch.kind === "memory") {
         for (let z = 0; z < nz; z++) table[z] = z * plane;
         const data = scratch.values.subarray(first, first + nz * plane);
@@ -253,8 +254,4 @@ function areFinite(values: Float64Array): boolean {
 function unknownNodes(plan: Message<TransformTask>["plan"], name: string): RequestError {
   const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
   return new RequestError("Unsupported", `${what} all nodes, and some of "${name}" have no value.`);
-}
-
-function checkWanted(cancel: Int32Array): void {
-  if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
 }

@@ -14,10 +14,11 @@ import {
 import { wrap } from "../../kernels/stencil.js";
 import { frameTime } from "../../kernels/time.js";
 import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
-import { CancelledError, LimitError, RequestError } from "../../shared/errors.js";
+import { LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
+import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Sampler } from "./sampler.js";
 
 /** Highest derivative of the kinds of inputs that are differences. */
@@ -97,7 +98,7 @@ export class NodeColumns {
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
-      if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
+      throwIfCancelled(cancel);
       for (let y = 0; y < ny; y += rows) {
         const first = [region.first[0], region.first[1] + y, region.first[2] + z] as const;
         const count = [nx, Math.min(rows, ny - y), 1] as const;
@@ -452,12 +453,6 @@ function derivedValues(
 }
 
 function makeDerivatives({ dataset }: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
-  try {
-    return new NodeDerivatives(dataset.axes, order);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for None_Fd${order}.`, {
-      member: "derivatives",
-    });
-  }
+  const text = `The grid of "${dataset.name}" is too small for None_Fd${order}.`;
+  return makeForGrid(text, "derivatives", () => new NodeDerivatives(dataset.axes, order));
 }

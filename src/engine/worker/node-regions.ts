@@ -15,7 +15,7 @@ import {
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { CancelledError, DataError, RequestError } from "../../shared/errors.js";
+import { DataError } from "../../shared/errors.js";
 import { axesOfField, componentsOf, type FieldName } from "../../storage/dataset/dataset.js";
 import type { Message } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
@@ -23,13 +23,8 @@ import type { QuantityQuery } from "../contract/query.js";
 import type { CutoutTask, Progress, SearchTask } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { NodeReductions } from "./reduce-nodes.js";
+import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Sampler } from "./sampler.js";
-
-function stopOf(cancel: Int32Array): () => void {
-  return () => {
-    if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
-  };
-}
 
 function quantityOf(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size };
@@ -50,7 +45,7 @@ export function searchNodes(
 ): Hits {
   const { region, threshold, method, most, cancel } = task;
   const { first, count, frame, criterion, field } = region;
-  const stop = stopOf(cancel);
+  const stop = (): void => throwIfCancelled(cancel);
   const hits = createHits(most);
   if (typeof criterion === "object") {
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
@@ -100,14 +95,8 @@ function addHits(hits: Hits, values: Float64Array, { first, count }: NodeRegion,
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
 function searchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): Threshold {
-  try {
-    return createThreshold(axesOfField(dataset, field), quantity);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for differences.`, {
-      member: "spatialInterpolation",
-    });
-  }
+  const text = `The grid of "${dataset.name}" is too small for differences.`;
+  return makeForGrid(text, "spatialInterpolation", () => createThreshold(axesOfField(dataset, field), quantity));
 }
 
 /** Nodes of a cutout that are filtered together, so that neighbours share sums; at least those of a plane. */
@@ -130,7 +119,7 @@ export function cutNodes(
 ): Progress | null {
   const { region, out, progress, quantity } = task;
   const { count, width, field } = region;
-  const stop = stopOf(task.cancel);
+  const stop = (): void => throwIfCancelled(task.cancel);
   const from = progress?.done ?? 0;
   const thick =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));

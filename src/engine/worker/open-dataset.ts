@@ -2,7 +2,6 @@
 
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
-import { RequestError } from "../../shared/errors.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
 import { NOT_CACHED } from "../../storage/bricks/cache.js";
 import {
@@ -15,6 +14,7 @@ import {
   sourceNumber,
 } from "../../storage/dataset/dataset.js";
 import type { BrickSource } from "./brick-source.js";
+import { makeForGrid } from "./refusals.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
 const MOST_OPEN = 16;
@@ -101,14 +101,10 @@ export class OpenDataset {
     const known = this.#schemes.get(key);
     if (known) return known;
     const { fd8Legacy, accelerator } = this.#settings;
-    try {
-      const made = createScheme(kernel, method, axes, { fd8Legacy }, accelerator);
-      this.#schemes.set(key, made);
-      return made;
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new RequestError("Unsupported", tooSmall(this.dataset, method), { member: "spatialInterpolation" });
-    }
+    const make = () => createScheme(kernel, method, axes, { fd8Legacy }, accelerator);
+    const made = makeForGrid(tooSmall(this.dataset, method), "spatialInterpolation", make);
+    this.#schemes.set(key, made);
+    return made;
   }
 
   close(): void {

@@ -3,12 +3,12 @@
 import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Bricking } from "../../kernels/types.js";
-import { CancelledError } from "../../shared/errors.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { Message } from "../contract/dataset-copy.js";
 import { fillPositions, outsideError } from "../contract/positions.js";
 import { referenceNode, STENCIL_REACH, type SweepShape } from "../contract/sweep-shape.js";
 import type { SortTask } from "../contract/task.js";
+import { throwIfCancelled } from "./refusals.js";
 
 /** Nodes per edge of the blocks by which points within a brick are ordered, as a power of two. */
 const CUBE_BITS = 4;
@@ -110,9 +110,7 @@ export function fewBricks(
  */
 export function sortSection(task: Message<SortTask>, { axes }: Dataset): null {
   const { points, count, first, shift, bricking, shape, room, triples, order, arranged } = task;
-  const stop = (): void => {
-    if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
-  };
+  const stop = (): void => throwIfCancelled(task.cancel);
   const positions = new Float64Array(3 * count);
   fillPositions(points, positions, shift);
   const outside = firstOutside(axes, positions, count);

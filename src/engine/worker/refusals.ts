@@ -1,0 +1,16 @@
+/** Refusals that several kinds of tasks share. */
+import { CancelledError, RequestError } from "../../shared/errors.js";
+
+/** @param cancel the flag of a task */
+export function throwIfCancelled(cancel: Int32Array): void {
+  if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
+}
+
+/** Makes a kernel for a grid. @throws RequestError (Unsupported) with `text` if an axis has too few nodes for it */
+export function makeForGrid<T>(text: string, member: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof RangeError ? new RequestError("Unsupported", text, { member }) : error;
+  }
+}
