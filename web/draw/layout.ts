@@ -2,7 +2,14 @@
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import type { Plane, View } from "../state/link.js";
 import { PLANE_AXES } from "../state/model.js";
-import type { Rect } from "./renderer.js";
+
+/** A part of the canvas in pixels of CSS, from its upper left corner. */
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
 
 export interface PlanePane {
   readonly kind: "plane";

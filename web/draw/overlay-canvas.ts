@@ -2,7 +2,7 @@
  * The canvas of ticks, bars and texts. It is out of sight: only parts with something on them are shown, each on a canvas of
  * its own, because the compositor blends every pixel of a canvas with each new picture below it, empty or not.
  */
-import type { Rect } from "./renderer.js";
+import type { Rect } from "./layout.js";
 
 export class OverlayCanvas {
   readonly canvas = document.createElement("canvas");

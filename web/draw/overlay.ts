@@ -6,9 +6,8 @@ import { PLANE_AXES } from "../state/model.js";
 import type { Volume } from "../state/volumes.js";
 import { barTicks, partOf } from "./bar.js";
 import { type Camera, matrixOf } from "./camera.js";
-import { type PlanePane, pixelsAt } from "./layout.js";
+import { type PlanePane, pixelsAt, type Rect } from "./layout.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
-import type { Rect } from "./renderer.js";
 
 const FONT = "Inter, system-ui, sans-serif";
 

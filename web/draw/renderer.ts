@@ -16,6 +16,7 @@ import {
   tableTexture,
   valueTexture,
 } from "./gl.js";
+import type { Rect } from "./layout.js";
 import { colourTable, type MapName, surfaceTable } from "./maps.js";
 import type { Rule } from "./overlay.js";
 import {
@@ -30,14 +31,6 @@ import {
   STREAKED,
   SURFACE,
 } from "./shaders.js";
-
-/** A part of the canvas in pixels of CSS, from its upper left corner. */
-export interface Rect {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
 
 export interface PlaneLayer {
   readonly dataset: Dataset;
@@ -346,7 +339,7 @@ export class Renderer {
         coordinates === undefined && (!periodic || nodes % volume.strides[a] === 0),
     );
     const program = this.#use(COVER, PLANE, {
-      ...{ AFFINE: isAffine, WHOLE: picture !== null && picture.tiles.every(Boolean) },
+      ...{ AFFINE: isAffine, WHOLE: picture?.tiles.every(Boolean) === true },
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
       ...{ BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
       ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...kindsOf(dataset, range) },

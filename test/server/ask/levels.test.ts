@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { FetchStore, open, get as read, root } from "zarrita";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import { type RunningService, startService } from "../../../src/main.js";
@@ -36,11 +36,11 @@ const ofLevels = (method: string, body?: object) =>
 /** What is said of the levels of a dataset once they are made. */
 async function whenMade({ url }: RunningService, dataset: string): Promise<AnyAnswer> {
   let state: AnyAnswer;
-  const making = async () => {
+  const isMade = async () => {
     state = await jsonOf(await fetch(`${url}/api/datasets/${dataset}/levels`));
-    return state.making;
+    return state.making === null;
   };
-  await expect.poll(making, { timeout: LONG_MS }).toBeNull();
+  await vi.waitUntil(isMade, { timeout: LONG_MS });
   return state;
 }
 
