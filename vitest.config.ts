@@ -14,9 +14,6 @@ const SHARED = [
   ...["server", "service", "shared", "storage", "text", "tools", "web"],
 ];
 
-/** Rooms whose tests load what the build has made of the source. */
-const BUILT = ["analysis", "client", "conformance", "events", "float32", "jobs", "kernels", "shared", "text", "tools"];
-
 /**
  * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that
  * start programs, pack the package, kill processes, or measure the accuracy of the whole service.
@@ -48,17 +45,17 @@ function rooms() {
   const folders = new Map([...names.map((name) => [name, `test/${name}`] as const), ["web", "web/test"]]);
   const resolve = { alias: ALIASES };
   const fromBuild = process.argv.includes("run") && process.env.FROM_SOURCE === undefined;
-  const loading = (room: string) => ({ resolve, plugins: fromBuild && BUILT.includes(room) ? [FROM_BUILD] : [] });
+  const built = { resolve, plugins: fromBuild ? [FROM_BUILD] : [] };
   return [
-    { resolve, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
+    { ...built, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
     ...[...folders].flatMap(([name, folder]) => {
       const room = { ...SETTINGS, name, include: [`${folder}/**/*.test.ts`] };
-      if (!SHARED.includes(name)) return [{ ...loading(name), test: room }];
+      if (!SHARED.includes(name)) return [{ ...built, test: room }];
       const files = readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: "utf8" });
       const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `${folder}/${file}`);
       const alone = tests.filter(mustBeAlone);
       return [
-        { ...loading(name), test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
+        { ...built, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
         ...(alone.length === 0 ? [] : [{ resolve, test: { ...SETTINGS, name: `${name}-alone`, include: alone } }]),
       ];
     }),

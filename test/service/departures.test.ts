@@ -125,7 +125,7 @@ const ENDS = [
   ["says that it sends no more, and leaves later", 1, "half"],
 ] as const;
 
-const SLOTS = 6;
+const SLOTS = 4;
 let service: RunningService;
 beforeAll(async () => {
   const tokens = join(scratchFolder(), "tokens.json");
