@@ -609,8 +609,9 @@ export class Stage {
     if (fence !== null) this.#fences.push(fence);
     if (this.#fences.length > 8) this.finished();
     clearTimeout(this.#flowTimer);
-    // Streaks have no more pictures than leave most of the time to everything else.
-    if (this.#isFlowing) this.#flow();
+    // Streaks have no more pictures than leave most of the time to everything else; where pictures take long, they move
+    // on with those of time while it plays.
+    if (this.#isFlowing && !(isPlaying.value && this.#cost > 25)) this.#flow();
     this.#isUnfinished = more;
     if (more) this.draw();
   }
