@@ -15,7 +15,7 @@ const SHARED = [
 ];
 
 /** Rooms whose tests load the modules of the source as they are transformed, not as the build has made them. */
-const FROM_SOURCE = ["chaos", "cli", "cluster", "deploy", "docs", "engine", "house", "storage", "web"];
+const FROM_SOURCE = ["chaos", "cluster", "deploy", "engine", "house", "web"];
 
 /**
  * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that
