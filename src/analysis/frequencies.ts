@@ -88,24 +88,17 @@ export function frequenciesOf(
     Array.from({ length: nodes }, (_, i) => parts.map((part) => part.subarray(i * length, (i + 1) * length))),
   );
   const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
-  /** Two segments are transformed as one complex one, whose energies at k and -k are together twice theirs. */
-  const together = axis === null && !isPair ? 2 : 1;
-  /** The series of a line: of each its nodes, and of these the times. */
-  const line = new Float64Array(columns.length * nodes);
-  const take = (w: number): void => {
+  const take = (start: number, w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
-    for (let segment = 0; segment < segments; segment += together) {
+    for (let segment = 0; segment < segments; segment++) {
       for (const [s, values] of modes.entries()) {
         values[1].fill(0);
         for (let i = 0; i < nodes; i++) {
-          for (let more = 0; more < together && segment + more < segments; more++) {
-            const own = rows[s][i][more];
-            const from = (s * nodes + i) * times + (segment + more) * step;
-            for (let j = 0; j < length; j++) own[j] = line[from + j];
-            detrend(own, options.detrend);
-            for (let j = 0; j < length; j++) own[j] *= window[j];
-          }
-          inT.forward(rows[s][i][0], rows[s][i][1]);
+          const [own, imaginary] = rows[s][i];
+          for (let j = 0; j < length; j++) own[j] = columns[s * times + segment * step + j][start + i * stride];
+          detrend(own, options.detrend);
+          for (let j = 0; j < length; j++) own[j] *= window[j];
+          inT.forward(own, imaginary);
         }
         for (let j = 0; axis !== null && j < length; j++) {
           for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][i * length + j], values[1][i * length + j]];
@@ -120,12 +113,8 @@ export function frequenciesOf(
           const [own, of] = axis === null ? [j, length] : [k, nodes];
           const factor = (own === 0 || 2 * own === of ? 1 : 2) * scale;
           const bin = k * inTime + j;
-          const back = together === 2 ? (length - at) % length : at;
-          for (let s = 0; s < series; s++) {
-            const [a, b] = modes[s];
-            sums[s * bins + bin] +=
-              (factor * (a[at] * a[at] + b[at] * b[at] + (a[back] * a[back] + b[back] * b[back]))) / 2;
-          }
+          for (let s = 0; s < series; s++)
+            sums[s * bins + bin] += factor * (modes[s][0][at] ** 2 + modes[s][1][at] ** 2);
           if (!isPair) continue;
           const [[a, b], [c, d]] = modes;
           sums[2 * bins + bin] += factor * (a[at] * c[at] + b[at] * d[at]);
@@ -134,12 +123,12 @@ export function frequenciesOf(
     }
   };
   /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
-  const takeSteps = (w: number): void => {
+  const takeSteps = (start: number, w: number): void => {
     const first = sums.length - 3 * along;
     let [before, now] = [0, 1].map(() => [new Float64Array(nodes), new Float64Array(nodes)]);
     for (let s = 0; s < series; s++)
       for (let t = 0; t < times; t++) {
-        for (let i = 0; i < nodes; i++) now[0][i] = line[(s * nodes + i) * times + t];
+        for (let i = 0; i < nodes; i++) now[0][i] = columns[s * times + t][start + i * stride];
         now[1].fill(0);
         inX.forward(now[0], now[1]);
         for (let k = 0; t > 0 && k < along; k++) {
@@ -152,23 +141,16 @@ export function frequenciesOf(
       }
   };
   const lines = (columns[0]?.length ?? 0) / nodes;
-  for (let number = 0; number < lines; number++) {
-    const start = axis === null ? number : Math.floor(number / stride) * stride * nodes + (number % stride);
-    let unknown = 0;
-    for (let c = 0; c < columns.length; c++)
-      for (let i = 0, to = Math.floor(c / times) * nodes * times + (c % times); i < nodes; i++, to += times) {
-        line[to] = columns[c][start + i * stride];
-        unknown += 0 * line[to];
-      }
-    if (unknown !== 0) {
-      for (let i = 0; i < nodes; i++) isKnown(columns, start + i * stride, leftOut);
-      continue;
-    }
+  for (let line = 0; line < lines; line++) {
+    const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
+    let isWhole = true;
+    for (let i = 0; i < nodes; i++) if (!isKnown(columns, start + i * stride, leftOut)) isWhole = false;
+    if (!isWhole) continue;
     const w = weights === null ? 1 : weights[start];
     weight += w;
     count++;
-    take(w);
-    if (axis !== null) takeSteps(w);
+    take(start, w);
+    if (axis !== null) takeSteps(start, w);
   }
   return { sums, weight, count, ...leftOut };
 }
