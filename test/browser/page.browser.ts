@@ -295,7 +295,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
       page.click('.sheet a[download]:text-is("CSV")'),
     ]);
     expect(download.suggestedFilename()).toBe("isotropic32-grid.csv");
-    expect(await readFile(await download.path(), "utf8")).toMatch(/^x,y,norm\(omega\)\n0,0,/);
+    expect(await readFile(await download.path(), "utf8")).toMatch(/^x,y,norm\(omega\)\r\n0,0,/);
     await page.reload();
     await page.waitForSelector("input[name=token]");
     await context.close();
