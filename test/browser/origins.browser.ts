@@ -33,7 +33,14 @@ async function askFromHome(service: RunningService): Promise<string | null> {
   const seen = await page.evaluate(async (url) => {
     try {
       const headers = { "content-type": "application/json" };
-      const question = { dataset: "isotropic32", call: "values", what: "u", points: [[1, 2, 3]], time: 0, format: "f32" };
+      const question = {
+        dataset: "isotropic32",
+        call: "values",
+        what: "u",
+        points: [[1, 2, 3]],
+        time: 0,
+        format: "f32",
+      };
       const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(question) });
       return response.headers.get("fieldprobe-shape");
     } catch {

@@ -11,7 +11,7 @@ import { type AnyAnswer, ask, jsonOf, type Members } from "./ask.js";
 
 const SCRIPT = fileURLToPath(new URL("oracle.py", import.meta.url));
 const SEED = Number(process.env.FIELDPROBE_TEST_SEED ?? 62);
-const REQUESTS = 102;
+const REQUESTS = 200;
 const FRAMES = 9;
 const KINDS = GRID_KINDS.filter(({ name }) => name !== "duct");
 const DIRECTIONS = ["x", "y", "z", "t"] as const;
