@@ -1,7 +1,6 @@
 /** `fieldprobe jobs`: lists the jobs of a service, and shows, awaits, saves or cancels one. */
-import { createWriteStream, renameSync, rmSync } from "node:fs";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { renameSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { ClientError } from "../../client/error.js";
 import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
@@ -44,7 +43,7 @@ export async function save(service: JobMethods, id: string, path: string): Promi
   const { body } = await service.result(id);
   const partial = `${path}.${process.pid}.partial`;
   try {
-    await pipeline(Readable.fromWeb(body as import("node:stream/web").ReadableStream), createWriteStream(partial));
+    await writeFile(partial, body ?? "");
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
