@@ -5,6 +5,7 @@ import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { wrong } from "../faults.js";
 import type { Analysis } from "./analysis.js";
+import { whereHolds } from "./conditions.js";
 import type { Row } from "./reductions.js";
 
 /** Most quantiles of a reduction. */
@@ -78,14 +79,15 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
 }
 
-/** Moments beyond the fourth by means of powers of fluctuations; null for other reductions. @throws RequestError */
-export function higherMoments(row: Row, index: number): Expanded | null {
+/** Moments beyond the fourth by means of powers of fluctuations, or null for other reductions. @throws RequestError */
+export function higherMoments(row: Row, index: number, where?: string): Expanded | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;
   if (!Number.isInteger(order) || order > 8) throw wrong(`reduce[${index}].order`, "moments have orders 1 to 8");
   const powers = Array.from({ length: order - 1 }, (_, n) => n + 2);
+  const held = where === undefined ? moments : whereHolds(where, String(moments));
   return {
-    rows: [{ ...row, order: 4 }, ...powers.map((n) => ({ moments: `fluc(${moments})^${n}`, order: 1 }))],
+    rows: [{ ...row, order: 4 }, ...powers.map((n) => ({ moments: `fluc(${held})^${n}`, order: 1 }))],
     finish([first, ...means]) {
       const central = powers.map((n, i) => [String(n), means[i]?.mean] as const);
       const scaled = powers.map((n, i) => [n, standardised(means[i]?.mean, means[0]?.mean, n)] as const);

@@ -72,11 +72,11 @@ export async function statistics(context: Context, asked: MemberValues): Promise
 }
 
 /** The reductions that a row stands for, and what makes its result of theirs. @throws RequestError */
-function expand(row: Row, index: number, { over = DIRECTIONS }: MemberValues, nodes: AnalysedNodes): Expanded {
+function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
     return budgetOf(String(row.budget), nodes.transforms.dataset, over.includes("t") ? nodes.numbers : [0]);
-  return higherMoments(row, index) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
+  return higherMoments(row, index, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
 }
 
 /** The quantities of a reduction. */
@@ -102,24 +102,22 @@ function whereHeld(
   named: ReadonlyMap<string, string>,
 ): { readonly rows: readonly Row[]; readonly names: ReadonlyMap<string, string> } {
   const names = new Map<string, string>();
-  const one = (value: unknown): string => {
+  const one = (value: unknown, hasComponents: boolean): string => {
     const text = String(value);
     const { shape } = compileExpression(text, base.names, "reduce");
-    if (shape !== "scalar") throw wrong("where", `${text} is a ${shape}; with a condition ask components, or norm`);
-    const held = whereHolds(condition, text);
-    names.set(held, named.get(text) ?? text);
+    if (shape !== "scalar" && !hasComponents) throw wrong("where", `${text} is a ${shape}; ask components, or norm`);
+    const held = shape === "scalar" ? whereHolds(condition, text) : `(${whereHolds(condition, "1")}) * (${text})`;
+    const components = shape === "scalar" ? [named.get(text) ?? text] : componentsIn(text, shape);
+    for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i] as string);
     return held;
   };
-  const held = rows.flatMap((row): readonly Row[] => {
-    if (row.moments !== undefined) {
-      const { shape } = compileExpression(String(row.moments), base.names, "what");
-      return componentsIn(String(row.moments), shape).map((text) => ({ ...row, moments: one(text) }));
-    }
+  const held = rows.map((row): Row => {
     const entries = Object.entries(row).map(([name, value]) => {
       if (!QUANTITIES_OF.includes(name)) return [name, value];
-      return [name, Array.isArray(value) ? value.map(one) : one(value)];
+      const hasComponents = name === "moments" || name === "covariance";
+      return [name, Array.isArray(value) ? value.map((text) => one(text, hasComponents)) : one(value, hasComponents)];
     });
-    return [Object.fromEntries(entries) as Row];
+    return Object.fromEntries(entries) as Row;
   });
   return { rows: held, names };
 }

@@ -80,6 +80,22 @@ describe("statistics", () => {
     ).toEqual(UNIT);
   });
 
+  it("have the moments of vectors where a condition holds, beside others", async () => {
+    const where = "p > 0.1";
+    const wanted = [{ moments: "u" }, { moments: "p", order: 6 }, { covariance: ["u", "p"] }, { moments: "u.z" }];
+    const [u, p, matrix, uz, more] = await reduce(wanted, { where });
+    expect(more).toBeUndefined();
+    expect(u?.of).toEqual(UNIT);
+    expect(u?.mean[2]).toBe(uz?.mean);
+    expect(matrix?.of).toEqual([...UNIT, "p"]);
+    expect(matrix?.matrix[2]?.[2]).toBeCloseTo(uz?.variance as number, 12);
+    const { data } = (await (await post("nodes", { what: "p" })).json()) as { readonly data: { readonly p: number[] } };
+    const held = data.p.flat(2).filter((value) => value > 0.1);
+    const mean = held.reduce((sum, value) => sum + value, 0) / held.length;
+    const sixth = held.reduce((sum, value) => sum + (value - mean) ** 6, 0) / held.length;
+    expect(p).toMatchObject({ of: "p", count: held.length, central: { 6: expect.closeTo(sixth, 7) } });
+  });
+
   it("list coordinates in the order of the levels of their lists", async () => {
     const [result] = await reduce([{ moments: "p" }], { time: undefined, frame: [0, 1], over: ["y"] });
     expect(Object.keys(result?.coordinates as object)).toEqual(["t", "z", "x"]);
