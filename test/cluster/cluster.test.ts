@@ -6,9 +6,9 @@ import { Cluster } from "../../src/cluster/cluster.js";
 import type { Engine, Query } from "../../src/engine/contract/query.js";
 import { groupsOfTimes, triplesOf } from "../../src/engine/contract/time-groups.js";
 import { BufferPool } from "../../src/engine/main/buffers.js";
-import type { Carrier } from "../../src/engine/main/carrier.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { openPool } from "../../src/engine/main/pool.js";
+import type { ThreadPool } from "../../src/engine/main/thread-pool.js";
 import { type Config, loadConfig } from "../../src/shared/config.js";
 import { WorkerError } from "../../src/shared/errors.js";
 import { operationOf } from "../../src/shared/operations.js";
@@ -25,10 +25,10 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
   const QUERY: Query = { operation: "GetVelocity", dataset: "cube", time: 0, spatialInterpolation: "Lag4" };
   const points = Float32Array.from({ length: 300 }, (_, i) => (i * 0.618) % 6.28);
 
-  /** Two processes that divide all queries; the first runs tasks on `carrier`. */
+  /** Two processes that divide all queries; the first runs tasks on `pool`. */
   const open = async (
     settings: readonly Record<string, string>[],
-    carrierOf: (config: Config) => Carrier = (config) => openPool(config),
+    poolOf: (config: Config) => ThreadPool = (config) => openPool(config),
   ): Promise<readonly Cluster[]> => {
     const { url } = await startNats();
     const clusters: Cluster[] = [];
@@ -41,8 +41,8 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
       };
       const config = loadConfig({ ...common, ...settings[i] }, {});
       const cluster = new Cluster(config, pino({ level: "silent" }));
-      const carrier = i === 0 ? carrierOf(config) : openPool(config);
-      engines.push(await openEngine(config, pino({ level: "silent" }), carrier, cluster));
+      const pool = i === 0 ? poolOf(config) : openPool(config);
+      engines.push(await openEngine(config, pino({ level: "silent" }), pool, cluster));
       clusters.push(cluster);
     }
     for (const cluster of clusters)
@@ -61,11 +61,11 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
   });
 
   it("is answered by the other one where a thread of the one that was asked is lost", async () => {
-    const lost = (config: Config): Carrier => {
-      const carrier = openPool(config);
-      const run = carrier.run.bind(carrier);
-      carrier.run = (task, options) => (task.kind === "batch" ? Promise.reject(new WorkerError()) : run(task, options));
-      return carrier;
+    const lost = (config: Config): ThreadPool => {
+      const pool = openPool(config);
+      const run = pool.run.bind(pool);
+      pool.run = (task, options) => (task.kind === "batch" ? Promise.reject(new WorkerError()) : run(task, options));
+      return pool;
     };
     const [failing] = await open([{}, {}], lost);
     const [one, other] = engines as [Engine, Engine];

@@ -16,8 +16,8 @@ import {
   statesOf,
 } from "../../storage/dataset/scan.js";
 import type { WaitingFile } from "../contract/query.js";
-import type { Carrier } from "./carrier.js";
 import { FoundLevels } from "./levels.js";
+import type { ThreadPool } from "./thread-pool.js";
 
 /** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
@@ -69,7 +69,7 @@ export class Catalog {
   /** @param changed called after each scan */
   constructor(
     config: Pick<Config, "data" | "descriptors" | "state">,
-    carrier: Carrier,
+    pool: ThreadPool,
     log: Logger,
     changed: () => void = () => {},
   ) {
@@ -84,7 +84,7 @@ export class Catalog {
     this.reload = oneAtATime(async () => {
       const since = performance.now();
       const known = statesOf(this.#last);
-      const found = await carrier.run<ScanChanges>({
+      const found = await pool.run<ScanChanges>({
         kind: "scan",
         folders,
         descriptors,

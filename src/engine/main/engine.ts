@@ -1,4 +1,4 @@
-/** The engine keeps the catalogue of datasets and runs queries on a carrier. */
+/** The engine keeps the catalogue of datasets and runs queries on a thread pool. */
 import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
@@ -23,7 +23,6 @@ import type {
   WaitingFile,
 } from "../contract/query.js";
 import { BufferPool } from "./buffers.js";
-import { type Carrier, runWithRetries } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
@@ -36,31 +35,32 @@ import type { QueryContext } from "./query-life.js";
 import { ScratchSpace } from "./scratch-space.js";
 import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
+import { runWithRetries, type ThreadPool } from "./thread-pool.js";
 
 /**
- * Loads the catalogue and starts the engine, which closes `carrier` and `sharing`.
+ * Loads the catalogue and starts the engine, which closes `pool` and `sharing`.
  *
  * @returns the engine once every dataset has been verified; each refused one is a log line
  */
 export async function openEngine(
   config: Config,
   log: Logger,
-  carrier: Carrier = openPool(config, log),
+  pool: ThreadPool = openPool(config, log),
   sharing: Sharing | null = null,
 ): Promise<Engine> {
   const running = new InProgress<RunningQuery>();
-  const catalog = new Catalog(config, carrier, log, () => {
+  const catalog = new Catalog(config, pool, log, () => {
     const levels = catalog.datasets.flatMap((one) => catalog.levels.of(one)?.datasets[0] ?? []);
-    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...levels, ...datasetsOf(running)]));
+    pool.keepStores(storesOf(config.data, [...catalog.datasets, ...levels, ...datasetsOf(running)]));
   });
   try {
     await catalog.reload();
   } catch (error) {
-    await carrier.close();
+    await pool.close();
     throw error;
   }
   catalog.watch();
-  const engine = new FieldEngine(config, carrier, catalog, sharing, running);
+  const engine = new FieldEngine(config, pool, catalog, sharing, running);
   sharing?.attach(engine);
   return engine;
 }
@@ -84,7 +84,7 @@ function datasetsOf(running: InProgress<RunningQuery>): Dataset[] {
 
 class FieldEngine implements Engine {
   readonly #config: Config;
-  readonly #carrier: Carrier;
+  readonly #pool: ThreadPool;
   readonly #catalog: Catalog;
   readonly #sharing: Sharing | null;
   readonly #context: QueryContext;
@@ -95,22 +95,22 @@ class FieldEngine implements Engine {
   /** @param running receives the queries in progress */
   constructor(
     config: Config,
-    carrier: Carrier,
+    pool: ThreadPool,
     catalog: Catalog,
     sharing: Sharing | null,
     running: InProgress<RunningQuery>,
   ) {
     this.#running = running;
     this.#config = config;
-    this.#carrier = carrier;
+    this.#pool = pool;
     this.#catalog = catalog;
     this.#sharing = sharing;
     const buffers = new BufferPool();
     this.#context = {
-      carrier,
+      pool,
       sharing,
       buffers,
-      texts: new TextThreads(carrier, buffers),
+      texts: new TextThreads(pool, buffers),
       limits: config.limits,
       scratch: new ScratchSpace(config, buffers),
       sourceOf: (dataset) => catalog.sourceOf(dataset),
@@ -141,7 +141,7 @@ class FieldEngine implements Engine {
   levelWeights = weightsOf;
 
   async makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet> {
-    await makeLevels(this, dataset, this.#config.state, quantities, this.#carrier.parallelism, control);
+    await makeLevels(this, dataset, this.#config.state, quantities, this.#pool.parallelism, control);
     return this.levels(dataset) as LevelSet;
   }
 
@@ -168,7 +168,7 @@ class FieldEngine implements Engine {
 
   readJson(bytes: Uint8Array, client: unknown, background = false): Promise<unknown> {
     const share = createShare(client, undefined, background);
-    return runWithRetries(this.#carrier, { kind: "json", bytes }, { share }, () => !this.#closing);
+    return runWithRetries(this.#pool, { kind: "json", bytes }, { share }, () => !this.#closing);
   }
 
   lend(bytes: number): LentMemory {
@@ -178,25 +178,25 @@ class FieldEngine implements Engine {
   }
 
   status(): ReturnType<Engine["status"]> {
-    const carrier = this.#carrier;
-    const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
+    const pool = this.#pool;
+    const { hits, misses, bytesRead, bytesUsed } = pool.cache();
     const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, nats: null, lentBytes: 0 };
     return {
-      ready: !this.#closing && carrier.alive() > 0,
+      ready: !this.#closing && pool.alive() > 0,
       waiting: this.#catalog.waiting.length,
-      workers: carrier.alive(),
-      workersConfigured: carrier.parallelism,
-      queued: carrier.queued(),
-      running: carrier.running(),
-      inlined: carrier.inlined?.() ?? 0,
+      workers: pool.alive(),
+      workersConfigured: pool.parallelism,
+      queued: pool.queued(),
+      running: pool.running(),
+      inlined: pool.inlined?.() ?? 0,
       pointsInFlight: this.#pointsInFlight,
       sharedBytes: this.#context.buffers.bytes,
       bytesRead,
       cacheHits: hits,
       cacheMisses: misses,
       cacheBytes: bytesUsed,
-      stores: carrier.stores(),
-      storeCache: carrier.storeCache(),
+      stores: pool.stores(),
+      storeCache: pool.storeCache(),
       ...shared,
       lentBytes: this.#context.buffers.lentBytes + shared.lentBytes,
     };
@@ -210,17 +210,17 @@ class FieldEngine implements Engine {
     const config = this.#config;
     const [descriptors, chunkBytes] = [descriptorsOf(config), config.limits["engine.chunkBytes"]];
     const task = { kind: "draft", ...request, descriptors, chunkBytes } as const;
-    const view = await runWithRetries<DraftView>(this.#carrier, task, {}, () => !this.#closing);
+    const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);
     if (request.confirms) await this.reload();
     return view;
   }
 
   connectStores(connection: StorePort): void {
-    this.#carrier.connectStores(connection);
+    this.#pool.connectStores(connection);
   }
 
   held(): readonly HeldBricks[] {
-    const held = this.#carrier.held();
+    const held = this.#pool.held();
     return this.datasets().flatMap((dataset) =>
       fieldNames(dataset).flatMap((field) => {
         const [part = field] = partsOfField(dataset, field);
@@ -249,7 +249,7 @@ class FieldEngine implements Engine {
     const finished = await this.#running.drain(graceMs);
     for (const { execution } of this.#running) execution.abort();
     await this.#sharing?.close();
-    await this.#carrier.close();
+    await this.#pool.close();
     return finished;
   }
 

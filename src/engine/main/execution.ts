@@ -129,7 +129,7 @@ export class Execution implements Evaluation {
 
   /** The most tasks at once; for particles one per thread, since a waiting task would only hold memory. */
   get #mostTasks(): number {
-    const { parallelism } = this.#context.carrier;
+    const { parallelism } = this.#context.pool;
     return this.#checked?.operation.family === "track" ? parallelism : 2 * parallelism;
   }
 
@@ -217,7 +217,7 @@ export class Execution implements Evaluation {
 
   /** Float32 values that may wait to be read. */
   get #window(): number {
-    return (this.#context.carrier.parallelism + 2) * PART_VALUES;
+    return (this.#context.pool.parallelism + 2) * PART_VALUES;
   }
 
   /** Whether the plan makes the result as a whole: only plans by arrival make parts. */
@@ -237,10 +237,10 @@ export class Execution implements Evaluation {
    * exceed the cache, else by arrival. The first three, and several records per point, wait for all points.
    */
   #makePlan(complete: boolean): Plan | null {
-    const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#context;
+    const { pool, sharing, buffers, sourceOf, numberCombination } = this.#context;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
-    const sweep = exceedsCache(checked, carrier.cacheBytes);
+    const sweep = exceedsCache(checked, pool.cacheBytes);
     const divided = checked.query.weights === undefined && (sharing?.divides(checked) ?? false);
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
@@ -249,7 +249,7 @@ export class Execution implements Evaluation {
       points: this.points,
       velocities: this.velocities,
       buffers,
-      parallelism: carrier.parallelism,
+      parallelism: pool.parallelism,
       source: sourceOf(checked.dataset),
       numberCombination,
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
@@ -257,15 +257,15 @@ export class Execution implements Evaluation {
       stepBudget: stepBudgetOf(this.#context.limits, checked, this.#isBackground),
     };
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
-    if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, carrier.cacheBytes) : planByTiles(context);
-    return planBySweep(context, carrier.cacheBytes) ?? planByArrival(context);
+    if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, pool.cacheBytes) : planByTiles(context);
+    return planBySweep(context, pool.cacheBytes) ?? planByArrival(context);
   }
 
   /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if it is for a worker */
   #tryInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
-      if (!this.#context.carrier.runInline?.(task, this.#life.share)) return false;
+      if (!this.#context.pool.runInline?.(task, this.#life.share)) return false;
       this.#stream?.done.add(index);
     } catch (error) {
       this.#note(index, error);

@@ -182,7 +182,7 @@ export class RegionExecution implements Evaluation {
 
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
-    const lanes = 2 * this.#context.carrier.parallelism;
+    const lanes = 2 * this.#context.pool.parallelism;
     const most = this.#context.limits["search.hits"];
     const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
     const { total, part } = divide(this.#region.count, [PART[0], PART[1], layers]);
@@ -235,7 +235,7 @@ export class RegionExecution implements Evaluation {
   /** Reduces on the threads of this process; frames of derived fields are made one after another. */
   async #reduceHere({ plan, frames, derived = null, skip }: ReductionQuery, merged: MergedParts): Promise<void> {
     const { total, part } = merged.parts;
-    const { cacheBytes, parallelism } = this.#context.carrier;
+    const { cacheBytes, parallelism } = this.#context.pool;
     const derivedFrames = derived === null ? null : new DerivedFrames(derived, this.#transforms());
     const parts: ReducedParts = this.#onlyParts ?? { frames: [0, frames.length], runs: [0, total] };
     const asked = placesIn(parts, frames.length, total);
@@ -283,10 +283,10 @@ export class RegionExecution implements Evaluation {
   }
 
   #transforms(): TransformRunner {
-    const { carrier, scratch } = this.#context;
+    const { pool, scratch } = this.#context;
     return {
       task: { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel },
-      parallelism: carrier.parallelism,
+      parallelism: pool.parallelism,
       space: scratch,
       isOver: () => this.#life.over,
       // A task that overwrites what it reads cannot be repeated.
@@ -303,7 +303,7 @@ export class RegionExecution implements Evaluation {
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
     const { total, part } = divide(region.count, [region.count[0], rows, layers]);
-    const ahead = Math.min(total, 1 + this.#context.carrier.parallelism);
+    const ahead = Math.min(total, 1 + this.#context.pool.parallelism);
     return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
   }
 

@@ -14,10 +14,10 @@ import { createPacker } from "../contract/dataset-copy.js";
 import { reviveError } from "../contract/errors-as-data.js";
 import { memoryLayout } from "../contract/memory.js";
 import type { BatchTask, Progress, Task, Waited } from "../contract/task.js";
-import type { Carrier, RunOptions } from "./carrier.js";
 import { createShare, FairQueue, noteWait, type QueryShare } from "./fair-queue.js";
 import { InlineBatches } from "./inline-batches.js";
 import { ThreadGroup } from "./thread-group.js";
+import type { RunOptions, ThreadPool } from "./thread-pool.js";
 
 /** Rough time that a worker takes for one evaluation of a field. */
 const EVALUATION_MS = 0.005;
@@ -32,8 +32,8 @@ export type PoolSettings = Pick<Config, "workers" | "cacheBytes" | "fd8Legacy"> 
 };
 
 /** Starts the worker threads of this process, and logs when they cannot be started. */
-export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "warn"> | null = null): Carrier {
-  return new ThreadPool(settings, log);
+export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "warn"> | null = null): ThreadPool {
+  return new WorkerPool(settings, log);
 }
 
 /** A task that waits for a store is tried again after this part of the time that it has waited, or after the limit. */
@@ -57,7 +57,7 @@ interface PoolTask {
   ahead: Promise<void> | null;
 }
 
-class ThreadPool implements Carrier {
+class WorkerPool implements ThreadPool {
   readonly parallelism: number;
   readonly attempts = 2;
   readonly cacheBytes: number;
@@ -149,11 +149,11 @@ class ThreadPool implements Carrier {
     return this.#running;
   }
 
-  cache(): ReturnType<Carrier["cache"]> {
+  cache(): ReturnType<ThreadPool["cache"]> {
     return this.#cache.status();
   }
 
-  held(): ReturnType<Carrier["held"]> {
+  held(): ReturnType<ThreadPool["held"]> {
     return this.#cache.held();
   }
 

@@ -7,18 +7,18 @@ import type { QueryTexts } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";
 import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
-import { type Carrier, runWithRetries } from "./carrier.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
 import type { ScratchSpace } from "./scratch-space.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { TextThreads } from "./text-threads.js";
+import { runWithRetries, type ThreadPool } from "./thread-pool.js";
 
 /** Time after which the thread of a task that ignores its cancel flag is ended. */
 const KILL_AFTER_MS = 500;
 
 /** The parts of the engine that a running query uses. */
 export interface QueryContext {
-  readonly carrier: Carrier;
+  readonly pool: ThreadPool;
   readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
   readonly texts: TextThreads;
@@ -128,7 +128,7 @@ export class QueryLife {
       setMaxListeners(0, this.#kill.signal);
     }
     const options = { kill: this.#kill.signal, share: this.share };
-    return runWithRetries<T>(this.#context.carrier, task, options, isWanted);
+    return runWithRetries<T>(this.#context.pool, task, options, isWanted);
   }
 
   /** Counts work as running until it has ended. */

@@ -2,8 +2,8 @@
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
-import type { Carrier } from "./carrier.js";
 import type { QueryShare } from "./fair-queue.js";
+import type { ThreadPool } from "./thread-pool.js";
 
 /** Bytes of text, and of what is read from it, that may be lent at a time: some, and some for each worker thread. */
 const LENT_BYTES = 16 * 1024 * 1024;
@@ -13,23 +13,23 @@ const SMALL_LENT_BYTES = 16 * 1024 * 1024;
 const SMALL_BYTES = 512 * 1024;
 
 export class TextThreads {
-  readonly #carrier: Carrier;
+  readonly #pool: ThreadPool;
   readonly #buffers: BufferPool;
   readonly #most: number;
   #lent = 0;
 
-  constructor(carrier: Carrier, buffers: BufferPool) {
-    this.#carrier = carrier;
+  constructor(pool: ThreadPool, buffers: BufferPool) {
+    this.#pool = pool;
     this.#buffers = buffers;
-    this.#most = LENT_BYTES + carrier.parallelism * LENT_BYTES_PER_WORKER;
+    this.#most = LENT_BYTES + pool.parallelism * LENT_BYTES_PER_WORKER;
   }
 
   /** The threads for a query, which may use them by its share. */
   of(share: QueryShare): QueryTexts {
-    const carrier = this.#carrier;
-    const run = <T>(task: Task) => carrier.run<T>(task, { share });
+    const pool = this.#pool;
+    const run = <T>(task: Task) => pool.run<T>(task, { share });
     return {
-      parallelism: carrier.parallelism,
+      parallelism: pool.parallelism,
       take: (bytes) => this.take(bytes),
       give: (block) => this.give(block),
       read: (task) => run({ kind: "read", ...task }),

@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from "vitest";
 import type { Evaluation } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
-import type { Carrier } from "../../../src/engine/main/carrier.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { Execution } from "../../../src/engine/main/execution.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
+import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import {
   CancelledError,
@@ -20,10 +20,10 @@ import {
 import { OPERATIONS, operationOf } from "../../../src/shared/operations.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 
-/** A carrier whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
-function manualCarrier(workers: number) {
+/** A thread pool whose batches the test completes by hand; the "kernel" answers the point's own coordinates. */
+function manualPool(workers: number) {
   const waiting: { task: BatchTask; complete: (error?: unknown) => void; kill: AbortSignal | undefined }[] = [];
-  const carrier: Carrier = {
+  const pool: ThreadPool = {
     parallelism: workers,
     cacheBytes: 1e9,
     run: (task, { kill } = {}) =>
@@ -55,11 +55,11 @@ function manualCarrier(workers: number) {
     cache: () => ({ hits: 0, misses: 0, bytesRead: 0, bytesUsed: 0 }),
     close: async () => {},
   };
-  return { carrier, waiting };
+  return { pool, waiting };
 }
 
 function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10_000) {
-  const { carrier, waiting } = manualCarrier(workers);
+  const { pool, waiting } = manualPool(workers);
   const operation = OPERATIONS[0];
   const checked: CheckedQuery = {
     query: { operation: "GetVelocity" },
@@ -77,10 +77,10 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   let ended = 0;
   const buffers = new BufferPool();
   const setting = {
-    carrier,
+    pool,
     sharing: null,
     buffers,
-    texts: new TextThreads(carrier, new BufferPool()),
+    texts: new TextThreads(pool, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 4,
@@ -105,7 +105,7 @@ function feed(evaluation: Evaluation, points: number): void {
   }
 }
 
-async function completeAll(waiting: ReturnType<typeof manualCarrier>["waiting"], last = false): Promise<void> {
+async function completeAll(waiting: ReturnType<typeof manualPool>["waiting"], last = false): Promise<void> {
   while (waiting.length > 0) {
     (last ? waiting.pop() : waiting.shift())?.complete();
     await new Promise((resolve) => setImmediate(resolve));
@@ -398,7 +398,7 @@ describe("a result that may come in parts", () => {
   });
 
   /** Ends waiting batches in the order in which they began, as long as there are any. */
-  const work = async (waiting: ReturnType<typeof manualCarrier>["waiting"]): Promise<void> => {
+  const work = async (waiting: ReturnType<typeof manualPool>["waiting"]): Promise<void> => {
     while (waiting.length > 0) {
       waiting.shift()?.complete();
       await new Promise((resolve) => setImmediate(resolve));

@@ -5,10 +5,10 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
-import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { InlineBatches, isSmall } from "../../../src/engine/main/inline-batches.js";
 import { openPool } from "../../../src/engine/main/pool.js";
+import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { loadConfig } from "../../../src/shared/config.js";
 import { RequestError } from "../../../src/shared/errors.js";
 import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/shared/operations.js";
@@ -46,25 +46,25 @@ function pointsOf(count: number, seed: number): Float32Array {
   return Float32Array.from({ length: 3 * count }, () => 6 * Math.PI * (random() - 0.5));
 }
 
-/** The same carrier without the means to evaluate batches inline. */
-function withoutInline(carrier: Carrier): Carrier {
-  const run: Carrier["run"] = (task, options) => carrier.run(task, options);
-  const { parallelism, attempts, cacheBytes } = carrier;
+/** The same thread pool without the means to evaluate batches inline. */
+function withoutInline(pool: ThreadPool): ThreadPool {
+  const run: ThreadPool["run"] = (task, options) => pool.run(task, options);
+  const { parallelism, attempts, cacheBytes } = pool;
   return {
     parallelism,
     attempts,
     cacheBytes,
     run,
-    alive: () => carrier.alive(),
-    queued: () => carrier.queued(),
-    running: () => carrier.running(),
-    cache: () => carrier.cache(),
-    held: () => carrier.held(),
-    stores: () => carrier.stores(),
-    connectStores: (connection) => carrier.connectStores(connection),
-    keepStores: (locations) => carrier.keepStores(locations),
-    storeCache: () => carrier.storeCache(),
-    close: () => carrier.close(),
+    alive: () => pool.alive(),
+    queued: () => pool.queued(),
+    running: () => pool.running(),
+    cache: () => pool.cache(),
+    held: () => pool.held(),
+    stores: () => pool.stores(),
+    connectStores: (connection) => pool.connectStores(connection),
+    keepStores: (locations) => pool.keepStores(locations),
+    storeCache: () => pool.storeCache(),
+    close: () => pool.close(),
   };
 }
 

@@ -23,12 +23,12 @@ it("keeps the stores of its datasets, and those of former ones until the queries
   for (const store of [kept, gone]) writeKnownZarr(store, { version: 3, arrays });
   const config = loadConfig({ DATA: data, WORKERS: "1" }, {});
   const log = pino({ level: "silent" });
-  const carrier = openPool(config, log);
+  const pool = openPool(config, log);
   let stores: ReadonlySet<string> = new Set();
-  carrier.keepStores = (locations) => {
+  pool.keepStores = (locations) => {
     stores = locations;
   };
-  const engine = await openEngine(config, log, carrier);
+  const engine = await openEngine(config, log, pool);
   try {
     expect([...stores].sort()).toEqual([data, gone, kept]);
     const query = { operation: "GetPressure", dataset: "gone", time: 0, spatialInterpolation: "None" } as const;

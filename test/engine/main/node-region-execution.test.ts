@@ -7,12 +7,12 @@ import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
 import type { Query } from "../../../src/engine/contract/query.js";
 import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
-import type { Carrier } from "../../../src/engine/main/carrier.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { RegionExecution } from "../../../src/engine/main/node-region-execution.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
+import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { recordsByValue } from "../../../src/kernels/threshold.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { CancelledError, DataError, WorkerError } from "../../../src/shared/errors.js";
@@ -39,12 +39,12 @@ function execution(
   more: Partial<Query> = {},
   buffers = new BufferPool(),
 ): RegionExecution {
-  const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
+  const pool = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as ThreadPool;
   const setting = {
-    carrier,
+    pool,
     sharing,
     buffers,
-    texts: new TextThreads(carrier, new BufferPool()),
+    texts: new TextThreads(pool, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 0,

@@ -6,9 +6,9 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Query } from "../../../src/engine/contract/query.js";
 import type { Task } from "../../../src/engine/contract/task.js";
-import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { createShare } from "../../../src/engine/main/fair-queue.js";
 import { openPool } from "../../../src/engine/main/pool.js";
+import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/shared/errors.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset/dataset.js";
@@ -26,8 +26,8 @@ const LZ4_FILTER = 32004;
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
-  let pool: Carrier;
-  const open = (workers: number): Carrier => {
+  let pool: ThreadPool;
+  const open = (workers: number): ThreadPool => {
     pool = openPool({
       workers,
       cacheBytes: 4 * 1024 * 1024,

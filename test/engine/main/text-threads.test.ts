@@ -1,8 +1,8 @@
 /** The memory of text that threads read and write: what is lent at a time, and small parts beyond it. */
 import { expect, it, vi } from "vitest";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
-import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
+import type { ThreadPool } from "../../../src/engine/main/thread-pool.js";
 
 const MIB = 2 ** 20;
 
@@ -13,7 +13,7 @@ function lendAll(texts: TextThreads, bytes: number): Uint8Array<SharedArrayBuffe
 }
 
 it("lends small parts when no more large ones are lent, and all again when they are given back", () => {
-  const texts = new TextThreads({ parallelism: 2 } as Carrier, new BufferPool());
+  const texts = new TextThreads({ parallelism: 2 } as ThreadPool, new BufferPool());
   for (let round = 0; round < 2; round++) {
     const large = lendAll(texts, 4 * MIB);
     expect(large).toHaveLength(6);
@@ -25,7 +25,7 @@ it("lends small parts when no more large ones are lent, and all again when they 
 
 it("counts nothing of memory that the system does not give", () => {
   const buffers = new BufferPool();
-  const texts = new TextThreads({ parallelism: 2 } as Carrier, buffers);
+  const texts = new TextThreads({ parallelism: 2 } as ThreadPool, buffers);
   vi.spyOn(buffers, "take").mockImplementationOnce(() => {
     throw new RangeError("no memory");
   });

@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly share?: QueryShare;
 }
 
-export interface Carrier {
+export interface ThreadPool {
   readonly parallelism: number;
   /** Runs of a task at most, if its thread is lost each time. */
   readonly attempts: number;
@@ -47,14 +47,14 @@ export interface Carrier {
 
 /** Runs a task, with retries when its thread was lost and the result is still wanted. */
 export async function runWithRetries<T>(
-  carrier: Pick<Carrier, "run" | "attempts">,
+  pool: Pick<ThreadPool, "run" | "attempts">,
   task: Task,
   options: RunOptions,
   isWanted: () => boolean,
 ): Promise<T> {
-  for (let left = carrier.attempts - 1; ; left--) {
+  for (let left = pool.attempts - 1; ; left--) {
     try {
-      return await carrier.run<T>(task, options);
+      return await pool.run<T>(task, options);
     } catch (error) {
       if (!(error instanceof WorkerError) || !isWanted() || left <= 0) throw error;
     }
