@@ -31,7 +31,7 @@ export interface CombinedSweep {
 export interface SweepRows {
   /** For each field the last row that has been passed. */
   readonly passed: Int32Array;
-  /** For each thread, by its seat, the row in which it evaluates a batch; `NO_ROW` if it evaluates none. */
+  /** By worker index, the row in which it evaluates a batch; `NO_ROW` if it evaluates none. */
   readonly evaluated: Int32Array;
   /** Word 0: the number of batches that threads have begun. */
   readonly begun: Int32Array;
@@ -39,7 +39,7 @@ export interface SweepRows {
 
 export function sweepRows(workers: number): SweepRows {
   const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
-  // A query reads at most two fields; the spare thread has a seat too.
+  // A query reads at most two fields; the spare thread has an index too.
   return { passed: shared(2), evaluated: shared(workers + 1).fill(NO_ROW), begun: shared(1) };
 }
 

@@ -1,4 +1,4 @@
-/** Layout of the memory that all threads share: WebAssembly constants, worker seats, arenas, brick cache. */
+/** Layout of the memory that all threads share: WebAssembly constants, worker indices, arenas, brick cache. */
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
 import { MAX_BRICKS, MAX_NODES } from "../../storage/dataset/dataset.js";
@@ -31,10 +31,10 @@ const ARENA_BYTES =
 export interface MemoryLayout {
   readonly bytes: number;
   readonly workers: number;
-  /** One Int32 per worker: the id of the thread that has the seat, or 0. The first page is left to the SIMD module. */
-  readonly seats: number;
-  /** The seat, with an arena and pins, of the thread that serves requests; `seats` has no word for it. */
-  readonly inlineSeat: number;
+  /** One Int32 per worker: the id of the thread with that index, or 0. The first page is left to the SIMD module. */
+  readonly threadIds: number;
+  /** The index, with an arena and pins, of the thread that serves requests; `threadIds` has no word for it. */
+  readonly inlineIndex: number;
   readonly arenas: number;
   readonly arenaBytes: number;
   readonly cache: CacheLayout;
@@ -42,7 +42,7 @@ export interface MemoryLayout {
 
 /** Plans the memory; a cache that exceeds the addresses of WebAssembly is made smaller. */
 export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
-  const seats = PAGE;
+  const threadIds = PAGE;
   const arenas = 2 * PAGE;
   const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
   const base = arenas + (workers + 1) * arenaBytes;
@@ -52,7 +52,15 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
     bytes -= cache.end - LARGEST;
     cache = cacheLayout(base, bytes, workers + 1);
   }
-  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, seats, inlineSeat: workers, arenas, arenaBytes, cache };
+  return {
+    bytes: Math.ceil(cache.end / PAGE) * PAGE,
+    workers,
+    threadIds,
+    inlineIndex: workers,
+    arenas,
+    arenaBytes,
+    cache,
+  };
 }
 
 /** Allocates typed arrays in a worker's part of the memory; nothing is given back. */
@@ -99,8 +107,8 @@ export interface WorkerSetup {
   readonly fd8Legacy: boolean;
   /** Word 0 is 1 while tasks of several queries compete for the threads. */
   readonly contended: Int32Array;
-  /** Per seat: the id of the thread once it has loaded, so that it may be terminated. */
+  /** Per worker index: the id of the thread once it has loaded, so that it may be terminated. */
   readonly loaded: Int32Array;
-  /** Per seat: the ticket of the task that the thread runs, or ran when it died; else 0. */
+  /** Per worker index: the ticket of the task that the thread runs, or ran when it died; else 0. */
   readonly tickets: Int32Array;
 }

@@ -29,9 +29,9 @@ export interface InlineEvaluator {
 export async function openInlineEvaluator({ memory, layout, fd8Legacy }: InlineSetup): Promise<InlineEvaluator> {
   const module = await compileModule(await readFile(MODULE));
   const buffer = memory.buffer as SharedArrayBuffer;
-  const bricks = new CachedBricks(buffer, layout.cache, layout.inlineSeat);
+  const bricks = new CachedBricks(buffer, layout.cache, layout.inlineIndex);
   const accelerate = (scratch: { offset: number; bytes: number }) => instantiateSimd(module, memory, scratch);
-  const sampler = new Sampler(buffer, layout, layout.inlineSeat, accelerate, bricks);
+  const sampler = new Sampler(buffer, layout, layout.inlineIndex, accelerate, bricks);
   const datasets = new OpenDatasets<Dataset>({ fd8Legacy, accelerator: sampler.accelerator }, (one) => one, null);
   const never = (): boolean => false;
   return {

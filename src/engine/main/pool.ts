@@ -92,7 +92,7 @@ class WorkerPool implements ThreadPool {
     this.cacheBytes = this.#cache.capacity;
     this.#threads = new ThreadGroup(setup, workers, 1, this.#cache, this.#stores, report);
     this.#spare = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
-    const repair = (): boolean => this.#cache.repair(layout.inlineSeat);
+    const repair = (): boolean => this.#cache.repair(layout.inlineIndex);
     this.#inline = new InlineBatches({ memory, layout, fd8Legacy }, repair, (err) =>
       log?.warn({ err }, "small batches go to worker threads from now on"),
     );

@@ -26,7 +26,7 @@ export class ThreadGroup {
   readonly #piscina: Piscina;
   readonly #size: number;
   readonly #fewest: number;
-  readonly #seats: Int32Array;
+  readonly #threadIds: Int32Array;
   readonly #cache: BrickCache;
   readonly #loaded: Int32Array;
   readonly #tickets: Int32Array;
@@ -54,7 +54,11 @@ export class ThreadGroup {
     this.#size = size;
     this.#fewest = fewest;
     this.#cache = cache;
-    this.#seats = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.seats, setup.layout.workers);
+    this.#threadIds = new Int32Array(
+      setup.memory.buffer as SharedArrayBuffer,
+      setup.layout.threadIds,
+      setup.layout.workers,
+    );
     this.#loaded = setup.loaded;
     this.#tickets = setup.tickets;
     this.#starts = new ThreadStarts(report);
@@ -194,16 +198,16 @@ export class ThreadGroup {
     await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));
   }
 
-  /** Frees the pins of a dead thread, then its seat; later, if another that may have died too holds the lock. */
+  /** Frees the pins of a dead thread, then its index; later, if another that may have died too holds the lock. */
   #recover(threadId: number): void {
-    for (let seat = 0; seat < this.#seats.length && !this.#closing; seat++) {
-      if (Atomics.load(this.#seats, seat) !== threadId) continue;
-      if (!this.#cache.repair(seat)) {
+    for (let workerIndex = 0; workerIndex < this.#threadIds.length && !this.#closing; workerIndex++) {
+      if (Atomics.load(this.#threadIds, workerIndex) !== threadId) continue;
+      if (!this.#cache.repair(workerIndex)) {
         setTimeout(() => this.#recover(threadId), 1);
         return;
       }
-      Atomics.store(this.#seats, seat, 0);
-      Atomics.notify(this.#seats, seat);
+      Atomics.store(this.#threadIds, workerIndex, 0);
+      Atomics.notify(this.#threadIds, workerIndex);
     }
   }
 

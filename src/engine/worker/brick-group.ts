@@ -51,7 +51,7 @@ interface FieldBricks {
 
 interface GroupMemory {
   readonly buffer: SharedArrayBuffer;
-  readonly seat: number;
+  readonly workerIndex: number;
   readonly workers: number;
   readonly cache: BrickPins;
 }
@@ -65,7 +65,7 @@ export class BrickGroup {
   readonly #data: Float32Array;
   /** The same memory as float64, the type of combined bricks. */
   readonly #sums: Float64Array;
-  readonly #seat: number;
+  readonly #workerIndex: number;
   readonly #cache: BrickPins;
   /** This worker's part of the cache, in bytes. */
   readonly #budget: number;
@@ -82,7 +82,7 @@ export class BrickGroup {
   #first = 0;
   #last = 0;
 
-  constructor(arena: Arena, points: SortedPoints, { buffer, seat, workers, cache }: GroupMemory) {
+  constructor(arena: Arena, points: SortedPoints, { buffer, workerIndex, workers, cache }: GroupMemory) {
     const bricks = (): FieldBricks => ({
       tables: Array.from({ length: MAX_FRAMES }, () => arena.int32(MAX_BRICKS)),
       marks: arena.uint8(MAX_BRICKS),
@@ -96,7 +96,7 @@ export class BrickGroup {
     this.#points = points;
     this.#data = new Float32Array(buffer);
     this.#sums = new Float64Array(buffer);
-    this.#seat = seat;
+    this.#workerIndex = workerIndex;
     this.#cache = cache;
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
     // leave free units but no run of them that is long enough.
@@ -120,14 +120,14 @@ export class BrickGroup {
     this.#mostPinned = this.inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
     for (const { source, combined } of sources) {
       if (combined === undefined) continue;
-      const bricks = Int32Array.from(combined.passed(this.#points.positions, this.#seat));
+      const bricks = Int32Array.from(combined.passed(this.#points.positions, this.#workerIndex));
       if (bricks.length > 0) this.#cache.drop({ source, frame: 0, bricks, count: bricks.length });
     }
   }
 
   /** Lets other threads drop combined bricks without this one. */
   end({ sources }: SampledFields): void {
-    for (const { combined } of sources) combined?.leave(this.#seat);
+    for (const { combined } of sources) combined?.leave(this.#workerIndex);
   }
 
   /** Chooses at least one point: steps grow while their bricks fit, then shrink. @returns the number of points */
@@ -330,7 +330,16 @@ export class BrickGroup {
     // The size serves as the brick's number, so that a room of another size is another brick.
     const bricks = Int32Array.of(values);
     const makeNothing: BrickRequest["make"] = (_bricks, _offsets, made) => made(0);
-    const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make: makeNothing, offsets };
+    const room = {
+      source: -1 - this.#workerIndex,
+      frame: 0,
+      bricks,
+      count: 1,
+      values,
+      load,
+      make: makeNothing,
+      offsets,
+    };
     const making = requests.map((request, i): BrickRequest => {
       const makeCombined: BrickRequest["make"] = (bricks, places, made) => {
         const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0] };

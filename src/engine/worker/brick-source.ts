@@ -56,7 +56,7 @@ export interface CombinedBricks {
    */
   areFetched(bricks: readonly number[]): boolean;
   /** The combined bricks that the sweep no longer needs and has not dropped yet. */
-  passed(positions: Float64Array, seat: number): number[];
+  passed(positions: Float64Array, workerIndex: number): number[];
   /** Marks that this thread no longer evaluates a batch. */
-  leave(seat: number): void;
+  leave(workerIndex: number): void;
 }

@@ -119,7 +119,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     return ask();
   }
 
-  passed(positions: Float64Array, seat: number): number[] {
+  passed(positions: Float64Array, workerIndex: number): number[] {
     const { rows } = this.#sweep;
     if (!this.#shaped) return [];
     const { axes, width } = this.#sweep.shape;
@@ -131,7 +131,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     // Rows of this column, counted from the first one of the sweep.
     const first = columns * count[along] * width[next];
     const depth = Math.min(width[next], count[next] - column * width[next]);
-    Atomics.store(rows.evaluated, seat, first + place[along] * depth + (place[next] % width[next]));
+    Atomics.store(rows.evaluated, workerIndex, first + place[along] * depth + (place[next] % width[next]));
     const begun = this.#index === 0 ? Atomics.add(rows.begun, 0, 1) + 1 : Atomics.load(rows.begun, 0);
     // A batch that was handed out before this one, and that no thread has begun, may lie in an earlier row.
     if (begun <= this.#sweep.batch) return [];
@@ -152,8 +152,8 @@ export class CombinedField implements BrickSource, CombinedBricks {
     return out;
   }
 
-  leave(seat: number): void {
-    Atomics.store(this.#sweep.rows.evaluated, seat, NO_ROW);
+  leave(workerIndex: number): void {
+    Atomics.store(this.#sweep.rows.evaluated, workerIndex, NO_ROW);
   }
 
   /** Adds the passed part of a stored brick and of the one before it along the sweep. */

@@ -64,14 +64,14 @@ export class Sampler {
   constructor(
     buffer: SharedArrayBuffer,
     layout: MemoryLayout,
-    seat: number,
+    workerIndex: number,
     accelerate: (scratch: { offset: number; bytes: number }) => Accelerator | undefined,
-    cache: BrickPins = new BrickCache(buffer, layout.cache, seat),
+    cache: BrickPins = new BrickCache(buffer, layout.cache, workerIndex),
   ) {
-    const arena = new Arena(buffer, layout.arenas + seat * layout.arenaBytes, layout.arenaBytes);
+    const arena = new Arena(buffer, layout.arenas + workerIndex * layout.arenaBytes, layout.arenaBytes);
     this.accelerator = accelerate({ offset: arena.take(SIMD_SCRATCH), bytes: SIMD_SCRATCH });
     this.#points = new SortedPoints(arena);
-    this.#group = new BrickGroup(arena, this.#points, { buffer, seat, workers: layout.workers, cache });
+    this.#group = new BrickGroup(arena, this.#points, { buffer, workerIndex, workers: layout.workers, cache });
     this.#values = arena.float64(GROUP_VALUES);
     this.#data = new Float32Array(buffer);
     this.#cache = cache;

@@ -40,24 +40,24 @@ const MOST_CHANGES = 4096;
 const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
 
 shareStoresOf(parentPort);
-const seat = claimSeat();
-const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, seat, accelerate);
+const workerIndex = claimWorkerIndex();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, workerIndex, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
 const columns = new NodeColumns();
 const reductions = new NodeReductions(columns);
 const transforms = new FrameTransforms(columns, () =>
   fromModule(new URL("../../kernels/fft/fft.wasm", import.meta.url), (wasm) => new PlaneTransforms(wasm)),
 );
-Atomics.store(loaded, seat, threadId);
+Atomics.store(loaded, workerIndex, threadId);
 
-/** Takes a free worker seat; the seat of a dead thread becomes free once it has been repaired. */
-function claimSeat(): number {
-  const seats = new Int32Array(memory.buffer, layout.seats, layout.workers);
+/** Claims a free worker index; that of a dead thread becomes free once its pins have been released. */
+function claimWorkerIndex(): number {
+  const threadIds = new Int32Array(memory.buffer, layout.threadIds, layout.workers);
   for (;;) {
-    for (let seat = 0; seat < layout.workers; seat++) {
-      if (Atomics.compareExchange(seats, seat, 0, threadId) === 0) return seat;
+    for (let workerIndex = 0; workerIndex < layout.workers; workerIndex++) {
+      if (Atomics.compareExchange(threadIds, workerIndex, 0, threadId) === 0) return workerIndex;
     }
-    Atomics.wait(seats, 0, Atomics.load(seats, 0), 20);
+    Atomics.wait(threadIds, 0, Atomics.load(threadIds, 0), 20);
   }
 }
 
@@ -151,7 +151,7 @@ function perform(task: TaskMessage): unknown {
 
 /** Runs a task. The first one that needs the HDF5 library begins again when it has been loaded. */
 export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<TaskOutcome<unknown>> {
-  Atomics.store(tickets, seat, ticket);
+  Atomics.store(tickets, workerIndex, ticket);
   try {
     const value = perform(task);
     return value instanceof Promise ? value.then(succeeded, failed) : succeeded(value);
@@ -162,7 +162,7 @@ export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown
 }
 
 function succeeded(value: unknown): TaskOutcome<unknown> {
-  Atomics.store(tickets, seat, 0);
+  Atomics.store(tickets, workerIndex, 0);
   return { ok: true, value };
 }
 
@@ -172,7 +172,7 @@ function succeeded(value: unknown): TaskOutcome<unknown> {
  */
 function failed(error: unknown): TaskOutcome<unknown> | Promise<never> {
   if (error instanceof FieldprobeError) {
-    Atomics.store(tickets, seat, 0);
+    Atomics.store(tickets, workerIndex, 0);
     return { ok: false, ...failureOf(error) };
   }
   return new Promise(() => {

@@ -51,10 +51,10 @@ export class BrickCache implements BrickPins {
    */
   #acquired = 0;
 
-  /** @param seat this worker, or -1 for the thread that only sets up, observes and repairs the cache */
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
+  /** @param workerIndex this worker, or -1 for the thread that only sets up, observes and repairs the cache */
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, workerIndex: number) {
     this.#values = new Float32Array(buffer);
-    this.#directory = new BrickDirectory(buffer, layout, seat);
+    this.#directory = new BrickDirectory(buffer, layout, workerIndex);
   }
 
   static readonly brickBytes = brickBytes;
@@ -139,8 +139,8 @@ export class BrickCache implements BrickPins {
   }
 
   /** Frees what a dead worker held. @returns false when another has the lock: call again later */
-  repair(deadSeat: number): boolean {
-    return this.#directory.repair(deadSeat);
+  repair(deadIndex: number): boolean {
+    return this.#directory.repair(deadIndex);
   }
 
   /**

@@ -7,8 +7,8 @@ export class CachedBricks implements BrickPins {
   /** Runs that are no longer used, and are still pinned because another thread had the lock. */
   readonly #due: number[] = [];
 
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
-    this.#directory = new BrickDirectory(buffer, layout, seat);
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, workerIndex: number) {
+    this.#directory = new BrickDirectory(buffer, layout, workerIndex);
   }
 
   get capacity(): number {

@@ -36,7 +36,7 @@ export interface CacheLayout {
   /** First byte of the directory; a multiple of 8. */
   readonly base: number;
   readonly units: number;
-  /** Words of 32 pin bits per unit; worker seats are 0 .. 32 * pinWords - 1. */
+  /** Words of 32 pin bits per unit; worker indices are 0 .. 32 * pinWords - 1. */
   readonly pinWords: number;
   readonly buckets: number;
   /** First byte of unit 0. */
@@ -111,10 +111,10 @@ export class BrickDirectory {
   readonly #stats: Float64Array;
   /** State of the run that starts at a unit; waited on while it is LOADING. */
   readonly #state: Int32Array;
-  /** Worker seat that reads the brick while it is LOADING. */
+  /** Index of the worker that reads the brick while it is LOADING. */
   readonly #reader: Int32Array;
   readonly #layout: CacheLayout;
-  readonly #seat: number;
+  readonly #workerIndex: number;
   readonly #bucket: Int32Array;
   /** Units of the run that starts at a unit; of a free run, also at its last unit. */
   readonly #length: Int32Array;
@@ -128,9 +128,9 @@ export class BrickDirectory {
   readonly #after: Int32Array;
   readonly #pins: Int32Array;
 
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, workerIndex: number) {
     this.#layout = layout;
-    this.#seat = seat;
+    this.#workerIndex = workerIndex;
     const views = cacheViews(buffer, layout);
     this.#stats = views.stats;
     this.#control = views.control;
@@ -179,7 +179,7 @@ export class BrickDirectory {
     this.#source[unit] = source;
     this.#frame[unit] = frame;
     this.#brick[unit] = brick;
-    this.#reader[unit] = this.#seat;
+    this.#reader[unit] = this.#workerIndex;
     this.#state[unit] = LOADING;
     this.#link(unit);
     this.pin(unit);
@@ -191,8 +191,8 @@ export class BrickDirectory {
       if (this.#state[unit] === READY) this.#detach(unit, OLDEST);
       this.#control[PINNED_RUNS] += 1;
     }
-    const at = unit * this.#layout.pinWords + (this.#seat >> 5);
-    this.#pins[at] |= 1 << (this.#seat & 31);
+    const at = unit * this.#layout.pinWords + (this.#workerIndex >> 5);
+    this.#pins[at] |= 1 << (this.#workerIndex & 31);
   }
 
   /** Frees the run of a brick that has been read and that no worker has pinned. */
@@ -205,8 +205,8 @@ export class BrickDirectory {
 
   /** Drops this worker's pin; a ready brick without pins becomes the newest of the LRU list, a failed one is freed. */
   unpin(unit: number): void {
-    const at = unit * this.#layout.pinWords + (this.#seat >> 5);
-    this.#pins[at] &= ~(1 << (this.#seat & 31));
+    const at = unit * this.#layout.pinWords + (this.#workerIndex >> 5);
+    this.#pins[at] &= ~(1 << (this.#workerIndex & 31));
     if (this.#pinned(unit)) return;
     this.#control[PINNED_RUNS] -= 1;
     if (this.#state[unit] === FAILED) this.#free(unit);
@@ -215,7 +215,7 @@ export class BrickDirectory {
 
   /** Whether this worker has reserved the run and not read its brick yet. */
   isOwn(unit: number): boolean {
-    return this.#state[unit] === LOADING && this.#reader[unit] === this.#seat;
+    return this.#state[unit] === LOADING && this.#reader[unit] === this.#workerIndex;
   }
 
   isReady(unit: number): boolean {
@@ -284,7 +284,7 @@ export class BrickDirectory {
   }
 
   locked<T>(change: () => T): T {
-    const holder = holderOf(this.#seat);
+    const holder = holderOf(this.#workerIndex);
     for (;;) {
       const found = Atomics.compareExchange(this.#control, LOCK, 0, holder);
       if (found === 0) break;
@@ -299,7 +299,7 @@ export class BrickDirectory {
 
   /** Runs a change under the lock; null if another thread keeps the lock for longer than a moment. */
   tryLocked<T>(change: () => T): T | null {
-    const holder = holderOf(this.#seat);
+    const holder = holderOf(this.#workerIndex);
     for (let left = ATTEMPTS; Atomics.compareExchange(this.#control, LOCK, 0, holder) !== 0; left--)
       if (left === 0) return null;
     try {
@@ -311,17 +311,17 @@ export class BrickDirectory {
 
   /** Whether another worker waits for space: new pins must not delay it further. Under the lock. */
   get othersTurn(): boolean {
-    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#seat);
+    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#workerIndex);
   }
 
   /** Gives this worker the next space to come free, unless another waits already. Under the lock. */
   claimTurn(): void {
-    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#seat);
+    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#workerIndex);
   }
 
   /** Lets others go on. Under the lock; `announceRelease` wakes them. @returns whether this worker had waited */
   endTurn(): boolean {
-    if (this.#control[TURN] !== holderOf(this.#seat)) return false;
+    if (this.#control[TURN] !== holderOf(this.#workerIndex)) return false;
     this.#control[TURN] = 0;
     return true;
   }
@@ -346,17 +346,17 @@ export class BrickDirectory {
    *
    * @returns false when another worker has the lock, which may have died as well: call again later
    */
-  repair(deadSeat: number): boolean {
-    const dead = holderOf(deadSeat);
-    const own = holderOf(this.#seat);
+  repair(deadIndex: number): boolean {
+    const dead = holderOf(deadIndex);
+    const own = holderOf(this.#workerIndex);
     const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
     if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
     if (this.#control[TURN] === dead) this.#control[TURN] = 0;
     const failed: number[] = [];
     this.#eachRun((unit) => {
-      const at = unit * this.#layout.pinWords + (deadSeat >> 5);
-      this.#pins[at] &= ~(1 << (deadSeat & 31));
-      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadSeat) return;
+      const at = unit * this.#layout.pinWords + (deadIndex >> 5);
+      this.#pins[at] &= ~(1 << (deadIndex & 31));
+      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadIndex) return;
       this.#state[unit] = FAILED;
       failed.push(unit);
     });
@@ -522,7 +522,7 @@ export class BrickDirectory {
   }
 }
 
-/** The word of a seat in the lock: 0 is free, and the thread without pins has seat -1. */
-function holderOf(seat: number): number {
-  return seat + 2;
+/** The word of a worker in the lock: 0 is free, and the thread without pins has index -1. */
+function holderOf(workerIndex: number): number {
+  return workerIndex + 2;
 }

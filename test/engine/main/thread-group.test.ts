@@ -40,7 +40,7 @@ beforeEach(() => {
   startThread();
   const setup = {
     memory: { buffer: new SharedArrayBuffer(64) },
-    layout: { seats: 0, workers: 1 },
+    layout: { threadIds: 0, workers: 1 },
     loaded: Int32Array.of(1, 2, 3, 4),
     tickets: new Int32Array(1),
   };

@@ -25,7 +25,7 @@ const source = {
 afterEach(() => void vi.restoreAllMocks());
 
 describe("sampler", () => {
-  it("takes nothing over from a thread that died in the middle of a group and had its seat", () => {
+  it("takes nothing over from a thread that died in the middle of a group and had its index", () => {
     const layout = memoryLayout(1, 1024 * 1024);
     const memory = createSharedMemory(layout.bytes);
     new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
