@@ -10,7 +10,7 @@ import { negotiate } from "../http/negotiate.js";
 import { readWhole } from "../http/read-whole.js";
 import { HttpRefusal } from "../http/refusal.js";
 import type { RequestLife } from "../http/request-life.js";
-import { addVary, sendPassages } from "../http/send-answer.js";
+import { addVary, sendChunks } from "../http/send-answer.js";
 import { isHeld } from "../http/validators.js";
 import { around } from "./analysis/around.js";
 import { dispersion } from "./analysis/dispersion.js";
@@ -246,7 +246,7 @@ async function answerList(
   }
   const bytes = answers.reduce((sum, one) => sum + ("problem" in one ? 0 : bytesOf(one.answer)), 0);
   await life.computed([{ values: [], heldBytes: bytes }]);
-  await sendPassages(reply, "application/json; charset=utf-8", listOf(answers), doors.service, life.reader);
+  await sendChunks(reply, "application/json; charset=utf-8", listOf(answers), doors.service, life.reader);
   return reply;
 }
 

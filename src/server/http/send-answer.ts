@@ -1,5 +1,5 @@
 /**
- * Sends answers to the socket, whole or in passages, compressed if it helps, and gives a refused sender time to read.
+ * Sends answers to the socket, whole or in chunks, compressed if it helps, and gives a refused sender time to read.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isIP } from "node:net";
@@ -86,16 +86,16 @@ type Chunks = Iterator<Buffer> | AsyncIterator<Buffer>;
  * time slice ends between two of them. A short answer is sent at once, without the library's detours, which take longer
  * than a small query.
  */
-export async function sendPassages(
+export async function sendChunks(
   reply: FastifyReply,
   contentType: string,
-  passages: Chunks,
+  chunks: Chunks,
   service: Pick<Service, "config" | "slices">,
   reader: Reader,
 ): Promise<void> {
-  const { first, complete } = await begin(passages, service.slices, reader);
+  const { first, complete } = await begin(chunks, service.slices, reader);
   if (complete) sendWhole(reply, contentType, first, reader);
-  else await sendStream(reply, contentType, passages, service, reader, first);
+  else await sendStream(reply, contentType, chunks, service, reader, first);
 }
 
 function sendWhole(reply: FastifyReply, contentType: string, chunks: readonly Buffer[], reader: Reader): void {
@@ -149,10 +149,10 @@ export async function sendBytes(
 }
 
 /**
- * Sends passages to the socket, which sets the pace: the next one is requested when the socket, or the compressor
+ * Sends chunks to the socket, which sets the pace: the next one is requested when the socket, or the compressor
  * before it, no longer needs the last one, so that its memory can be reused.
  */
-async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
+async function pour(chunks: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
   let goOn = (): void => undefined;
   const gone = (): void => goOn();
   const step = (begin: (done: () => void) => void): Promise<void> =>
@@ -166,9 +166,9 @@ async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compre
   if (gzip === null) raw.once("close", gone);
   const sink: Writable = gzip ?? raw;
   try {
-    for await (const passage of passages) {
+    for await (const chunk of chunks) {
       if (raw.destroyed) return;
-      await step((done) => sink.write(passage, () => done()));
+      await step((done) => sink.write(chunk, () => done()));
     }
     if (raw.destroyed) return;
     await step((done) => {
@@ -182,9 +182,9 @@ async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compre
   await piped;
 }
 
-/** Makes the first passages, up to the length from which an answer may be compressed. */
+/** Makes the first chunks, up to the length from which an answer may be compressed. */
 async function begin(
-  passages: Chunks,
+  chunks: Chunks,
   slices: TimeSlices,
   reader: Reader,
 ): Promise<{ first: Buffer[]; complete: boolean }> {
@@ -193,7 +193,7 @@ async function begin(
   let since = performance.now();
   try {
     for (let bytes = 0; bytes <= GZIP_BYTES; ) {
-      let next = passages.next();
+      let next = chunks.next();
       if (next instanceof Promise) {
         reader.encoded(performance.now() - since);
         next = await next;
@@ -209,17 +209,17 @@ async function begin(
   }
 }
 
-/** Yields the first passages, then makes the others one at a time, in time slices. */
+/** Yields the first chunks, then makes the others one at a time, in time slices. */
 async function* paced(
   first: readonly Buffer[],
   rest: Chunks,
   slices: TimeSlices,
   reader: Reader,
 ): AsyncGenerator<Buffer> {
-  for (const passage of first) {
-    reader.handOver(passage.length);
-    yield passage;
-    reader.handedOver(passage.length);
+  for (const chunk of first) {
+    reader.handOver(chunk.length);
+    yield chunk;
+    reader.handedOver(chunk.length);
   }
   try {
     for (;;) {
@@ -238,7 +238,7 @@ async function* paced(
       reader.handedOver(next.value.length);
     }
   } finally {
-    // If the reader leaves, the source of the passages is ended.
+    // If the reader leaves, the source of the chunks is ended.
     await rest.return?.();
   }
   reader.handOver(0);

@@ -141,8 +141,8 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     life.onEnd(() => first.release());
     await life.computed([first]);
     life.stream();
-    const passages = write(layoutOf(dataset, field, query, components), frames(life, boxes, start, first));
-    await sendStream(reply, JSON_TYPE, passages, service, life.reader);
+    const chunks = write(layoutOf(dataset, field, query, components), frames(life, boxes, start, first));
+    await sendStream(reply, JSON_TYPE, chunks, service, life.reader);
     return reply;
   };
   return compute(service, null, request, reply, steps, caller);

@@ -6,7 +6,7 @@ import { isLarge } from "../../text/written-records.js";
 import { compute } from "../http/compute.js";
 import { timesOf } from "../http/describe.js";
 import type { RequestLife } from "../http/request-life.js";
-import { sendPassages, sendStream } from "../http/send-answer.js";
+import { sendChunks, sendStream } from "../http/send-answer.js";
 import type { Service } from "../http/service.js";
 import { PendingQuery, partsOf } from "./pending-query.js";
 import { PointsReader } from "./points-reader.js";
@@ -51,7 +51,7 @@ async function send(result: Result, service: Service, reply: FastifyReply, life:
   if (isStream) life.stream();
   const rows = arrayRows(partsOf(result), [items, components], texts, (ms) => life.reader.encoded(ms));
   const byThreads = texts !== undefined && isLarge(result);
-  await (isStream || byThreads ? sendStream : sendPassages)(reply, JSON_TYPE, rows, service, life.reader);
+  await (isStream || byThreads ? sendStream : sendChunks)(reply, JSON_TYPE, rows, service, life.reader);
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";

@@ -6,7 +6,7 @@ import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
 import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
-import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
+import { sendChunks, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
@@ -110,7 +110,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
         const chunks = shared.encoder.encodeInThreads(row, media.version, result, texts, spent);
         await sendStream(reply, type, chunks, shared.service, life.reader);
       } else if (result.stream === undefined) {
-        await sendPassages(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
+        await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
         life.stream();
         const chunks = shared.encoder.encodeBytes(row, media.version, result.stream);

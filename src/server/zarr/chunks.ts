@@ -141,7 +141,7 @@ async function reduce(
   return values;
 }
 
-/** The bytes of parts; one may be read until the next one is asked for, as passages of answers are. */
+/** The bytes of parts; one may be read until the next one is asked for, as chunks of answers are. */
 async function* bytesOf(parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
   for await (const { buffer, byteOffset, byteLength } of parts) yield Buffer.from(buffer, byteOffset, byteLength);
 }

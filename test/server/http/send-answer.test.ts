@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { describe, expect, it } from "vitest";
-import { sendPassages, sendStream } from "../../../src/server/http/send-answer.js";
+import { sendChunks, sendStream } from "../../../src/server/http/send-answer.js";
 import type { Service } from "../../../src/server/http/service.js";
 import { startService } from "../../support/soap-service.js";
 
@@ -27,13 +27,13 @@ async function serving(send: (reply: FastifyReply, service: Service) => Promise<
   return { service: await startService({}, {}, { plugins: [routes] }), request };
 }
 
-describe("sendPassages", () => {
+describe("sendChunks", () => {
   it("sends nothing to a caller who left before the first byte", async () => {
     let sent: Promise<void> | null = null;
     const { service, request } = await serving(async (reply, given) => {
       await new Promise((resolve) => reply.raw.once("close", resolve));
       await immediate();
-      sent = sendPassages(reply, "text/plain", Array(10).fill(BLOCK).values(), given, READER);
+      sent = sendChunks(reply, "text/plain", Array(10).fill(BLOCK).values(), given, READER);
     });
     const socket = connect(service.port, "127.0.0.1");
     socket.write("GET /blocks HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -54,7 +54,7 @@ describe("sendPassages", () => {
     }
     let ended = false;
     const { service, request } = await serving(async (reply, given) => {
-      await sendPassages(reply, "text/plain", blocks(), given, READER);
+      await sendChunks(reply, "text/plain", blocks(), given, READER);
       ended = true;
     });
     const socket = connect(service.port, "127.0.0.1");

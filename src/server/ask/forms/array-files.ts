@@ -3,7 +3,7 @@ import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
 import { blockOf, type Numbers, numbersOf, slabLengths, slabsOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../../storage/zarr/array-document.js";
 import type { Answered, GridAnswer, RowsAnswer } from "../answer.js";
-import { arraysOf, bytesIn, type NamedNumbers, passagesOf } from "./arrays.js";
+import { arraysOf, bytesIn, chunksOf, type NamedNumbers } from "./arrays.js";
 import { type NamedArray, textArray } from "./numpy-files.js";
 import { aboutOf, attributesOf } from "./origin.js";
 import { ZipWriter } from "./zip-writer.js";
@@ -94,7 +94,7 @@ export function archiveOf(answered: Answered, answer: RowsAnswer | GridAnswer): 
     name,
     type: typeOf(values),
     shape,
-    passages: passagesOf(values),
+    chunks: chunksOf(values),
   }));
   return [...arrays, ...Object.entries(aboutOf(answered)).map(([name, text]) => textArray(`fieldprobe_${name}`, text))];
 }

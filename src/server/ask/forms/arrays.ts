@@ -111,7 +111,7 @@ export async function* blocksOf(
     yield { from, numbers: await blockOf(values, from, Math.min(values.length, from + BLOCK_NUMBERS)) };
 }
 
-export async function* passagesOf(values: Values): AsyncGenerator<Buffer, undefined> {
+export async function* chunksOf(values: Values): AsyncGenerator<Buffer, undefined> {
   // Copies: nothing is sent from memory that workers may write to.
   for await (const { numbers } of blocksOf(values)) yield bytesIn(numbers);
 }

@@ -7,12 +7,12 @@ export function npyHeader(shape: readonly number[], numbers?: string): Buffer {
   return Buffer.from(headOf(shape, numbers).buffer);
 }
 
-/** An array of a file: its name, the type of its elements as NumPy spells it, and its bytes in passages. */
+/** An array of a file: its name, the type of its elements as NumPy spells it, and its bytes in chunks. */
 export interface NamedArray {
   readonly name: string;
   readonly type: string;
   readonly shape: readonly number[];
-  readonly passages: Iterable<Buffer> | AsyncIterable<Buffer>;
+  readonly chunks: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** Writes a text as NumPy stores it, in UTF-32; zeros follow it. */
@@ -28,15 +28,15 @@ export function textArray(name: string, text: string): NamedArray {
 /** Texts as an array of one dimension. */
 export function textsArray(name: string, texts: readonly string[]): NamedArray {
   const longest = texts.reduce((most, text) => Math.max(most, [...text].length), 1);
-  const passage = Buffer.alloc(4 * longest * texts.length);
-  for (const [i, text] of texts.entries()) writeLetters(text, passage, 4 * longest * i);
-  return { name, type: `<U${longest}`, shape: [texts.length], passages: [passage] };
+  const chunk = Buffer.alloc(4 * longest * texts.length);
+  for (const [i, text] of texts.entries()) writeLetters(text, chunk, 4 * longest * i);
+  return { name, type: `<U${longest}`, shape: [texts.length], chunks: [chunk] };
 }
 
 /** Numbers as an array of one dimension. */
 export function numberArray(name: string, numbers: ArrayLike<number>): NamedArray {
-  const passages = [Buffer.from(Float64Array.from(numbers).buffer)];
-  return { name, type: "<f8", shape: [numbers.length], passages };
+  const chunks = [Buffer.from(Float64Array.from(numbers).buffer)];
+  return { name, type: "<f8", shape: [numbers.length], chunks };
 }
 
 /** An `.npz` file: an archive of a `.npy` file for each array. */
@@ -46,7 +46,7 @@ export async function* npzFile(arrays: readonly NamedArray[]): AsyncGenerator<Bu
   yield* zip.end();
 }
 
-async function* npyFile({ shape, type, passages }: NamedArray): AsyncGenerator<Buffer> {
+async function* npyFile({ shape, type, chunks }: NamedArray): AsyncGenerator<Buffer> {
   yield npyHeader(shape, type);
-  yield* passages;
+  yield* chunks;
 }

@@ -3,19 +3,19 @@ import { shortestFloat32 } from "../../../float32/format.js";
 import { blockOf, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { Answered, AnsweredQuantity, Column, GridAnswer } from "../answer.js";
 import { blocksOf, type Rows, rowsOf } from "./arrays.js";
-import { jsonPassages } from "./json-passages.js";
+import { jsonChunks } from "./json-chunks.js";
 import { originOf } from "./origin.js";
 
-const PASSAGE_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 /** Rows that are taken from an answer at a time. */
 const BLOCK_ROWS = 4096;
 
 class TextBuffer {
-  #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 4096);
+  #bytes = Buffer.allocUnsafe(CHUNK_BYTES + 4096);
   #at = 0;
 
   get full(): boolean {
-    return this.#at >= PASSAGE_BYTES;
+    return this.#at >= CHUNK_BYTES;
   }
 
   text(text: string): void {
@@ -23,7 +23,7 @@ class TextBuffer {
       this.#bytes = Buffer.concat([
         this.#bytes.subarray(0, this.#at),
         Buffer.from(text),
-        Buffer.allocUnsafe(PASSAGE_BYTES),
+        Buffer.allocUnsafe(CHUNK_BYTES),
       ]);
       this.#at += Buffer.byteLength(text);
     } else this.#at += this.#bytes.write(text, this.#at);
@@ -36,22 +36,22 @@ class TextBuffer {
   }
 
   take(): Buffer {
-    const passage = this.#bytes.subarray(0, this.#at);
-    this.#bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 4096);
+    const chunk = this.#bytes.subarray(0, this.#at);
+    this.#bytes = Buffer.allocUnsafe(CHUNK_BYTES + 4096);
     this.#at = 0;
-    return passage;
+    return chunk;
   }
 }
 
 const isSingle = (values: Values): boolean => typeOf(values) === "<f4";
 
-/** An answer as the passages of one JSON object. */
+/** An answer as the chunks of one JSON object. */
 export async function* jsonOf(answered: Answered): AsyncGenerator<Buffer, undefined> {
   const { answer } = answered;
   const head = originOf(answered);
   if (answer.kind === "table") {
     const labels = answer.labels === undefined ? {} : { labels: nestedList(answer.labels) };
-    yield* jsonPassages({ ...head, ...answer.body, ...labels });
+    yield* jsonChunks({ ...head, ...answer.body, ...labels });
     return;
   }
   const begun = JSON.stringify({ ...head, ...answer.more }).slice(0, -1);
@@ -104,45 +104,45 @@ interface RowText {
 
 /** Rows as text; JSON is a list of them. */
 async function* rowsText({ columns, count }: Rows, { open, close, between, missing }: RowText): AsyncGenerator<Buffer> {
-  const passage = new TextBuffer();
+  const buffer = new TextBuffer();
   const isJson = open !== "";
   const single = columns.map(({ values }) => isSingle(values));
-  if (isJson) passage.text("[");
+  if (isJson) buffer.text("[");
   for (let first = 0; first < count; first += BLOCK_ROWS) {
     const many = Math.min(BLOCK_ROWS, count - first);
     const blocks: Numbers[] = [];
     for (const { values, stride } of columns)
       blocks.push(await blockOf(values, stride * first, stride * (first + many)));
     for (let i = 0; i < many; i++) {
-      passage.text(isJson && first + i > 0 ? `,${open}` : open);
+      buffer.text(isJson && first + i > 0 ? `,${open}` : open);
       for (let c = 0; c < columns.length; c++) {
         const { stride, offset } = columns[c] as Column;
-        if (c > 0) passage.text(between);
-        passage.number((blocks[c] as Numbers)[stride * i + offset] as number, single[c] as boolean, missing);
-        if (passage.full) yield passage.take();
+        if (c > 0) buffer.text(between);
+        buffer.number((blocks[c] as Numbers)[stride * i + offset] as number, single[c] as boolean, missing);
+        if (buffer.full) yield buffer.take();
       }
-      passage.text(close);
+      buffer.text(close);
     }
   }
-  if (isJson) passage.text("]");
-  yield passage.take();
+  if (isJson) buffer.text("]");
+  yield buffer.take();
 }
 
 /** Numbers as nested lists of JSON; what is not finite is null. */
 async function* nestedText(values: Values, shape: readonly number[]): AsyncGenerator<Buffer> {
-  const passage = new TextBuffer();
+  const buffer = new TextBuffer();
   const single = isSingle(values);
   const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
   for await (const { from, numbers } of blocksOf(values)) {
     for (let n = 0, i = from; n < numbers.length; n++, i++) {
-      if (i > 0) passage.text(",");
-      for (const span of spans) if (i % span === 0) passage.text("[");
-      passage.number(numbers[n] as number, single, "null");
-      for (const span of spans) if ((i + 1) % span === 0) passage.text("]");
-      if (passage.full) yield passage.take();
+      if (i > 0) buffer.text(",");
+      for (const span of spans) if (i % span === 0) buffer.text("[");
+      buffer.number(numbers[n] as number, single, "null");
+      for (const span of spans) if ((i + 1) % span === 0) buffer.text("]");
+      if (buffer.full) yield buffer.take();
     }
   }
-  yield passage.take();
+  yield buffer.take();
 }
 
 const cell = (name: string): string => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);

@@ -8,21 +8,21 @@ import { RequestError } from "../../../shared/errors.js";
 import { writeGridFile } from "../../../storage/tools/grid-file.js";
 import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../../http/request-life.js";
-import { sendPassages, sendStream } from "../../http/send-answer.js";
+import { sendChunks, sendStream } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
 import { type Answer, type Answered, columnOf, type GridAnswer, type RowsAnswer, type TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { fileNames } from "../question/what.js";
 import { archiveOf, gridFileOf, zarrOf } from "./array-files.js";
-import { arrayShape, blocksOf, bytesIn, onlyQuantity, passagesOf, rowsOf } from "./arrays.js";
+import { arrayShape, blocksOf, bytesIn, chunksOf, onlyQuantity, rowsOf } from "./arrays.js";
 import { parquetColumns } from "./column-files.js";
 import { npyHeader, npzFile } from "./numpy-files.js";
 import { aboutOf, attributesOf } from "./origin.js";
 import { pictureOf, Range } from "./picture.js";
 import { sendWritten } from "./send-written.js";
 import { csvOf, jsonOf } from "./text-forms.js";
-import { numberTable, tableArchive, tablePassages } from "./write-table.js";
+import { numberTable, tableArchive, tableChunks } from "./write-table.js";
 
 export interface Sending {
   readonly service: Service;
@@ -47,10 +47,10 @@ export async function sendNumbers(
   { service, life, reply }: Pick<Sending, "service" | "life" | "reply">,
 ): Promise<FastifyReply> {
   const { quantities } = answer as RowsAnswer | GridAnswer;
-  const passages = async function* (): AsyncGenerator<Buffer> {
-    for (const { values } of quantities) yield* passagesOf(values);
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    for (const { values } of quantities) yield* chunksOf(values);
   };
-  await sendPassages(reply, FORMS.f32.type, passages(), service, life.reader);
+  await sendChunks(reply, FORMS.f32.type, chunks(), service, life.reader);
   return reply;
 }
 
@@ -87,8 +87,8 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
       ? answered.answer.labels
       : answered.answer;
   tellHeaders({ ...answered, answer }, reply);
-  const send = async (passages: AsyncGenerator<Buffer, undefined>): Promise<FastifyReply> => {
-    await sendPassages(reply, contentType(form), passages, service, life.reader);
+  const send = async (chunks: AsyncGenerator<Buffer, undefined>): Promise<FastifyReply> => {
+    await sendChunks(reply, contentType(form), chunks, service, life.reader);
     return reply;
   };
   if (form === "json") return send(jsonOf(answered));
@@ -154,7 +154,7 @@ async function* floatsOf(values: Values): AsyncGenerator<Buffer, undefined> {
 
 async function* npyOf(header: Buffer, values: Values): AsyncGenerator<Buffer, undefined> {
   yield header;
-  yield* passagesOf(values);
+  yield* chunksOf(values);
 }
 
 function contentType(form: FormName): string {
@@ -187,7 +187,7 @@ async function sendTable(
   }
   if (form !== "csv" && form !== "npy" && form !== "npz")
     throw new RequestError("Unsupported", `A table has no form ${form}.`, { member: "format" });
-  const passages = form === "npz" ? tableArchive(table, about) : tablePassages(table, FORMS[form].type as "text/csv");
-  await sendPassages(reply, contentType(form), passages, service, life.reader);
+  const chunks = form === "npz" ? tableArchive(table, about) : tableChunks(table, FORMS[form].type as "text/csv");
+  await sendChunks(reply, contentType(form), chunks, service, life.reader);
   return reply;
 }

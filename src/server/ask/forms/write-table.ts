@@ -4,18 +4,18 @@ import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-th
 import { RequestError } from "../../../shared/errors.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
-const PASSAGE_ROWS = 512;
+const CHUNK_ROWS = 512;
 
-/** The passages of a table in a form. @throws RequestError for names of columns that no NumPy file holds */
-export function tablePassages(table: AnalysisTable, type: "text/csv" | "application/x-npy"): Generator<Buffer> {
-  return type === "text/csv" ? csvPassages(table) : npyPassages(table);
+/** The chunks of a table in a form. @throws RequestError for names of columns that no NumPy file holds */
+export function tableChunks(table: AnalysisTable, type: "text/csv" | "application/x-npy"): Generator<Buffer> {
+  return type === "text/csv" ? csvChunks(table) : npyChunks(table);
 }
 
-function* csvPassages(table: AnalysisTable): Generator<Buffer> {
+function* csvChunks(table: AnalysisTable): Generator<Buffer> {
   let lines: string[] = [];
   for (const line of tableLines(table)) {
     lines.push(line);
-    if (lines.length < PASSAGE_ROWS) continue;
+    if (lines.length < CHUNK_ROWS) continue;
     yield Buffer.from(lines.join(""));
     lines = [];
   }
@@ -45,7 +45,7 @@ export function tableArchive(
 }
 
 /** Numbers and truths are float64, with NaN for what is missing; texts are UTF-32 of the longest one's length. */
-function npyPassages({ columns, rows }: AnalysisTable): Generator<Buffer> {
+function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
   const lengths = columns.map((_, c) =>
     rows.reduce((most, row) => Math.max(most, typeof row[c] === "string" ? row[c].length : 0), 0),
   );
@@ -66,11 +66,11 @@ function npyPassages({ columns, rows }: AnalysisTable): Generator<Buffer> {
   };
   return (function* () {
     yield head;
-    for (let from = 0; from < rows.length; from += PASSAGE_ROWS) {
-      const some = rows.slice(from, from + PASSAGE_ROWS);
-      const passage = Buffer.alloc(width * some.length);
-      for (const [i, row] of some.entries()) write(row, passage, width * i);
-      yield passage;
+    for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
+      const some = rows.slice(from, from + CHUNK_ROWS);
+      const chunk = Buffer.alloc(width * some.length);
+      for (const [i, row] of some.entries()) write(row, chunk, width * i);
+      yield chunk;
     }
   })();
 }

@@ -63,16 +63,16 @@ export class ZipWriter {
     return [head, content];
   }
 
-  /** Adds an entry of less than 4 GiB whose bytes come in passages: checksum and length follow them. */
-  async *stream(name: string, passages: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
+  /** Adds an entry of less than 4 GiB whose bytes come in chunks: checksum and length follow them. */
+  async *stream(name: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
     const bytes = Buffer.from(name);
     const flags = STREAMED | (bytes.length === name.length ? 0 : UTF_8);
     const entry = { name: bytes, version: VERSION_STREAMED, flags, crc: 0, bytes: 0, offset: this.#at };
     yield this.#begin(entry);
-    for await (const passage of passages) {
-      entry.crc = crc32(passage, entry.crc);
-      entry.bytes += passage.length;
-      yield passage;
+    for await (const chunk of chunks) {
+      entry.crc = crc32(chunk, entry.crc);
+      entry.bytes += chunk.length;
+      yield chunk;
     }
     this.#at += entry.bytes + 16;
     yield record("4444", DESCRIPTOR, entry.crc, entry.bytes, entry.bytes);

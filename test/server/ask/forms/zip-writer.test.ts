@@ -29,11 +29,11 @@ it("has places beyond 4 GiB in its directory", () => {
   expect(directory.readBigUInt64LE(locator + 8)).toBe(start + BigInt(whole));
 });
 
-it("has entries whose bytes come in passages, as another writer has them", async () => {
+it("has entries whose bytes come in chunks, as another writer has them", async () => {
   const zip = new ZipWriter();
-  const passages = ["one ", "two ", "é"].map((text) => Buffer.from(text));
+  const chunks = ["one ", "two ", "é"].map((text) => Buffer.from(text));
   const parts: Buffer[] = [];
-  for await (const part of zip.stream("a.npy", passages)) parts.push(part);
+  for await (const part of zip.stream("a.npy", chunks)) parts.push(part);
   for await (const part of zip.stream("é.npy", [])) parts.push(part);
   const archive = Buffer.concat([...parts, ...zip.end()]);
   const files = unzipSync(archive);
@@ -41,18 +41,18 @@ it("has entries whose bytes come in passages, as another writer has them", async
     ["a.npy", "one two é"],
     ["é.npy", ""],
   ]);
-  expect(archive.equals(await streamed({ "a.npy": passages, "é.npy": [] }))).toBe(true);
+  expect(archive.equals(await streamed({ "a.npy": chunks, "é.npy": [] }))).toBe(true);
 });
 
-/** The archive that fflate writes of entries in passages. */
+/** The archive that fflate writes of entries in chunks. */
 async function streamed(entries: Readonly<Record<string, readonly Buffer[]>>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const zip = new Zip((_error, bytes) => parts.push(bytes));
-  for (const [name, passages] of Object.entries(entries)) {
+  for (const [name, chunks] of Object.entries(entries)) {
     const file = new ZipPassThrough(name);
     file.mtime = new Date(1980, 0, 1);
     zip.add(file);
-    for (const passage of passages) file.push(passage);
+    for (const chunk of chunks) file.push(chunk);
     file.push(new Uint8Array(0), true);
   }
   zip.end();

@@ -1,6 +1,6 @@
-/** Passages of JSON answers are together what JSON.stringify says, and none of them is long. */
+/** Chunks of JSON answers are together what JSON.stringify says, and none of them is long. */
 import { expect, it } from "vitest";
-import { jsonPassages } from "../../../../src/server/ask/forms/json-passages.js";
+import { jsonChunks } from "../../../../src/server/ask/forms/json-chunks.js";
 
 const LONG = Array.from({ length: 100_000 }, (_, i) => i / 7);
 
@@ -16,7 +16,7 @@ it.each([
   ["a list of lists", [LONG.slice(0, 3000), LONG.slice(0, 1024), LONG.slice(0, 1025), [LONG.slice(0, 5)]]],
   ["many objects", LONG.map((x) => ({ nodes: x, box: [[x], [x, x]], name: `s${x}` }))],
 ])("writes %s", (_, value) => {
-  const passages = [...jsonPassages(value)];
-  expect(Buffer.concat(passages).toString()).toBe(JSON.stringify(value));
-  expect(Math.max(...passages.map(({ length }) => length))).toBeLessThan(64 * 1024);
+  const chunks = [...jsonChunks(value)];
+  expect(Buffer.concat(chunks).toString()).toBe(JSON.stringify(value));
+  expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(64 * 1024);
 });

@@ -1,15 +1,15 @@
-/** Writes large JSON answers passage by passage, so that no tick is long. */
+/** Writes large JSON answers chunk by chunk, so that no tick is long. */
 
-/** Characters of a passage, about, and members of a list that are written at once. */
-const PASSAGE_CHARACTERS = 32_768;
+/** Characters of a chunk, about, and members of a list that are written at once. */
+const CHUNK_CHARACTERS = 32_768;
 const TOGETHER = 1024;
 
-/** The passages of `JSON.stringify(value)`. @param value plain data */
-export function* jsonPassages(value: unknown): Generator<Buffer, undefined> {
+/** The chunks of `JSON.stringify(value)`. @param value plain data */
+export function* jsonChunks(value: unknown): Generator<Buffer, undefined> {
   let text = "";
   for (const part of partsOf(value)) {
     text += part;
-    if (text.length < PASSAGE_CHARACTERS) continue;
+    if (text.length < CHUNK_CHARACTERS) continue;
     yield Buffer.from(text);
     text = "";
   }
