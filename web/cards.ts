@@ -105,8 +105,8 @@ function questionOf(set: Dataset, of: Kind, time: number): Question {
 }
 
 /** The name of a card's question, with its time if it is of one. */
-const titleOf = (of: Kind, time: number, { time: asked }: Question) =>
-  asked === "all" ? nameOfKind(of) : `${nameOfKind(of)}, t = ${plainNumber(time)}`;
+const titleOf = (of: Kind, time: number, { time: requested }: Question) =>
+  requested === "all" ? nameOfKind(of) : `${nameOfKind(of)}, t = ${plainNumber(time)}`;
 
 /** Times of the curves of a card: the one shown first. */
 function timesOf(set: Dataset, of: Kind): number[] {
@@ -442,10 +442,10 @@ function waitingView(set: Dataset, question: Question): TemplateResult {
 }
 
 function cardView(set: Dataset, of: Kind, width: number, height: number): TemplateResult {
-  const asked = timesOf(set, of).map((time) => [time, questionOf(set, of, time)] as const);
-  const waiting = asked.find(([, question]) => estimateOf(set, question).waits);
+  const requested = timesOf(set, of).map((time) => [time, questionOf(set, of, time)] as const);
+  const waiting = requested.find(([, question]) => estimateOf(set, question).waits);
   if (waiting !== undefined) return waitingView(set, waiting[1]);
-  const entries = asked.map(([time, question]) => {
+  const entries = requested.map(([time, question]) => {
     const key = keyOf(set, question);
     return [time, key, store.entry<Json>(key)] as const;
   });

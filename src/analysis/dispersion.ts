@@ -17,7 +17,7 @@ export interface PathPart {
 }
 
 /** Lagrangian increments u_i(t0 + lag) - u_i(t0) that are asked. */
-export interface AskedIncrements {
+export interface RequestedIncrements {
   readonly orders: readonly number[];
   /** Whether all records are origins t0, or the first one only. */
   readonly isAll: boolean;
@@ -26,7 +26,7 @@ export interface AskedIncrements {
 }
 
 /** Sums by lag: increments, then of each order and component, and by component the bins of each lag. */
-interface IncrementSums extends AskedIncrements {
+interface IncrementSums extends RequestedIncrements {
   readonly count: Float64Array;
   readonly powers: readonly Float64Array[];
   readonly counts: readonly Float64Array[];
@@ -50,15 +50,15 @@ export function dispersionSums(
   records: number,
   company: Company,
   orders: readonly number[],
-  asked: AskedIncrements | null = null,
+  requested: RequestedIncrements | null = null,
 ): DispersionSums {
   const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
   const shared = { 1: 0, 2: 1 + orders.length, 4: 4 }[company];
-  const counts = [0, 1, 2].map(() => new Float64Array(records * (asked?.bins?.count ?? 0)));
-  const increments = asked && {
-    ...asked,
+  const counts = [0, 1, 2].map(() => new Float64Array(records * (requested?.bins?.count ?? 0)));
+  const increments = requested && {
+    ...requested,
     count: new Float64Array(records),
-    powers: sums(3 * asked.orders.length),
+    powers: sums(3 * requested.orders.length),
     counts,
   };
   return { company, orders, single: sums(SINGLE), shared: sums(shared), increments };

@@ -50,7 +50,7 @@ const MOST_LATE = { fraction: 0.05, first: 8 } as const;
 /** A process with less work than this for each of its threads can take over what another one does not do. */
 const LOW_LOAD = 1;
 /** Most peers that get a part, one after the other, before this process evaluates it itself. */
-const MOST_ASKED = 2;
+const MOST_OWNERS = 2;
 const MOST_PARTS = 64;
 const OVER = new CancelledError();
 
@@ -396,7 +396,7 @@ export class Cluster implements Sharing {
    */
   async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
-    if (peer === null || divided.without.size === MOST_ASKED) return [await this.#evaluateHere(divided, part)];
+    if (peer === null || divided.without.size === MOST_OWNERS) return [await this.#evaluateHere(divided, part)];
     const others = { ...divided, without: new Set([...divided.without, peer.id]) };
     const isSelf = peer === this.#members.self;
     try {

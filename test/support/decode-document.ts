@@ -1,7 +1,7 @@
 /** Runs the reading half of the pipeline on a document cut into chosen chunks, without sockets. */
 
 import type { Evaluation, Result } from "../../src/engine/contract/query.js";
-import { decode, operationsAsked } from "../../src/server/soap/decode.js";
+import { decode, requestedOperations } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import type { ByteSource } from "../../src/server/soap/xml/reader.js";
@@ -48,7 +48,7 @@ function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoin
   const engine = new FakeEngine({ slabPoints });
   const reader = new XmlReader(sourceOf(chunks), LIMITS, new Spellings());
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
-  const rows = operationsAsked(NAMESPACE, reader);
+  const rows = requestedOperations(NAMESPACE, reader);
   const [row] = rows;
   if (row === undefined) throw new Error(`no operation ${reader.local}`);
   const { evaluation } = yield* decode(reader, rows, {

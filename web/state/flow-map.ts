@@ -27,11 +27,11 @@ export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
 /** The same question of a flow map: its time becomes an interval within the stored times. */
 export function asFlowMap(
   { dataset, times }: { dataset: string; times: readonly number[] },
-  asked: Question,
+  requested: Question,
 ): Question {
-  const duration = durationOf(String(Array.isArray(asked.what) ? asked.what[0] : asked.what));
-  if (duration === null) return asked;
-  const { time, points, samples, method, x, y, z } = asked;
+  const duration = durationOf(String(Array.isArray(requested.what) ? requested.what[0] : requested.what));
+  if (duration === null) return requested;
+  const { time, points, samples, method, x, y, z } = requested;
   const [first, last] = [times[0], times.at(-1) as number];
   const end = Math.min(last, Math.max(first, Number(time) + duration));
   const step = Number(((last - first) / (times.length - 1) / STEPS).toPrecision(6));

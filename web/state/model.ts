@@ -263,8 +263,8 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   }
   members[AXES[normal]] = Number(at[normal].toPrecision(9));
   const samples = AXES.filter((name) => counts[name] !== undefined).map((name) => counts[name]);
-  const asked = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
-  const question = asFlowMap({ dataset: set.name, times: set.times }, asked);
+  const requested = { dataset: set.name, call: "grid", what, ...members, time, method, samples };
+  const question = asFlowMap({ dataset: set.name, times: set.times }, requested);
   const [a, b] = PLANE_AXES[plane].map((axis) => AXES[axis]);
   return {
     question,

@@ -107,8 +107,8 @@ export function wantedVolume(
     const data = new Float32Array(nx * ny * nz);
     if (isPaths) {
       const { name, times } = dataset;
-      const asked = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
-      data.set(await askNumbers(asFlowMap({ dataset: name, times }, asked), signal));
+      const requested = { ...members, call: "grid", time: times[frame], samples: dims, method: "Lag4" };
+      data.set(await askNumbers(asFlowMap({ dataset: name, times }, requested), signal));
     } else if (isStaggered(dataset)) {
       const question = { ...members, call: "grid", frame, samples: dims, method: "Lag4" };
       data.set(await askNumbers(question, signal));

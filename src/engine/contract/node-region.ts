@@ -6,8 +6,8 @@ import type { Axes, Triple } from "../../kernels/types.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import type { FieldName, Operation } from "../../shared/operations.js";
 import { axesOfField, componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/dataset/dataset.js";
-import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
+import { fieldNamed, isFieldName } from "./requested-fields.js";
 import { requireNodes, requireNodesOf } from "./require-nodes.js";
 
 /** The quantity that a search compares with its threshold at each node: a built-in one, or an expression. */
@@ -168,14 +168,14 @@ function expressionRegion(
 }
 
 /** The axes whose nodes a query counts: those of the field that it names. */
-export function axesAsked({ field }: Pick<Query, "field">, dataset: Dataset): Axes {
+export function requestedAxes({ field }: Pick<Query, "field">, dataset: Dataset): Axes {
   return field !== undefined && isFieldName(field, dataset)
     ? axesOfField(dataset, fieldNamed(field, dataset))
     : dataset.axes;
 }
 
 export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
-  const { first, last } = corners(query, dataset, axesAsked(query, dataset));
+  const { first, last } = corners(query, dataset, requestedAxes(query, dataset));
   const { field: text = "", spatialInterpolation: method = "None" } = query;
   const box = {
     frame: frameAt(query, dataset),
@@ -252,15 +252,15 @@ function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRe
 }
 
 function strided(query: Query, dataset: Dataset): NodeRegion {
-  const { first, last } = corners(query, dataset, axesAsked(query, dataset));
+  const { first, last } = corners(query, dataset, requestedAxes(query, dataset));
   const frame = frameOf(query, dataset);
   const stride = along(query, (axis) => `${axis}_step`);
   const wrong = AXES.find((_, a) => stride[a] < 1);
   if (wrong) throw invalid(`${wrong}_step`, `${wrong}_step must be at least 1.`);
   const taken = (a: 0 | 1 | 2): number => Math.floor((last[a] - first[a]) / stride[a]) + 1;
-  const asked = query.filter_width ?? 1;
-  if (asked < 0) throw invalid("filter_width", "filter_width must not be negative.");
-  const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
+  const requested = query.filter_width ?? 1;
+  if (requested < 0) throw invalid("filter_width", "filter_width must not be negative.");
+  const width = Math.max(1, requested % 2 === 0 ? requested + (requested > 0 ? 1 : 0) : requested);
   checkWidth(dataset.axes, first, last, width);
   const field = fieldNamed(query.field, dataset);
   if (width > 1) requireNodes(dataset, [field], "A filtered cutout");

@@ -356,7 +356,7 @@ export function nodeQuantity(
 export type { DraftView, Histogram, LevelExtrema, LevelQuantity, LevelSet };
 
 /** An expression whose levels are made, with what evaluates it at nodes. */
-export interface AskedLevels {
+export interface RequestedLevels {
   readonly text: string;
   readonly components: 1 | 3;
   /** A field that its nodes are those of. */
@@ -395,7 +395,7 @@ export interface Engine {
   /** Histograms of the components of a quantity. @throws DataError */
   levelHistograms(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<readonly Histogram[]>;
   /** Makes levels of all fields and of some expressions. @throws DataError, CancelledError */
-  makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet>;
+  makeLevels(dataset: Dataset, quantities: readonly RequestedLevels[], control: MakeControl): Promise<LevelSet>;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
   /** Reads a JSON body on a worker thread (`readJsonBody`). @throws RequestError of what is wrong with it */

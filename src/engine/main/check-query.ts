@@ -24,10 +24,10 @@ import {
   type TimeAxis,
 } from "../../storage/dataset/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
-import { cutoutText, fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
 import { type Evaluation, type Query, SMALL_WORK } from "../contract/query.js";
+import { cutoutText, fieldText, filterFields, rowFor } from "../contract/requested-fields.js";
 import { fieldsOf, requireNodes, requireNodesOf } from "../contract/require-nodes.js";
 import type { StepBudget } from "../contract/task.js";
 
@@ -66,20 +66,20 @@ const NO_WORK = { dataset: null, fields: [], region: null, steps: 0, step: 0, la
  * @throws NotFoundError, or RequestError with code OutOfRange, Unsupported or InvalidRequest
  */
 export function checkQuery(
-  asked: Query,
+  requested: Query,
   find: (name: string) => Dataset | undefined,
   served: readonly Dataset[] = [],
 ): CheckedQuery {
-  const row = operationOf(asked.operation);
+  const row = operationOf(requested.operation);
   const { family } = row;
-  if (family === "echo") return { ...NO_WORK, query: asked, operation: row };
-  if (asked.dataset === undefined || asked.dataset === "") {
+  if (family === "echo") return { ...NO_WORK, query: requested, operation: row };
+  if (requested.dataset === undefined || requested.dataset === "") {
     const text = `The request names no dataset (${namesOf(served)}).`;
     throw new RequestError("InvalidRequest", text, { member: "dataset" });
   }
-  const dataset = find(asked.dataset);
-  if (!dataset) throw unknownDataset(asked.dataset, served);
-  const query = asked.singleTimes === true ? fromSoap(asked, dataset) : asked;
+  const dataset = find(requested.dataset);
+  if (!dataset) throw unknownDataset(requested.dataset, served);
+  const query = requested.singleTimes === true ? fromSoap(requested, dataset) : requested;
   checkTimes(query, row, dataset);
   checkAvailable(row, dataset);
   checkMethod(query, row, dataset);
@@ -138,8 +138,8 @@ function withOpenFaces(query: Query, family: Operation["family"], { openFaces }:
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
-function fromSoap(asked: Query, dataset: Dataset): Query {
-  const query = inDoubles(asked, dataset);
+function fromSoap(requested: Query, dataset: Dataset): Query {
+  const query = inDoubles(requested, dataset);
   const isCutout = query.operation === "GetAnyCutoutWeb" && query.field !== undefined;
   return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
 }

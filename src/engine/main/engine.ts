@@ -9,7 +9,6 @@ import type { DraftRequest } from "../../storage/tools/drafts.js";
 import type { DraftView } from "../../storage/tools/report.js";
 import { partOf } from "../contract/node-region.js";
 import type {
-  AskedLevels,
   Engine,
   Evaluation,
   HeldBricks,
@@ -18,6 +17,7 @@ import type {
   Query,
   RegionBox,
   RegionCounts,
+  RequestedLevels,
   SharedGenerations,
   StartControl,
   WaitingFile,
@@ -140,7 +140,7 @@ class FieldEngine implements Engine {
   levelHistograms = readHistograms;
   levelWeights = weightsOf;
 
-  async makeLevels(dataset: Dataset, quantities: readonly AskedLevels[], control: MakeControl): Promise<LevelSet> {
+  async makeLevels(dataset: Dataset, quantities: readonly RequestedLevels[], control: MakeControl): Promise<LevelSet> {
     await makeLevels(this, dataset, this.#config.state, quantities, this.#pool.parallelism, control);
     return this.levels(dataset) as LevelSet;
   }

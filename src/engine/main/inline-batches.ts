@@ -6,7 +6,7 @@
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
 import { FieldprobeError } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";
-import { rowFor } from "../contract/fields-asked.js";
+import { rowFor } from "../contract/requested-fields.js";
 import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
 

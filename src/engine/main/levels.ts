@@ -14,7 +14,7 @@ import {
   readHistograms,
 } from "../../storage/levels/level-store.js";
 import { LevelWriter } from "../../storage/levels/level-writer.js";
-import type { AskedLevels, Engine, LevelWeights, MakeControl } from "../contract/query.js";
+import type { Engine, LevelWeights, MakeControl, RequestedLevels } from "../contract/query.js";
 
 const widthsOf = ({ axes }: Dataset) => axes.map(cellWidths) as unknown as LevelSet["widths"];
 
@@ -52,7 +52,7 @@ export async function makeLevels(
   engine: Pick<Engine, "start">,
   dataset: Dataset,
   state: string,
-  asked: readonly AskedLevels[],
+  requested: readonly RequestedLevels[],
   ahead: number,
   { progress = () => undefined, ...control }: MakeControl,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function makeLevels(
   const common = { ...control, deadlineMs: 600_000, dataset };
   const made = [
     ...fieldsWithLevels(dataset).map((own) => ({ own, field: own.text })),
-    ...asked.map(({ text, components, ...more }) => ({ own: levelQuantity(text, components), ...more })),
+    ...requested.map(({ text, components, ...more }) => ({ own: levelQuantity(text, components), ...more })),
   ];
   const frames = dataset.time.count;
   // A box is consumed before the one that takes its memory is read.

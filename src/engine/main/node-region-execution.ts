@@ -238,8 +238,8 @@ export class RegionExecution implements Evaluation {
     const { cacheBytes, parallelism } = this.#context.pool;
     const derivedFrames = derived === null ? null : new DerivedFrames(derived, this.#transforms());
     const parts: ReducedParts = this.#onlyParts ?? { frames: [0, frames.length], runs: [0, total] };
-    const asked = placesIn(parts, frames.length, total);
-    const places = placesInSweep(asked, merged.parts, plan, this.#region, this.#dataset, cacheBytes);
+    const requested = placesIn(parts, frames.length, total);
+    const places = placesInSweep(requested, merged.parts, plan, this.#region, this.#dataset, cacheBytes);
     /** Reduces `count` of the frames, from the one at index `from` on. */
     const reduce = (from: number, count: number): Promise<void> => {
       const start = async (index: number): Promise<readonly [frame: number, place: number, states: PartStates]> => {
@@ -275,10 +275,10 @@ export class RegionExecution implements Evaluation {
     return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], sums });
   }
 
-  async #derivedAt(asked: DerivedQuery): Promise<Result> {
+  async #derivedAt(requested: DerivedQuery): Promise<Result> {
     const { time } = this.#dataset;
     const { query } = this.#checked;
-    const atPoints = await derivedAt(asked, framesOf(time, query), query.time as number, this.#transforms());
+    const atPoints = await derivedAt(requested, framesOf(time, query), query.time as number, this.#transforms());
     return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], atPoints });
   }
 

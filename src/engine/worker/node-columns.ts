@@ -70,29 +70,29 @@ export class NodeColumns {
    *
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
-  evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    this.#evaluateAt(asked, open, sampler, place, 0);
+  evaluate(request: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
+    this.#evaluateAt(request, open, sampler, place, 0);
   }
 
   /** Evaluates columns, or the components of an expression inside others. @param depth how many are around it */
   #evaluateAt(
-    asked: ColumnsAtNodes,
+    request: ColumnsAtNodes,
     open: OpenDataset,
     sampler: Sampler,
     place: PlaceRows,
     depth: number,
     inner?: Expression,
   ): void {
-    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0], names } = asked;
+    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0], names } = request;
     const { columns, keys: all } =
-      inner === undefined ? this.#compile(asked) : { columns: [inner], keys: new Set(inner.inputs) };
+      inner === undefined ? this.#compile(request) : { columns: [inner], keys: new Set(inner.inputs) };
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => HIGHEST[partsOfInput(key)?.kind ?? "value"] !== undefined);
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
     const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
     const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives, depth);
     const stored = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
-    const fields = new Map([...stored, ...this.#expressionsAround(keys, asked, open, sampler, derivatives, depth)]);
+    const fields = new Map([...stored, ...this.#expressionsAround(keys, request, open, sampler, derivatives, depth)]);
     const means = (parts: InputParts) => meanAt(names.means?.[parts.expression ?? ""], region.frame, parts);
     const inputs = new NodeInputs(fields, derivatives, derived, open, time, ahead, means);
     const [nx, ny, nz] = region.count;
@@ -123,7 +123,7 @@ export class NodeColumns {
   /** Evaluates the expressions inside others at the nodes that these need: around them, or of other frames. */
   #expressionsAround(
     keys: ReadonlySet<InputKey>,
-    asked: ColumnsAtNodes,
+    request: ColumnsAtNodes,
     open: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
@@ -137,21 +137,22 @@ export class NodeColumns {
       const highest = Math.max(wanted.get(name)?.highest ?? 0, HIGHEST[parts.kind] ?? 0) as 0 | 1 | 2;
       wanted.set(name, { parts, highest });
     }
-    if (wanted.size > 0 && (asked.blend?.frames.length ?? 1) > 1)
+    if (wanted.size > 0 && (request.blend?.frames.length ?? 1) > 1)
       throw new RequestError("Unsupported", "Operators of expressions are known at stored times, not between them.");
     let held = 0;
     return [...wanted].map(([name, { parts, highest }]) => {
-      const { first: low, count: span } = asked.region;
-      const around = highest > 0 ? (derivatives as NodeDerivatives).surroundings(asked.region, highest) : { low, span };
-      const expression = this.#compileInner(parts.expression as string, asked.names);
+      const { first: low, count: span } = request.region;
+      const around =
+        highest > 0 ? (derivatives as NodeDerivatives).surroundings(request.region, highest) : { low, span };
+      const expression = this.#compileInner(parts.expression as string, request.names);
       const components = SIZES[expression.shape];
       const length = components * around.span[0] * around.span[1] * around.span[2];
       held += length;
       if (held > MOST_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
       const nodes = new Float64Array(length);
-      for (const [frame, weight] of framesAround(parts, asked.region.frame, open.dataset.time)) {
-        const isElsewhen = frame !== asked.region.frame;
-        if (isElsewhen && expression.reads.some((key) => asked.derived?.plan.inputs[key] !== undefined))
+      for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset.time)) {
+        const isElsewhen = frame !== request.region.frame;
+        if (isElsewhen && expression.reads.some((key) => request.derived?.plan.inputs[key] !== undefined))
           throw new RequestError(
             "Unsupported",
             "ddt and field take no filter and no spectral derivative inside: write filter(ddt(u)).",
@@ -163,7 +164,7 @@ export class NodeColumns {
         if (parts.kind === "shift") nodes.fill(Number.NaN);
         if (inside.span.some((n) => n < 1)) continue;
         const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
-        const elsewhere = { ...asked, region, time: frameTime(open.dataset.time, frame) };
+        const elsewhere = { ...request, region, time: frameTime(open.dataset.time, frame) };
         const [nx] = inside.span;
         const add: PlaceRows = (c, y, z, values) => {
           for (let row = 0; row * nx < values.length; row++) {

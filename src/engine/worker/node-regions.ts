@@ -50,8 +50,8 @@ export function searchNodes(
   if (typeof criterion === "object") {
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
     const columns = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
-    const asked = { ...columns, region, time: frameTime(open.dataset.time, frame), cancel };
-    const [values] = reductions.evaluate(asked, open, sampler);
+    const request = { ...columns, region, time: frameTime(open.dataset.time, frame), cancel };
+    const [values] = reductions.evaluate(request, open, sampler);
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));
@@ -221,7 +221,7 @@ function quantityFiller(
   return (k, planes, out) => {
     const at = [first[0], first[1], first[2] + k * stride[2]] as const;
     const box = [count[0], count[1], planes] as const;
-    const asked = {
+    const request = {
       columns,
       order,
       names,
@@ -231,7 +231,7 @@ function quantityFiller(
       derived,
       cancel,
     };
-    reductions.evaluate(asked, open, sampler).forEach((values, c) => {
+    reductions.evaluate(request, open, sampler).forEach((values, c) => {
       for (let i = 0; i < values.length; i++) out[columns.length * i + c] = values[i];
     });
   };

@@ -36,26 +36,26 @@ export class NodeReductions {
       );
     }
     const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
-    const asked = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
-    return reducePart(plan, box, this.evaluate(asked, open, sampler));
+    const request = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
+    return reducePart(plan, box, this.evaluate(request, open, sampler));
   }
 
   /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. @throws as `reduce` does */
-  evaluate(asked: StridedColumns, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
-    const { count, stride = [1, 1, 1] } = asked.region;
+  evaluate(request: StridedColumns, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
+    const { count, stride = [1, 1, 1] } = request.region;
     const [nx, ny, nz] = count;
-    const values = asked.columns.map((_, c) => this.#column(c, nx * ny * nz));
+    const values = request.columns.map((_, c) => this.#column(c, nx * ny * nz));
     if (stride.every((step) => step === 1))
-      this.#columns.evaluate(asked, open, sampler, (c, y, z, rows) => {
+      this.#columns.evaluate(request, open, sampler, (c, y, z, rows) => {
         values[c].set(rows, (z * ny + y) * nx);
       });
-    else this.#evaluateBoxes(asked, stride, open, sampler, values);
+    else this.#evaluateBoxes(request, stride, open, sampler, values);
     return values;
   }
 
   /** Evaluates boxes, a row wide along axes with strides: nodes that strides skip along y and z are not evaluated. */
   #evaluateBoxes(
-    { region, ...asked }: StridedColumns,
+    { region, ...request }: StridedColumns,
     [sx, sy, sz]: Triple,
     open: OpenDataset,
     sampler: Sampler,
@@ -69,7 +69,7 @@ export class NodeReductions {
       for (let y = 0; y < ny; y += deepY) {
         const at = [first[0], first[1] + y * sy, first[2] + z * sz] as const;
         const nodes = { frame, first: at, count: [span, deepY, deepZ] } as const;
-        this.#columns.evaluate({ ...asked, region: nodes }, open, sampler, (c, dy, dz, rows) => {
+        this.#columns.evaluate({ ...request, region: nodes }, open, sampler, (c, dy, dz, rows) => {
           const to = ((z + dz) * ny + y + dy) * nx;
           for (let row = 0; row * span < rows.length; row++)
             for (let x = 0; x < nx; x++) values[c][to + row * nx + x] = rows[row * span + x * sx];

@@ -2,12 +2,12 @@
 import { type CallName, callOf, type MemberName, memberOf } from "../../shared/calls.js";
 import type { Understood } from "./answer.js";
 import type {
-  AskedFrames,
-  AskedNodes,
-  AskedScale,
-  AskedSpan,
-  AskedTimes,
   MemberValues,
+  RequestedFrames,
+  RequestedNodes,
+  RequestedScale,
+  RequestedSpan,
+  RequestedTimes,
 } from "./question/member-values.js";
 import { pointsText } from "./question/points.js";
 import { pointDerivatives, whatTexts } from "./question/what.js";
@@ -27,21 +27,21 @@ const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
  *
  * @param found what the call has found of them: it counts more than what was given; undefined leaves a member out
  */
-export function restate(call: CallName, asked: MemberValues, found: Understood): Understood {
-  const isPicture = asked.format === "png" || !callOf(call).forms.includes("png");
+export function restate(call: CallName, question: MemberValues, found: Understood): Understood {
+  const isPicture = question.format === "png" || !callOf(call).forms.includes("png");
   const restated: Record<string, unknown> = {};
   for (const name of callOf(call).members) {
     if (name === "format" || name === "job" || (!isPicture && OF_PICTURES.includes(name))) continue;
-    const given = asked[name];
-    const usual = name === "derivatives" ? usualDerivatives(call, asked) : USUAL[name];
+    const given = question[name];
+    const usual = name === "derivatives" ? usualDerivatives(call, question) : USUAL[name];
     const value = name in found ? found[name] : given === undefined ? usual : textOf(name, given);
     if (value !== undefined) restated[name] = value;
   }
   return restated;
 }
 
-function usualDerivatives(call: CallName, asked: MemberValues): string {
-  return AT_POINTS.includes(call) ? pointDerivatives(asked) : "Fd4";
+function usualDerivatives(call: CallName, question: MemberValues): string {
+  return AT_POINTS.includes(call) ? pointDerivatives(question) : "Fd4";
 }
 
 /** A value of a member as text or JSON. */
@@ -53,17 +53,17 @@ function textOf(name: MemberName, value: unknown): unknown {
       return pointsText(value as NonNullable<MemberValues["points"]>);
     case "along":
     case "nodes":
-      return spanText(value as AskedSpan | AskedNodes);
+      return spanText(value as RequestedSpan | RequestedNodes);
     case "times":
-      return timesText(value as AskedTimes);
+      return timesText(value as RequestedTimes);
     case "frames":
-      return framesText(value as AskedFrames);
+      return framesText(value as RequestedFrames);
     case "filter": {
       const { kind, width } = value as NonNullable<MemberValues["filter"]>;
       return `${kind}:${width}`;
     }
     case "scale": {
-      const scale = value as AskedScale;
+      const scale = value as RequestedScale;
       return scale.kind === "symlog" ? `symlog:${scale.linear}` : scale.kind;
     }
     default:
@@ -71,14 +71,14 @@ function textOf(name: MemberName, value: unknown): unknown {
   }
 }
 
-function spanText(span: AskedSpan | AskedNodes): unknown {
+function spanText(span: RequestedSpan | RequestedNodes): unknown {
   if ("at" in span) return span.at;
   if ("node" in span) return span.node;
   if ("last" in span) return `${span.first}:${span.last}`;
   return `${span.first ?? ""}:${span.end ?? ""}${span.stride === 1 ? "" : `:${span.stride}`}`;
 }
 
-function timesText(time: AskedTimes): unknown {
+function timesText(time: RequestedTimes): unknown {
   if (time === "all") return time;
   if ("at" in time) return time.at;
   if ("list" in time) return [...time.list];
@@ -86,7 +86,7 @@ function timesText(time: AskedTimes): unknown {
   return `${time.first}:${time.last}${time.step === null ? "" : `:${time.step}`}`;
 }
 
-function framesText(frame: AskedFrames): unknown {
+function framesText(frame: RequestedFrames): unknown {
   if (frame === "all") return frame;
   if ("at" in frame) return frame.at;
   if ("list" in frame) return [...frame.list];

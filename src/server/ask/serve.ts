@@ -48,7 +48,7 @@ import { restate } from "./restate.js";
 export const MOST_QUESTIONS = 64;
 const FEW_QUESTIONS = 8;
 
-type Run = (context: Context, asked: MemberValues) => Promise<CallAnswer>;
+type Run = (context: Context, question: MemberValues) => Promise<CallAnswer>;
 
 export type Doors = Pick<Context, "service" | "thread" | "jobs">;
 
@@ -79,18 +79,18 @@ function formFor(call: CallName, { format }: MemberValues, accept: string | unde
   return forms.find((form) => FORMS[form].type === type) ?? "json";
 }
 
-async function answerTo(context: Context, call: CallName, asked: MemberValues, format: FormName): Promise<Answered> {
+async function answerTo(context: Context, call: CallName, question: MemberValues, format: FormName): Promise<Answered> {
   const { dataset, service, life } = context;
-  const { level = 0 } = asked;
+  const { level = 0 } = question;
   // In every call but grid, a level is a dataset of its own.
   const isOwn = call !== "grid" && typeof level === "number" && level > 0;
   const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
-  const own = { ...asked, format };
+  const own = { ...question, format };
   const { answer, found } = await RUNS[call]({ ...context, dataset: coarse }, own);
-  const understood = { ...restate(call, own, found), ...(await statedPoints(context, asked)), format };
+  const understood = { ...restate(call, own, found), ...(await statedPoints(context, question)), format };
   const members = Object.entries(understood).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
-  const question: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
-  return { answer, question, dataset };
+  const complete: CompleteQuestion = { dataset: dataset.name, call, ...Object.fromEntries(members) };
+  return { answer, question: complete, dataset };
 }
 
 /** The points of a job's own input, as the question repeats them that the job was started by. */
@@ -103,27 +103,27 @@ async function statedPoints({ jobs, life }: Context, { points }: MemberValues): 
 async function answerAndSend(
   context: Context,
   call: CallName,
-  asked: MemberValues,
+  question: MemberValues,
   reply: FastifyReply,
   request: FastifyRequest,
   given: GivenMembers,
 ): Promise<FastifyReply> {
   const { service, life, dataset, thread } = context;
-  const form = formFor(call, asked, request.headers.accept);
+  const form = formFor(call, question, request.headers.accept);
   addVary(reply, "Accept");
   if (request.method !== "POST") {
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
     // Levels may have been made since.
-    if (asked.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
+    if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
     const tag = service.tags.of(dataset, [call, form, members]);
     if (isHeld(request, reply, service.config, tag)) return reply.code(304).send();
   }
-  const answered = await answerTo(context, call, asked, form);
+  const answered = await answerTo(context, call, question, form);
   if (life.task !== null) reply.header("fieldprobe-manifest", dataset.digest);
   if (context.part !== null && "range" in context.part) return sendNumbers(answered, { service, life, reply });
   checkForm(answered, form);
   await life.computed([{ values: [], heldBytes: bytesOf(answered.answer) }]);
-  return sendAnswer(answered, form, { service, life, reply, thread, asked });
+  return sendAnswer(answered, form, { service, life, reply, thread, question });
 }
 
 async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
@@ -161,18 +161,18 @@ export function serveCall(
       const given = joined(query, body);
       const isMember = takeJob(given);
       if (isMember && request.method !== "POST") throw wrong("job", "jobs are started by POST");
-      const asked = readQuestion(call, given);
+      const question = readQuestion(call, given);
       const part = (life.task?.part ?? null) as Part | null;
       const context: Context = { life, service, thread, jobs, dataset, part };
       if (life.task === null && (isMember || prefersJob(request))) {
-        const format = formFor(call, asked, request.headers.accept);
+        const format = formFor(call, question, request.headers.accept);
         const plan = async (planned: Context): Promise<void> => {
-          const answered = await answerTo(planned, call, asked, format);
+          const answered = await answerTo(planned, call, question, format);
           if ((planned.part as Plan).work !== null) checkForm(answered, format);
         };
-        return startJob(context, { call, asked, given, format, plan }, reply);
+        return startJob(context, { call, question, given, format, plan }, reply);
       }
-      return answerAndSend(context, call, asked, reply, request, given);
+      return answerAndSend(context, call, question, reply, request, given);
     }),
   );
 }
@@ -232,10 +232,10 @@ async function answerList(
         life.another();
       }
       const { dataset, call, members } = wholeQuestion(life, one);
-      const asked = readQuestion(call, members);
-      if (asked.format !== undefined && asked.format !== "json")
-        throw wrong("format", `answers of a list are json, not ${excerpt(asked.format)}`);
-      answers.push(await answerTo({ ...doors, life, dataset, part: null }, call, asked, "json"));
+      const question = readQuestion(call, members);
+      if (question.format !== undefined && question.format !== "json")
+        throw wrong("format", `answers of a list are json, not ${excerpt(question.format)}`);
+      answers.push(await answerTo({ ...doors, life, dataset, part: null }, call, question, "json"));
       life.settle();
     } catch (error) {
       // A failure of the service fails the list; what the caller can mend is told beside the other answers.

@@ -32,8 +32,8 @@ export function previewOf({ config, engine, baseUrl }: Service, name: string, se
   const at = numberOr(query.get(normal), middle);
   const stored = timesOf(dataset.time);
   const time = numberOr(query.get("time"), stored[stored.length >> 1] as number);
-  const asked = { what, [normal]: String(at), time: String(time), samples: SAMPLES, format: "png", map: "magma" };
-  const image = `${baseUrl()}/api/datasets/${encodeURIComponent(dataset.name)}/grid?${new URLSearchParams(asked)}`;
+  const question = { what, [normal]: String(at), time: String(time), samples: SAMPLES, format: "png", map: "magma" };
+  const image = `${baseUrl()}/api/datasets/${encodeURIComponent(dataset.name)}/grid?${new URLSearchParams(question)}`;
   const title = `${what} at ${normal} = ${Number(at.toPrecision(4))}, t = ${Number(time.toPrecision(4))} · ${dataset.name}`;
   const tags = { "og:title": title, "og:type": "website", "og:description": dataset.title, "og:image": image };
   return Object.entries(tags)

@@ -8,7 +8,7 @@ import { checkAttributes, collapsed, invalid, type RequestDialect, readText, sch
 import { START, type XmlReader } from "./xml/reader.js";
 
 /** @throws RequestError for a function that the form does not have */
-export function functionAsked(form: OperationRow, name: string | undefined): OperationRow {
+export function requestedFunction(form: OperationRow, name: string | undefined): OperationRow {
   const found = functionNamed(form, name);
   if (found !== null) return found;
   const names = functionsOf(form)

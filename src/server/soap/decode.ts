@@ -14,7 +14,7 @@ import {
 import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
 import type { PointLimit } from "../http/request-life.js";
-import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
+import { queryOf, readLists, requestedFunction, writePoints } from "./array-forms.js";
 import { type ItemArray, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, type XmlReader } from "./xml/reader.js";
@@ -44,7 +44,7 @@ export interface DecodeContext extends RequestDialect {
 }
 
 /** Requests that a body element may name, which differ in their members. */
-export function operationsAsked(namespace: string, reader: XmlReader): readonly OperationRow[] {
+export function requestedOperations(namespace: string, reader: XmlReader): readonly OperationRow[] {
   return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
 
@@ -171,7 +171,7 @@ class Decoder {
     const members = this.#query as Readonly<Record<string, unknown>>;
     const query =
       this.#row.family === "arrays"
-        ? queryOf(functionAsked(this.#row, members.function_name as string | undefined), members)
+        ? queryOf(requestedFunction(this.#row, members.function_name as string | undefined), members)
         : this.#query;
     this.#evaluation = this.#context.start(query);
     return this.#evaluation;

@@ -8,7 +8,7 @@ import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendChunks, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
-import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
+import { type DecodedOperation, decode, requestedOperations } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
@@ -136,7 +136,7 @@ function* readCall(
   try {
     const reader = new XmlReader(new Utf8Body(body, media.charset), config.limits, shared.spellings);
     yield* openEnvelope(reader, media.version, config.limits["soap.headerBlocks"]);
-    const rows = operationsAsked(config.namespace, reader);
+    const rows = requestedOperations(config.namespace, reader);
     const [row] = rows;
     if (row === undefined) throw unknownOperation(config.namespace, reader);
     request.facts.operation = row.name;

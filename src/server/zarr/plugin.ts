@@ -6,12 +6,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
-import { askedRange } from "../http/asked-range.js";
 import { compute } from "../http/compute.js";
 import { problemHandler } from "../http/describe-problem.js";
 import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
+import { requestedRange } from "../http/requested-range.js";
 import { sendStream } from "../http/send-answer.js";
 import type { Plugin, Service } from "../http/service.js";
 import { isHeld } from "../http/validators.js";
@@ -38,7 +38,7 @@ function sendBytes(
   tag: string,
   body: Buffer,
 ): FastifyReply {
-  const [first, last] = askedRange(request, reply, tag, body.length);
+  const [first, last] = requestedRange(request, reply, tag, body.length);
   return reply.type(type).send(body.subarray(first, last + 1));
 }
 

@@ -91,8 +91,8 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const time = timeOf(frames, members, answers, findings);
   const [pattern = ""] = patterns;
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
-  const asked = ofAll(members, ({ questions }) => questions);
-  const left = answers.times === undefined ? asked : asked.filter(({ about }) => about !== "times");
+  const questions = ofAll(members, ({ questions }) => questions);
+  const left = answers.times === undefined ? questions : questions.filter(({ about }) => about !== "times");
   const open = [...left, ...findings.questions];
   const assumed = ofAll(members, (found) => found.assumed);
   const count = `${paths.length} files ${patterns.join(", ")}`;
@@ -251,8 +251,8 @@ export function timesFrom(base: Recognised, found: Recognised): readonly number[
 }
 
 function statedTimes(found: Recognised): readonly number[] | null {
-  const isAsked = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
-  return found.dated === null && isAsked ? null : timesIn(found.descriptor);
+  const isRequested = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
+  return found.dated === null && isRequested ? null : timesIn(found.descriptor);
 }
 
 /** The questions of all files except about their times; those of some files are asked with the names of these. */

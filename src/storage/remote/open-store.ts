@@ -232,7 +232,7 @@ interface ChunkChecks {
  * elements: the library would take those for zeros.
  */
 const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
-  getChunk(coordinates: number[], asked?: object) {
+  getChunk(coordinates: number[], request?: object) {
     const place = `${location}: chunk ${coordinates.join(".")} of ${array.path}`;
     const load = async () => {
       const read: ChunkRead = { found: false, fetched: null };
@@ -259,7 +259,7 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
         `${lack}; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
       );
     };
-    return chunks.get(`${name} ${coordinates.join(".")}`, load, asked !== WHOLE);
+    return chunks.get(`${name} ${coordinates.join(".")}`, load, request !== WHOLE);
   },
 }));
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { decode, operationsAsked } from "../../../src/server/soap/decode.js";
+import { decode, requestedOperations } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
 import { type ByteSource, Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
 import { LIMITS } from "../../../src/shared/config.js";
@@ -67,7 +67,7 @@ function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | nul
   const source = sourceOf(chunks);
   const reader = new XmlReader({ ...source, flow: flowOf(source) }, LIMITS, new Spellings());
   yield* openEnvelope(reader, "1.1", LIMITS["soap.headerBlocks"]);
-  const { evaluation } = yield* decode(reader, operationsAsked(NAMESPACE, reader), {
+  const { evaluation } = yield* decode(reader, requestedOperations(NAMESPACE, reader), {
     namespace: NAMESPACE,
     version: "1.1",
     mostPoints: most,

@@ -56,28 +56,28 @@ export function together(nodes: AnalysedNodes): AnalysedNodes {
 }
 
 /** The nodes of a question. @param frames counted from 0, without guard frames @throws RequestError */
-export function nodesOf(asked: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
-  const runs = runsIn(asked, dataset, dataset.axes);
-  return nodesIn(runs, schemeOf(nodeDerivatives(asked)), asked.weights ?? "volume", asked, dataset, frames);
+export function nodesOf(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+  const runs = runsIn(question, dataset, dataset.axes);
+  return nodesIn(runs, schemeOf(nodeDerivatives(question)), question.weights ?? "volume", question, dataset, frames);
 }
 
 /** Frames and names for points, which have no nodes; derivatives there are no differences at nodes. */
-export function nodesOfPoints(asked: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+export function nodesOfPoints(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = dataset.axes.map(({ nodes: count }) => ({ first: 0, from: 0, count, step: 1 }));
-  return nodesIn(runs as never, 4, "nodes", asked, dataset, frames);
+  return nodesIn(runs as never, 4, "nodes", question, dataset, frames);
 }
 
 function nodesIn(
   runs: OfAxes<NodeRun>,
   scheme: DerivativeScheme,
   weights: AnalysedNodes["weights"],
-  asked: MemberValues,
+  question: MemberValues,
   dataset: Dataset,
   frames: readonly number[],
 ): AnalysedNodes {
   const { axes, time } = dataset;
   const stored = timesOf(time);
-  const filter = (asked.filter ?? null) as FieldFilter | null;
+  const filter = (question.filter ?? null) as FieldFilter | null;
   const ofRuns = <T>(of: (run: NodeRun, axis: Axis, a: AxisNumber) => T) =>
     AXES.map((a) => of(runs[a], axes[a], a)) as unknown as OfAxes<T>;
   // A node keeps its weight whatever the region.
@@ -89,7 +89,7 @@ function nodesIn(
     transforms: { dataset, filter, scheme },
     base: {
       order: scheme === "spectral" ? 4 : scheme,
-      names: { ...namesOf(asked, dataset), isFiltered: filter !== null },
+      names: { ...namesOf(question, dataset), isFiltered: filter !== null },
       extent: [runs[0].count, runs[1].count, runs[2].count, frames.length],
       kept: [false, false, false, false],
       coordinates: ofRuns((run, axis) => numbersAlong(run, run.from, (node) => coordinateOf(axis, node))),

@@ -13,7 +13,7 @@ import type { CallAnswer, TableAnswer, Understood } from "../answer.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
-import type { AskedPoints, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
 import { pointOptions } from "../question/what.js";
 import { storedIn } from "../question/when.js";
@@ -24,7 +24,7 @@ import { type AnalysedNodes, nodesOf, nodesOfPoints, type Reducing, reductionOf 
 import { bytesOfReduction } from "./analysis-memory.js";
 
 export interface Analysis {
-  readonly asked: MemberValues;
+  readonly question: MemberValues;
   readonly dataset: Dataset;
   readonly nodes: AnalysedNodes;
   /** The times of the question as its answer states them. */
@@ -51,9 +51,9 @@ export function tabled(body: GroupAnswer, found: Understood): Tabled {
 }
 
 /** The analysis of a question at nodes. @throws RequestError */
-export function analysisOf(context: Context, asked: MemberValues, placesOf = nodesOf): Analysis {
+export function analysisOf(context: Context, question: MemberValues, placesOf = nodesOf): Analysis {
   const { life, dataset, service } = context;
-  const { frames, isList } = storedIn(asked, dataset);
+  const { frames, isList } = storedIn(question, dataset);
   const stored = timesOf(dataset.time);
   const times = frames.map((frame) => stored[frame] as number);
   const finish = async (query: Pick<Query, "reduction" | "spectrum">, nodes: AnalysedNodes): Promise<Result> => {
@@ -68,8 +68,8 @@ export function analysisOf(context: Context, asked: MemberValues, placesOf = nod
     return result;
   };
   return {
-    ...{ asked, dataset, isList, time: timeText(asked, times, isList, frames) },
-    nodes: placesOf(asked, dataset, frames),
+    ...{ question, dataset, isList, time: timeText(question, times, isList, frames) },
+    nodes: placesOf(question, dataset, frames),
     reduce: async (nodes, parts) => (await finish({ reduction: reductionOf(nodes, parts) }, nodes)).reduced as Merged,
     sum: async (spectrum, nodes) => (await finish({ spectrum }, nodes)).sums as SpectrumSums,
     evaluate: evaluatorFor(life, dataset),
@@ -80,19 +80,19 @@ export function analysisOf(context: Context, asked: MemberValues, placesOf = nod
 }
 
 /** The analysis of a question over points, the same in each frame. @throws RequestError, LimitError */
-export async function analysisOfPoints(context: Context, asked: MemberValues): Promise<Analysis> {
-  const analysis = analysisOf(context, asked, nodesOfPoints);
+export async function analysisOfPoints(context: Context, question: MemberValues): Promise<Analysis> {
+  const analysis = analysisOf(context, question, nodesOfPoints);
   const { nodes, dataset, evaluate, admit, slices } = analysis;
-  const wanted = asked.points as AskedPoints;
+  const wanted = question.points as RequestedPoints;
   const isRandom = "random" in wanted;
-  const { origin, extent } = boxIn(isRandom ? asked : {}, dataset);
-  const given = isRandom ? null : (await pointsOf(context, asked, 0, false)).triples;
-  if (!["x", "y", "z"].every((axis) => (asked.over ?? ["x", "y", "z"]).includes(axis as "x")))
+  const { origin, extent } = boxIn(isRandom ? question : {}, dataset);
+  const given = isRandom ? null : (await pointsOf(context, question, 0, false)).triples;
+  if (!["x", "y", "z"].every((axis) => (question.over ?? ["x", "y", "z"]).includes(axis as "x")))
     throw wrong("over", "random points are averaged over x, y and z");
   const count = isRandom ? wanted.random : (given as Float32Array).length / 3;
   await admit(count);
   const points = given ?? (await randomPoints(slices, count, isRandom ? wanted.seed : 0, origin, extent));
-  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
+  const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
   const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.numbers.length], points };
   const reduce: Analysis["reduce"] = async (places, parts) => {
     const { plan } = reductionOf(places, parts);

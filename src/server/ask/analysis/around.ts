@@ -20,11 +20,11 @@ const COLUMNS = 32;
 const MOST_COLUMNS = 65_536;
 
 /** Mean and count of each quantity at each offset. */
-export async function around(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function around(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { where = "", what = usualWhat(dataset), over, orient } = asked;
-  const plain = analysisOf(context, asked);
-  const lags = lagsOf(asked, dataset.axes);
+  const { where = "", what = usualWhat(dataset), over, orient } = question;
+  const plain = analysisOf(context, question);
+  const lags = lagsOf(question, dataset.axes);
   const texts = what.map(({ text }) => text);
   const { analysis, about: means } = await withMeans(plain, [...texts, where], over ?? LETTERS, "where");
   const { nodes } = analysis;
@@ -36,7 +36,7 @@ export async function around(context: Context, asked: MemberValues): Promise<Tab
     throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_COLUMNS} are answered`);
   const about = { ...means, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
   const stated = { what: whatTexts(what), ...analysis.time, lag: lags };
-  if (asked.method !== undefined && orient === undefined) throw wrong("method", "it is for orient");
+  if (question.method !== undefined && orient === undefined) throw wrong("method", "it is for orient");
   const [events = 0] = await countsOf(analysis, nodes, [where]);
   if (orient !== undefined) {
     if (over !== undefined) throw wrong("over", "turned axes have no places: leave over out");

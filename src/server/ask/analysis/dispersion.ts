@@ -20,7 +20,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { DRAWN_RECORDS, randomPoints } from "../points/point-columns.js";
 import { valuesAlong } from "../points/values-along.js";
-import type { AskedPoints, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedPoints } from "../question/member-values.js";
 import { pointsOf } from "../question/points.js";
 import { spatialName } from "../question/what.js";
 import { intervalIn, stepIn } from "../question/when.js";
@@ -38,21 +38,21 @@ const INCREMENTS = { company: 2 ** 22, all: 2 ** 30, numbers: 2 ** 20 } as const
 const TURNED_TOGETHER = 512;
 
 /** Particles at random places; pairs of them at a distance, or regular tetrads with such edges. */
-type Drawn = Exclude<AskedPoints, { readonly rows: unknown } | { readonly input: unknown }>;
+type Drawn = Exclude<RequestedPoints, { readonly rows: unknown } | { readonly input: unknown }>;
 
 /** Particles are tracked part by part and added up in their order. */
-export async function dispersion(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function dispersion(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset, life } = context;
-  const interval = intervalIn(asked);
+  const interval = intervalIn(question);
   if ("each" in interval) throw wrong("time", "dispersion starts all particles at once: first:last");
-  const { every = 1, orders = [2], integrator = "rk4", open_faces = "stop", tolerance } = asked;
-  const step = stepIn(asked, dataset);
-  const increments = incrementsIn(asked);
-  const { points, together } = await seedsOf(context, asked);
+  const { every = 1, orders = [2], integrator = "rk4", open_faces = "stop", tolerance } = question;
+  const step = stepIn(question, dataset);
+  const increments = incrementsIn(question);
+  const { points, together } = await seedsOf(context, question);
   const query: Query = {
     ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: interval.start, EndTime: interval.end },
     ...{ dt: step, recordEvery: every, integrator, openFaces: open_faces, exitTimes: true },
-    spatialInterpolation: spatialName(asked.method ?? "Lag8") as SpatialInterpolation,
+    spatialInterpolation: spatialName(question.method ?? "Lag8") as SpatialInterpolation,
     ...(tolerance === undefined ? {} : { tolerance }),
   };
   const count = points.length / 3;
@@ -71,8 +71,8 @@ export async function dispersion(context: Context, asked: MemberValues): Promise
       throw wrong("origins", "all needs records at equal times: choose step and every so that they end at the end");
   }
   return tabled(
-    { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") },
-    { step, orders, ...(increments === null ? {} : { origins: asked.origins ?? "start" }) },
+    { times, ...dispersionMeans(sums as DispersionSums, question.remove !== "none") },
+    { step, orders, ...(increments === null ? {} : { origins: question.origins ?? "start" }) },
   );
 }
 
@@ -158,15 +158,15 @@ interface Seeds {
 }
 
 /** The seeds in their order. @throws RequestError if they do not fit into the domain, LimitError */
-async function seedsOf(context: Context, asked: MemberValues): Promise<Seeds> {
+async function seedsOf(context: Context, question: MemberValues): Promise<Seeds> {
   const { dataset, life } = context;
-  const wanted = asked.points as AskedPoints;
+  const wanted = question.points as RequestedPoints;
   if ("rows" in wanted || "input" in wanted) {
-    const { triples, count } = await pointsOf(context, asked, 0, false, true);
+    const { triples, count } = await pointsOf(context, question, 0, false, true);
     await life.reserve(count, DRAWN_RECORDS);
     return { points: triples, together: ("rows" in wanted && wanted.together) || 1 };
   }
-  const box = boxIn(asked, dataset);
+  const box = boxIn(question, dataset);
   const { slices } = life;
   await life.reserve(countOf(wanted), DRAWN_RECORDS);
   const { seed } = wanted;

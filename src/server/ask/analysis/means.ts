@@ -40,7 +40,7 @@ export async function withMeans(
   over: readonly Direction[],
   member: string | ((text: string) => string) = "what",
 ): Promise<KnownMeans> {
-  const { asked, dataset, nodes, most } = analysis;
+  const { question, dataset, nodes, most } = analysis;
   const known = (means: ReadonlyMap<string, MeanTable>) => ({ ...nodes.base.names, means: Object.fromEntries(means) });
   const memberOf = (text: string): string => (typeof member === "string" ? member : member(text));
   const found = new Map<string, MeanTable>();
@@ -48,7 +48,7 @@ export async function withMeans(
   const averaged = meanNodes(analysis, over);
   const extent = averaged.base.extent.map((n, a) => (averaged.base.kept[a] ? n : 1)) as unknown as MeanTable["extent"];
   const numbers = extent.reduce((product, n) => product * n, 1);
-  const symmetry = symmetryOf(asked, dataset);
+  const symmetry = symmetryOf(question, dataset);
   const own = typeof member === "string" ? member : "what";
   let passes = 0;
   for (; wanted.size > found.size; passes++) {
@@ -70,7 +70,7 @@ export async function withMeans(
       at += size;
       if (numbers === 1 && Number.isNaN(values[0]?.[0]))
         throw wrong(own, `${nameOf(text).name} is of nothing: the region has no value`);
-      const isOfFrames = asked.mean_time === undefined && !over.includes("t");
+      const isOfFrames = question.mean_time === undefined && !over.includes("t");
       const table = { extent, frames: averaged.frames, isOfFrames, values };
       const isFolded = symmetry !== null && extent[symmetry.axis] > 1;
       found.set(text, isFolded ? foldTable(table, symmetry.axis, signsOf(text, names, symmetry)) : table);
@@ -92,9 +92,9 @@ function meansIn(text: string, { base: { names } }: AnalysedNodes, member: strin
 }
 
 /** The nodes and frames of means: along directions that are kept all nodes, which weigh the same. */
-function meanNodes({ asked, dataset, nodes }: Analysis, over: readonly Direction[]): AnalysedNodes {
+function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direction[]): AnalysedNodes {
   const { base } = nodes;
-  const { mean_time: time } = asked;
+  const { mean_time: time } = question;
   const stored = timesOf(dataset.time);
   const numbers = time === undefined ? nodes.numbers : storedIn({ time }, dataset).frames;
   const kept = keptBeside(time === undefined ? over : [...over, "t"], numbers.length);

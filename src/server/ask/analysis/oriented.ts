@@ -61,7 +61,7 @@ export async function meansOriented(
   where: string,
   offsets: readonly Vector[],
   events: number,
-  { asked, dataset, nodes: all, reduce, evaluate, admit }: Analysis,
+  { question, dataset, nodes: all, reduce, evaluate, admit }: Analysis,
 ): Promise<{ readonly results: readonly Omit<GroupAnswer, "coordinates">[]; readonly undirected: number }> {
   const { base } = all;
   if (events > MOST_EVENTS)
@@ -85,7 +85,7 @@ export async function meansOriented(
   const spans = dataset.axes.map((axis) => ({ ...spanOf(axis), periodic: axis.periodic }));
   const turnedAxes = turns.flatMap(([event, ...numbers]) => framesOf(by, numbers).map((frame) => ({ event, frame })));
   await admit(turnedAxes.length * offsets.length);
-  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
+  const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
   const [nx, ny] = base.extent;
   for (const [f, time] of base.times.entries()) {
     const own = turnedAxes.filter(({ event }) => highest[event].frame === f);

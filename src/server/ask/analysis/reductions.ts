@@ -61,7 +61,7 @@ export class Columns {
 
 /** A reduction whose range may still be found. */
 interface Pending {
-  readonly asked: Row;
+  readonly question: Row;
   readonly kind: ReductionKind;
   readonly of: readonly number[];
   /** Columns whose ranges are to be found, and those given. */
@@ -121,12 +121,12 @@ function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
 }
 
-function readReduction(asked: Row, index: number, columns: Columns): Pending {
+function readReduction(question: Row, index: number, columns: Columns): Pending {
   const prefix = `reduce[${index}]`;
-  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(asked, name));
+  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(question, name));
   if (kind === undefined) throw wrong(prefix, `expected one of ${Object.keys(REDUCTIONS).join(", ")}`);
-  checkSchema(REDUCTIONS[kind], asked, prefix);
-  const texts = [asked[kind]].flat();
+  checkSchema(REDUCTIONS[kind], question, prefix);
+  const texts = [question[kind]].flat();
   const member = `${prefix}.${kind}`;
   const hasComponents = kind === "moments" || kind === "covariance";
   const of = texts.flatMap((text) =>
@@ -134,18 +134,18 @@ function readReduction(asked: Row, index: number, columns: Columns): Pending {
   );
   if (kind === "covariance" && of.length > MOST_COVARIED)
     throw wrong(member, `${of.length} components; at most ${MOST_COVARIED} have covariances`);
-  const on = [asked.on ?? []].flat();
+  const on = [question.on ?? []].flat();
   const ranged = kind === "conditional" ? on.map((text) => columns.of(text, `${prefix}.on`)) : of;
-  if (kind === "conditional" && [asked.bins].flat().length !== on.length)
+  if (kind === "conditional" && [question.bins].flat().length !== on.length)
     throw wrong(`${prefix}.bins`, "expected a number for each of on");
-  const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
-  if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
+  const { range } = question as { range?: "auto" | BinRange | readonly BinRange[] };
+  if (range === undefined || range === "auto") return { question, kind, of, ranged, ranges: null };
   const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
   if (kind === "conditional" && ranges.length !== on.length)
     throw wrong(`${prefix}.range`, "expected a first and a last edge for each of on");
   if (ranges.some(([from, to]) => !(from < to)))
     throw wrong(`${prefix}.range`, "the first edge must be below the last");
-  return { asked, kind, of, ranged, ranges };
+  return { question, kind, of, ranged, ranges };
 }
 
 /** Finds the least and largest values of the columns whose ranges are not given, in a separate pass. */
@@ -154,7 +154,7 @@ async function findRanges(
   { texts }: Columns,
   analysis: Analysis,
 ): Promise<ReadonlyMap<number, BinRange>> {
-  const open = pending.filter(({ asked, ranges }) => asked.bins !== undefined && ranges === null);
+  const open = pending.filter(({ question, ranges }) => question.bins !== undefined && ranges === null);
   const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
   if (wanted.length === 0) return new Map();
   const columns = wanted.map((column) => texts[column] as string);
@@ -211,25 +211,25 @@ const MOST_COVARIED = 16;
 
 /** A reduction as asked; moments have one for each component. */
 function reductionsFor(
-  { asked, kind, of, ranged, ranges }: Pending,
+  { question, kind, of, ranged, ranges }: Pending,
   rangeOf: (column: number) => BinRange,
 ): readonly AnyReduction[] {
-  const found = ranges ?? (asked.bins === undefined ? [] : ranged.map(rangeOf));
+  const found = ranges ?? (question.bins === undefined ? [] : ranged.map(rangeOf));
   const [first = 0, second = 0] = of;
   const [range = [0, 1], other = range] = found as readonly BinRange[];
   switch (kind) {
     case "moments":
-      return of.map((column) => ({ kind, of: column, order: (asked.order as number | undefined) ?? 4 }));
+      return of.map((column) => ({ kind, of: column, order: (question.order as number | undefined) ?? 4 }));
     case "covariance":
       return [{ kind, of }];
     case "histogram":
-      return [{ kind, of: first, bins: asked.bins as number, range }];
+      return [{ kind, of: first, bins: question.bins as number, range }];
     case "joint":
-      return [{ kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] }];
+      return [{ kind, of: [first, second], bins: question.bins as [number, number], range: [range, other] }];
     case "conditional":
-      return [{ kind, of: first, on: ranged, bins: [asked.bins as number | number[]].flat(), range: found }];
+      return [{ kind, of: first, on: ranged, bins: [question.bins as number | number[]].flat(), range: found }];
     case "extremes":
-      return [{ kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 }];
+      return [{ kind, of: first, count: question.count as number, apart: (question.apart as number | undefined) ?? 0 }];
   }
 }
 

@@ -18,33 +18,34 @@ import { wallUnitsOf } from "./wall-units.js";
 /** Members of reductions that hold quantities. */
 const QUANTITIES_OF = ["moments", "covariance", "histogram", "joint", "conditional", "on", "extremes"];
 
-export async function statistics(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function statistics(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { points, where, over = DIRECTIONS, by, u_tau, units } = asked;
-  if (asked.reduce !== undefined && asked.what !== undefined)
+  const { points, where, over = DIRECTIONS, by, u_tau, units } = question;
+  if (question.reduce !== undefined && question.what !== undefined)
     throw wrong("what", "reduce names its quantities; give one of both");
   const isDrawn = points !== undefined;
-  const what = asked.what ?? usualWhat(dataset);
-  const wanted = asked.reduce ?? what.map(({ text }) => ({ moments: text }));
+  const what = question.what ?? usualWhat(dataset);
+  const wanted = question.reduce ?? what.map(({ text }) => ({ moments: text }));
   if ((isDrawn || where !== undefined) && wanted.some((row) => "budget" in row || "quantiles" in row))
     throw wrong("reduce", "budgets and quantiles are of nodes, without a condition");
   if (isDrawn && where !== undefined) throw wrong("where", "conditions are of nodes; over points put them into what");
-  const plain = isDrawn ? await analysisOfPoints(context, asked) : analysisOf(context, asked);
-  const expanded = wanted.map((row, i) => expand(row, i, asked, plain.nodes));
+  const plain = isDrawn ? await analysisOfPoints(context, question) : analysisOf(context, question);
+  const expanded = wanted.map((row, i) => expand(row, i, question, plain.nodes));
   const rows = expanded.flatMap((one) => one.rows);
   const texts = [...rows.flatMap(quantitiesIn), ...(where === undefined ? [] : [where])];
   const { analysis, about } = isDrawn
     ? { analysis: plain, about: {} }
-    : await withMeans(plain, texts, over, (text) => memberOf(text, asked));
+    : await withMeans(plain, texts, over, (text) => memberOf(text, question));
   const nodes = grouped(analysis.nodes, keptBeside(over, analysis.nodes.numbers.length));
   const { names } = nodes.base;
-  const symmetry = symmetryOf(asked, dataset);
+  const symmetry = symmetryOf(question, dataset);
   if (symmetry !== null && (isDrawn || nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
     throw wrong("fold", "it is of nodes, and of all along its axis");
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
   const named = new Map(what.filter(({ isNamed }) => isNamed).map(({ text, name }) => [text, name]));
   const held = where === undefined ? null : whereHeld(rows, where, nodes, named);
-  if (held === null && asked.reduce === undefined) checkFilterUsed(asked, compileWhat(what, namesOf(asked, dataset)));
+  if (held === null && question.reduce === undefined)
+    checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
   const [count, leftOut] = where === undefined ? [] : await countsOf(analysis, nodes, [where, `!(${where})`]);
   const beside = {
     ...(where === undefined ? {} : { where }),
@@ -64,9 +65,9 @@ export async function statistics(context: Context, asked: MemberValues): Promise
   return tabled(
     { ...beside, ...body },
     {
-      ...(asked.reduce === undefined ? { what: whatTexts(what) } : {}),
+      ...(question.reduce === undefined ? { what: whatTexts(what) } : {}),
       ...{ ...analysis.time, over },
-      ...(isDrawn ? { derivatives: pointDerivatives(asked) } : { method: undefined }),
+      ...(isDrawn ? { derivatives: pointDerivatives(question) } : { method: undefined }),
     },
   );
 }

@@ -6,7 +6,7 @@ import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js"
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
-import type { AskedSeparations, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedSeparations } from "../question/member-values.js";
 import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatTexts } from "../question/what.js";
 import { boxIn, boxOfAll } from "../question/where.js";
 import { type AxisNumber, framesIn, LETTERS, nodesOf, nodesOfPoints, requireEveryNode } from "./analysed-nodes.js";
@@ -18,7 +18,7 @@ import { onlyWhat } from "./spectra/spectral-quantities.js";
 const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
 const USUAL_ORDERS: readonly number[] = [2, 3];
 
-type Separations = { readonly [K in "nodes" | "lengths"]: Extract<AskedSeparations, Readonly<Record<K, unknown>>> };
+type Separations = { readonly [K in "nodes" | "lengths"]: Extract<RequestedSeparations, Readonly<Record<K, unknown>>> };
 type Increment = AnyReduction & { readonly kind: "increments" };
 
 /** What is computed along one axis. */
@@ -30,16 +30,16 @@ interface Along<S> {
 }
 
 /** All pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
-export async function structure_functions(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function structure_functions(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { orders = USUAL_ORDERS, absolute, separations: given, terms } = asked;
-  const what = onlyWhat(asked, dataset);
+  const { orders = USUAL_ORDERS, absolute, separations: given, terms } = question;
+  const what = onlyWhat(question, dataset);
   const odd = orders.some((order) => !Number.isInteger(order) || order < 1 || order > 16);
   if (odd) throw wrong("orders", "expected whole numbers from 1 to 16");
-  const axis = asked.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
-  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
+  checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
-  const analysis = analysisOf(context, asked, isAtNodes ? nodesOf : nodesOfPoints);
+  const analysis = analysisOf(context, question, isAtNodes ? nodesOf : nodesOfPoints);
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
   const signed = await increments(what.text, axis, orders, separations, analysis);
   if (absolute !== undefined && !isAtNodes) throw wrong("absolute", "it is of separations in nodes");
@@ -47,7 +47,7 @@ export async function structure_functions(context: Context, asked: MemberValues)
   return tabled(body, {
     ...{ what: whatTexts([what]), ...analysis.time, axis, orders },
     separations: "nodes" in separations ? separations.nodes : separations,
-    ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(asked) }),
+    ...(isAtNodes ? { method: undefined } : { derivatives: pointDerivatives(question) }),
     ...(terms === undefined ? {} : { terms }),
   });
 }
@@ -63,10 +63,10 @@ async function increments(
   text: string,
   letters: readonly ("x" | "y" | "z")[],
   orders: readonly number[],
-  separations: AskedSeparations,
+  separations: RequestedSeparations,
   analysis: Analysis,
 ): Promise<GroupAnswer> {
-  const { nodes, dataset, asked } = analysis;
+  const { nodes, dataset, question } = analysis;
   const isAtNodes = "nodes" in separations;
   const stretched = letters.find((one) => dataset.axes[LETTERS.indexOf(one) as 0].coordinates !== null);
   if (isAtNodes && stretched !== undefined)
@@ -93,12 +93,12 @@ async function increments(
   }
   return {
     ...{ weights: isAtNodes ? nodes.weights : "points", frames: framesIn(nodes), ...aboutTexts([text], nodes) },
-    separations: rows.map((row) => askedTerms(asked, row)),
+    separations: rows.map((row) => requestedTerms(question, row)),
   };
 }
 
 /** Leaves out the terms that were not asked. @throws RequestError if there are none */
-function askedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnswer {
+function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnswer {
   const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
   const other = terms?.find((term) => !known.includes(term));
   if (other !== undefined) throw wrong("terms", `${other} is not of this quantity; ${known.join(", ")} are`);
@@ -111,7 +111,7 @@ const PAIRS_TOGETHER = 1024;
 
 async function overNodes(
   { separations, orders, axis, columns: texts }: Along<Separations["nodes"]>,
-  { nodes, dataset, asked, reduce }: Analysis,
+  { nodes, dataset, question, reduce }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   requireEveryNode(nodes);
   const [count, letter] = [nodes.base.extent[axis], LETTERS[axis]];
@@ -123,7 +123,9 @@ async function overNodes(
   const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
   const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
   const means =
-    of.length === 3 && asked.remove !== "none" ? own.map((c) => ({ kind: "moments", of: c, order: 1 }) as const) : [];
+    of.length === 3 && question.remove !== "none"
+      ? own.map((c) => ({ kind: "moments", of: c, order: 1 }) as const)
+      : [];
   const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction, ...means] });
   const found = merged.states(0)[0] as Increments;
   const removed = means.map((_, c) => (merged.states(1 + c)[0] as Moments).mean);
@@ -137,12 +139,12 @@ async function overNodes(
 /** Interpolates at points and, for each length, at points that far along the axis. */
 async function overPairs(
   { separations, orders, axis, columns }: Along<Separations["lengths"]>,
-  { asked, dataset, nodes, evaluate, slices }: Analysis,
+  { question, dataset, nodes, evaluate, slices }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed } = separations;
   // A box that is all of the domain is none: pairs may go over its seams.
-  const isWhole = (["x", "y", "z", "i", "j", "k"] as const).every((name) => asked[name] === undefined);
-  const { origin, extent } = isWhole ? boxOfAll(dataset) : boxIn(asked, dataset);
+  const isWhole = (["x", "y", "z", "i", "j", "k"] as const).every((name) => question[name] === undefined);
+  const { origin, extent } = isWhole ? boxOfAll(dataset) : boxIn(question, dataset);
   const room = extent.map(
     (length, a) => length - (a === axis && !(nodes.wraps[a] && isWhole) ? Math.max(...lengths) : 0),
   );
@@ -153,7 +155,7 @@ async function overPairs(
   // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
   const compiled = ordered.map((text) => compileScalar(text, nodes.base.names, "what"));
-  const options = { ...pointOptions(asked), temporalInterpolation: "None" as const };
+  const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
   const sums: Increments[] = [];
   for (const time of nodes.base.times) {
     const first = await evaluate(compiled, points, { ...options, time });
@@ -179,7 +181,7 @@ async function overPairs(
   }
   return lengths.map((length, s) => ({
     ...{ axis: LETTERS[axis], length },
-    ...termsAt(sums[s] as Increments, 0, columns.length, orders, asked.remove === "none" ? [] : "ends"),
+    ...termsAt(sums[s] as Increments, 0, columns.length, orders, question.remove === "none" ? [] : "ends"),
   }));
 }
 

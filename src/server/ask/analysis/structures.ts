@@ -22,9 +22,9 @@ const DESCRIBED = 128;
 /** Nodes whose labels are answered, at most, for each number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
-export async function structures(context: Context, asked: MemberValues): Promise<Tabled> {
-  const { where = "", connectivity = "26", least = 1, labels = false, what = [], over = LETTERS } = asked;
-  const plain = analysisOf(context, asked);
+export async function structures(context: Context, question: MemberValues): Promise<Tabled> {
+  const { where = "", connectivity = "26", least = 1, labels = false, what = [], over = LETTERS } = question;
+  const plain = analysisOf(context, question);
   if (plain.nodes.frames.length !== 1) throw wrong("time", "structures are of one frame");
   const texts = [where, ...what.map(({ text }) => text)];
   const { analysis, about } = await withMeans(plain, texts, over, "where");
@@ -44,7 +44,7 @@ export async function structures(context: Context, asked: MemberValues): Promise
     connectivity: Number(connectivity) as 6 | 18 | 26,
     properties: properties.map((property) => columns.of(property, "what")),
   };
-  const skipped = await skipOf(context, asked, where, nodes.frames, 0);
+  const skipped = await skipOf(context, question, where, nodes.frames, 0);
   const merged = await reduce(nodes, { columns: columns.texts, reductions: [reduction], ...skipped });
   const joined = merged.states(0)[0] as JoinedFragments;
   const ranked = await inSlices(joined.rank(least), slices);

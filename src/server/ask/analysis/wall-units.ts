@@ -18,21 +18,21 @@ export interface WallUnits {
  * the question, the walls the ends of the only open axis; or the number that is given.
  */
 export async function wallUnitsOf(analysis: Analysis): Promise<WallUnits> {
-  const { asked, dataset, nodes } = analysis;
+  const { question, dataset, nodes } = analysis;
   const [axis, ...more] = AXES.filter((a) => !dataset.axes[a].periodic);
   const nu = dataset.viscosity;
   if (axis === undefined || more.length > 0) throw wrong("units", "wall units need one axis that is not periodic");
   if (nu === undefined) throw wrong("units", "wall units need nu, and the dataset states no viscosity");
   const letter = LETTERS[axis];
   const slope = `d(mean(u.x), ${letter})`;
-  const slopes = asked.u_tau === undefined ? await slopesAtWalls(slope, axis, analysis) : [];
-  const u_tau = asked.u_tau ?? Math.sqrt((nu * slopes.reduce((sum, one) => sum + one, 0)) / slopes.length);
+  const slopes = question.u_tau === undefined ? await slopesAtWalls(slope, axis, analysis) : [];
+  const u_tau = question.u_tau ?? Math.sqrt((nu * slopes.reduce((sum, one) => sum + one, 0)) / slopes.length);
   if (!(u_tau > 0)) throw wrong("u_tau", "the mean has no slope at the walls");
   const along = dataset.axes[axis];
   const [low, high] = [coordinateOf(along, 0), coordinateOf(along, along.nodes - 1)];
   const all = [...nodes.base.coordinates[axis]].map((at) => (Math.min(at - low, high - at) * u_tau) / nu);
-  const plus = asked.fold?.startsWith(letter) ? all.slice(0, Math.ceil(all.length / 2)) : all;
-  const source = asked.u_tau === undefined ? `${slope} at both ends of ${letter}` : "given";
+  const plus = question.fold?.startsWith(letter) ? all.slice(0, Math.ceil(all.length / 2)) : all;
+  const source = question.u_tau === undefined ? `${slope} at both ends of ${letter}` : "given";
   return { u_tau, nu, about: { wall_units: { u_tau, source, nu, [`${letter}_plus`]: plus } } };
 }
 

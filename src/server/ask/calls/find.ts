@@ -19,12 +19,12 @@ import { fillValues, unitOf } from "./values.js";
 
 const USUAL_ROWS = 1000;
 
-export async function find(context: Context, asked: MemberValues): Promise<CallAnswer<RowsAnswer>> {
+export async function find(context: Context, question: MemberValues): Promise<CallAnswer<RowsAnswer>> {
   const { dataset } = context;
-  const { what = [], where, limit = USUAL_ROWS, over = LETTERS } = asked;
+  const { what = [], where, limit = USUAL_ROWS, over = LETTERS } = question;
   if (what.length === 0 && where === undefined)
     throw wrong("where", "give a condition, or what is to be largest; for example where='p > 0.5' what=p");
-  const plain = analysisOf(context, asked);
+  const plain = analysisOf(context, question);
   const quantities = compileWhat(what, plain.nodes.base.names);
   const [first] = quantities;
   if (first !== undefined && first.shape.length > 0)
@@ -37,16 +37,16 @@ export async function find(context: Context, asked: MemberValues): Promise<CallA
   const { nodes, reduce } = analysis;
   const key = where === undefined ? (first as Quantity).text : whereHolds(where, first?.text ?? "1");
   const compiled = compileScalar(key, nodes.base.names, "where");
-  checkFilterUsed(asked, [...quantities, { expressions: [compiled] }]);
+  checkFilterUsed(question, [...quantities, { expressions: [compiled] }]);
   const reductions = [
     { kind: "extremes", of: 0, count: limit, apart: 0 },
     { kind: "moments", of: 0, order: 1 },
   ] as const;
-  const skipped = await skipOf(context, asked, where, nodes.frames, Number.NaN);
+  const skipped = await skipOf(context, question, where, nodes.frames, Number.NaN);
   const merged = await reduce(nodes, { columns: [key], reductions, ...skipped });
   const { highest } = merged.states(0)[0] as Extremes;
   const total = (merged.states(1)[0] as Moments).count;
-  const runs = runsIn(asked, dataset, dataset.axes);
+  const runs = runsIn(question, dataset, dataset.axes);
   const [nx, ny] = nodes.base.extent;
   const count = highest.length;
   const indices = [0, 1, 2].map(() => new Int32Array(count));
@@ -65,8 +65,8 @@ export async function find(context: Context, asked: MemberValues): Promise<CallA
   }
   const times = highest.map(({ frame }) => nodes.base.times[frame] as number);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
-  const derivatives = nodeDerivatives(asked);
-  const options = { method: "None", derivatives, filter: asked.filter, temporalInterpolation: "None" } as const;
+  const derivatives = nodeDerivatives(question);
+  const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
   // Operators of expressions are known at nodes only.
   const isAtNodes = (one: Quantity): boolean => one.expressions.some(({ reads }) => reads.some(isOfExpression));
   const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));

@@ -24,14 +24,14 @@ function partNamed(text: string): PartName {
   throw wrong("what", `expected some of ${Object.keys(PARTS).join(", ")}, not ${text}`);
 }
 
-export async function flow_map(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
+export async function flow_map(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
-  const names = asked.what === undefined ? USUAL : asked.what.map(({ text }) => partNamed(text));
-  const interval = intervalIn(asked);
+  const names = question.what === undefined ? USUAL : question.what.map(({ text }) => partNamed(text));
+  const interval = intervalIn(question);
   if ("each" in interval) throw wrong("time", "a flow map starts all particles at once: first:last");
-  const { method = "Lag8", integrator = "rk4" } = asked;
-  const step = stepIn(asked, dataset);
-  const samples = samplesIn(asked, dataset);
+  const { method = "Lag8", integrator = "rk4" } = question;
+  const step = stepIn(question, dataset);
+  const samples = samplesIn(question, dataset);
   const query: Query = {
     ...{
       operation: "GetPositionByEnd",
@@ -41,7 +41,7 @@ export async function flow_map(context: Context, asked: MemberValues): Promise<C
       dt: step,
     },
     ...{ spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
-    flowMap: spatialName(pointDerivatives(asked)) as SpatialInterpolation,
+    flowMap: spatialName(pointDerivatives(question)) as SpatialInterpolation,
   };
   const count = pointsOf(samples.grid);
   const result = await runQuery(life, query, async (evaluation) => {

@@ -58,14 +58,14 @@ export async function samplePoints(
 /** The answer of a plan of samples that are not cut. */
 const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
 
-export async function grid(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
+export async function grid(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
-  const what = asked.what ?? usualWhat(dataset);
-  const quantities = compileWhat(what, namesOf(asked, dataset));
-  checkFilterUsed(asked, quantities);
-  const samples = samplesIn(asked, dataset);
-  const level = levelOf(context, asked, what, dataset, samples, quantities);
-  const { times, isList } = timesIn(asked, dataset);
+  const what = question.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, namesOf(question, dataset));
+  checkFilterUsed(question, quantities);
+  const samples = samplesIn(question, dataset);
+  const level = levelOf(context, question, what, dataset, samples, quantities);
+  const { times, isList } = timesIn(question, dataset);
   const count = pointsOf(samples.grid);
   const isWhole = context.part === null || level !== null;
   if (context.part instanceof Plan && level !== null) return { answer: NOTHING, found: {} };
@@ -77,10 +77,10 @@ export async function grid(context: Context, asked: MemberValues): Promise<CallA
   const work = {
     ...{ count, rounds: times.length, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (round: number, from: number, to: number, into: readonly Float32Array[]) => {
-      const options = { ...pointOptions(asked), time: times[round] as number };
+      const options = { ...pointOptions(question), time: times[round] as number };
       const some = points ?? (await samplePoints(samples, context, from, to));
       if (level === null) await fillValues(context, quantities, some, options, into);
-      else await fillByLevel(context, level, samples, quantities, some, options, asked, into);
+      else await fillByLevel(context, level, samples, quantities, some, options, question, into);
     },
   };
   const numbers = await compute(context, work);
@@ -90,11 +90,11 @@ export async function grid(context: Context, asked: MemberValues): Promise<CallA
     answer: {
       ...{ kind: "grid", dims: isList ? [t, ...dims] : dims, scalars: isList ? scalars : [...scalars, t] },
       quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
-      ...((asked.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
+      ...((question.level ?? 0) === 0 ? {} : { more: aboutLevel(level, samples, dataset) }),
     },
     found: {
-      ...{ what: whatTexts(what), samples: [...samples.counts], ...timeText(asked, times, isList) },
-      level: level?.level ?? asked.level ?? 0,
+      ...{ what: whatTexts(what), samples: [...samples.counts], ...timeText(question, times, isList) },
+      level: level?.level ?? question.level ?? 0,
     },
   };
 }
@@ -107,10 +107,10 @@ async function fillByLevel(
   quantities: readonly Quantity[],
   points: Float32Array,
   options: PointOptions,
-  asked: MemberValues,
+  question: MemberValues,
   into: readonly Float32Array[],
 ): Promise<void> {
-  const left = await fillLevel(context, level, context.dataset, samples, options.time as number, asked, into);
+  const left = await fillLevel(context, level, context.dataset, samples, options.time as number, question, into);
   if (left.length === 0) return;
   const some = context.life.floats(3 * left.length);
   for (const [i, at] of left.entries()) some.set(points.subarray(3 * at, 3 * at + 3), 3 * i);

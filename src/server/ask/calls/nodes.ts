@@ -21,7 +21,7 @@ import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
 import { answered, type Context, checkFits, Plan, type Work } from "../context.js";
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
-import type { AskedQuantity, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
 import {
   checkFilterUsed,
   compileWhat,
@@ -46,30 +46,30 @@ function canStream({ format = "json" }: MemberValues, { length }: readonly Quant
 }
 
 /** The plain field that a quantity is, or the component with nodes of its own; null for an expression. */
-function fieldOf({ text }: AskedQuantity, { fields }: Dataset): string | null {
+function fieldOf({ text }: RequestedQuantity, { fields }: Dataset): string | null {
   const [, whole = "", component = ""] = /^(\w+)(\.[xyz])?$/.exec(text) ?? [];
   const name = { u: "velocity", p: "pressure" }[whole] ?? whole;
   if (!Object.hasOwn(fields, name)) return null;
   return component === "" || fields[name]?.own !== undefined ? `${name}${component}` : null;
 }
 
-export async function nodes(context: Context, asked: MemberValues): Promise<CallAnswer<GridAnswer>> {
+export async function nodes(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset, part } = context;
-  const scheme = schemeOf(nodeDerivatives(asked));
-  const what = asked.what ?? usualWhat(dataset);
-  const plainNames = namesOf(asked, dataset);
+  const scheme = schemeOf(nodeDerivatives(question));
+  const what = question.what ?? usualWhat(dataset);
+  const plainNames = namesOf(question, dataset);
   const quantities = compileWhat(what, plainNames);
-  checkFilterUsed(asked, quantities);
-  const { frames, isList } = storedIn(asked, dataset);
+  checkFilterUsed(question, quantities);
+  const { frames, isList } = storedIn(question, dataset);
   const fields = what.map((one) => fieldOf(one, dataset));
   const isApart = (name: string | null) => name !== null && (name.includes(".") || isStaggered(dataset, name));
   const staggered = fields.find(isApart) ?? null;
   const axes = axesFor(staggered, fields, dataset);
-  const runs = runsIn(asked, dataset, axes);
+  const runs = runsIn(question, dataset, axes);
   const count = runs.reduce((product, one) => product * one.count, 1);
-  const shape = shapeOf(asked, context, axes, runs, frames, isList);
-  const found = { what: whatTexts(what), ...timeText(asked, timesAt(frames, dataset), isList, frames) };
-  if (asked.format === "xmf" || asked.format === "h5") {
+  const shape = shapeOf(question, context, axes, runs, frames, isList);
+  const found = { what: whatTexts(what), ...timeText(question, timesAt(frames, dataset), isList, frames) };
+  if (question.format === "xmf" || question.format === "h5") {
     const cutout = cutoutFile(context, staggered?.includes(".") ? [null] : fields, runs, frames);
     if (cutout !== null) {
       // A file that another thread writes needs no cut, and no limit in a job.
@@ -81,23 +81,23 @@ export async function nodes(context: Context, asked: MemberValues): Promise<Call
       }
       return { answer: { ...shape, cutout }, found };
     }
-    if (asked.format === "xmf")
+    if (question.format === "xmf")
       throw wrong("format", "xmf describes stored fields: ask fields only, every node of them, frames in a row");
   }
   const reads = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
   const hasMeans = [...reads].some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
   if (part instanceof Plan && hasMeans) return { answer: shape, found };
   const derivedBy = (names: Names) =>
-    derivedFor(reads, dataset, names, (asked.filter ?? null) as FieldFilter | null, scheme);
+    derivedFor(reads, dataset, names, (question.filter ?? null) as FieldFilter | null, scheme);
   const isLong = count * frames.length > STREAMED;
-  const isStream = isLong && !hasMeans && canStream(asked, quantities) && derivedBy(plainNames) === null;
+  const isStream = isLong && !hasMeans && canStream(question, quantities) && derivedBy(plainNames) === null;
   const components = quantities.flatMap((one) => one.components);
   if (part === null) {
     checkFits(context, count, frames.length, "nodes");
     await life.reserve(isStream ? STREAMED : count * frames.length, components.length / 3);
   }
   const texts = what.map(({ text }) => text);
-  const { names, ...more } = hasMeans ? await meansIn(context, asked, texts) : { names: plainNames };
+  const { names, ...more } = hasMeans ? await meansIn(context, question, texts) : { names: plainNames };
   const [firstField] = fieldNames(dataset);
   const source: Pick<Query, "field" | "quantity"> =
     staggered === null
@@ -128,8 +128,8 @@ export async function nodes(context: Context, asked: MemberValues): Promise<Call
 }
 
 /** Names with the means and the slopes in time of quantities at nodes, and what an answer says of these. */
-async function meansIn(context: Context, asked: MemberValues, texts: readonly string[]) {
-  const { analysis, about } = await withMeans(analysisOf(context, asked), texts, asked.over ?? LETTERS);
+async function meansIn(context: Context, question: MemberValues, texts: readonly string[]) {
+  const { analysis, about } = await withMeans(analysisOf(context, question), texts, question.over ?? LETTERS);
   return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
 }
 
@@ -226,14 +226,14 @@ function axesFor(staggered: string | null, fields: readonly (string | null)[], d
 }
 
 function shapeOf(
-  asked: MemberValues,
+  question: MemberValues,
   { dataset }: Context,
   axes: readonly Axis[],
   runs: readonly NodeRun[],
   frames: readonly number[],
   isList: boolean,
 ): GridAnswer {
-  const parts = partsOf(asked);
+  const parts = partsOf(question);
   const unit = dataset.units.length ?? null;
   const along = [2, 1, 0].map((a): GridDimension => {
     const { from, count, step } = runs[a] as NodeRun;

@@ -25,9 +25,9 @@ function integratorOf({ integrator, drag }: MemberValues): Integrator {
   throw wrong("integrator", "particles with drag are tracked by heun");
 }
 
-function queryOf(asked: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
-  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag, frozen = false } = asked;
-  const integrator = integratorOf(asked);
+function queryOf(question: MemberValues, interval: Interval, step: number, { dataset }: Context): Query {
+  const { method = "Lag8", tolerance, every = 1, open_faces = "stop", last = false, drag, frozen = false } = question;
+  const integrator = integratorOf(question);
   const length = "each" in interval ? interval.each : interval.end - interval.start;
   const steps = Math.max(1, Math.ceil(Math.abs(length) / step - 1e-9));
   const common = {
@@ -63,14 +63,14 @@ async function track({ life }: Context, query: Query, points: Points): Promise<R
 async function along(
   context: Context,
   quantities: readonly Quantity[],
-  asked: MemberValues,
+  question: MemberValues,
   query: Query,
   result: Result,
   starts: Float64Array | null,
 ): Promise<readonly Float32Array[]> {
   if (quantities.length === 0) return [];
   const columns = quantities.flatMap(({ expressions }) => expressions);
-  const derivatives = spatialName(pointDerivatives(asked));
+  const derivatives = spatialName(pointDerivatives(question));
   const found = await valuesAlong(context.life, columns, derivatives, query, result, starts);
   let next = 0;
   return quantities.map(({ expressions, columns: names }) => {
@@ -85,19 +85,19 @@ async function along(
   });
 }
 
-export async function paths(context: Context, asked: MemberValues): Promise<CallAnswer<RowsAnswer>> {
+export async function paths(context: Context, question: MemberValues): Promise<CallAnswer<RowsAnswer>> {
   const { life, dataset } = context;
-  const { what = [], last = false } = asked;
-  const interval = intervalIn(asked);
+  const { what = [], last = false } = question;
+  const interval = intervalIn(question);
   const isEach = "each" in interval;
-  const quantities = compileWhat(what, namesOf(asked, dataset));
-  const step = stepIn(asked, dataset);
-  const points = await pointsOf(context, asked, PATH_RECORDS, isEach);
-  if (points.velocities !== null && asked.drag === undefined)
+  const quantities = compileWhat(what, namesOf(question, dataset));
+  const step = stepIn(question, dataset);
+  const points = await pointsOf(context, question, PATH_RECORDS, isEach);
+  if (points.velocities !== null && question.drag === undefined)
     throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
-  const query = queryOf(asked, interval, step, context);
+  const query = queryOf(question, interval, step, context);
   const result = await track(context, query, points);
-  const values = await along(context, quantities, asked, query, result, points.times);
+  const values = await along(context, quantities, question, query, result, points.times);
   const { itemsPerPoint: all, components: width, recordTimes = new Float64Array(1) } = result;
   const names: readonly string[] = RECORDS[result.record ?? "Point3"];
   const records = joinedValues(result);
@@ -147,7 +147,7 @@ export async function paths(context: Context, asked: MemberValues): Promise<Call
     places,
     paths: fileOf(lead, answers, points, recordTimes.subarray(first), kept),
   };
-  const found = { integrator: integratorOf(asked), step, frozen: asked.frozen || undefined };
+  const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
   return { answer, found };
 }
 

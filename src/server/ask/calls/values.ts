@@ -53,22 +53,22 @@ export async function fillValues(
   });
 }
 
-export async function values(context: Context, asked: MemberValues): Promise<CallAnswer<RowsAnswer>> {
+export async function values(context: Context, question: MemberValues): Promise<CallAnswer<RowsAnswer>> {
   const { life, dataset } = context;
-  const { time } = asked;
+  const { time } = question;
   const isEach = typeof time === "object" && "each" in time;
   if (isEach && time.each !== null) throw wrong("time", "each:D is for paths; values takes each");
-  const what = asked.what ?? usualWhat(dataset);
-  const quantities = compileWhat(what, namesOf(asked, dataset));
-  checkFilterUsed(asked, quantities);
-  const when: Times = isEach ? { times: [], isList: false } : timesIn(asked, dataset);
+  const what = question.what ?? usualWhat(dataset);
+  const quantities = compileWhat(what, namesOf(question, dataset));
+  checkFilterUsed(question, quantities);
+  const when: Times = isEach ? { times: [], isList: false } : timesIn(question, dataset);
   const rounds = Math.max(1, when.times.length);
-  const opened = await openPoints(context, asked, isEach);
+  const opened = await openPoints(context, question, isEach);
   const { count } = opened;
   const isWhole = context.part === null;
   if (isWhole) checkFits(context, count, rounds, "points");
   const source = isWhole ? sourceOf(await heldPoints(context, opened, rounds * DRAWN_RECORDS)) : opened;
-  const options = pointOptions(asked);
+  const options = pointOptions(question);
   const numbers = await compute(context, {
     ...{ count, rounds, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (round, from, to, into) => {
@@ -90,7 +90,7 @@ export async function values(context: Context, asked: MemberValues): Promise<Cal
     ...{ kind: "rows", count: count * rounds, lead, shape: [...(when.isList ? [rounds] : []), count] },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
-  const stated = isEach ? {} : timeText(asked, when.times, when.isList);
+  const stated = isEach ? {} : timeText(question, when.times, when.isList);
   return { answer, found: { what: whatTexts(what), ...stated } };
 }
 

@@ -3,7 +3,7 @@ import { COLOUR_MAPS, type ColourMapName, colourStep, colourTable } from "../../
 import type { TimeSlices } from "../../http/policies/time-slices.js";
 import type { GridAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
-import type { AskedScale, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedScale } from "../question/member-values.js";
 import { onlyQuantity } from "./arrays.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
@@ -62,7 +62,7 @@ export async function drawPicture(
   return writePng(pixels, columns);
 }
 
-function colourValue(value: number, scale: AskedScale): number {
+function colourValue(value: number, scale: RequestedScale): number {
   if (scale.kind === "linear") return value;
   if (scale.kind === "log") return value > 0 ? Math.log10(value) : Number.NaN;
   const { linear } = scale as { readonly linear: number };

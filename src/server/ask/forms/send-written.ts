@@ -3,8 +3,8 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
-import { askedRange } from "../../http/asked-range.js";
 import type { RequestLife } from "../../http/request-life.js";
+import { requestedRange } from "../../http/requested-range.js";
 import { sendBytes } from "../../http/send-answer.js";
 
 /** Sends a file that `write` makes in a temporary folder, which is removed at the end of the request. */
@@ -22,7 +22,7 @@ export async function sendWritten(
   const path = join(folder, name);
   const { size } = await stat(path);
   life.stream();
-  const [first, last] = askedRange(reply.request, reply, reply.getHeader("etag"), size);
+  const [first, last] = requestedRange(reply.request, reply, reply.getHeader("etag"), size);
   await sendBytes(reply, reply.server.fileParts.read(path, first, last), life, life.reader);
   return reply;
 }

@@ -30,7 +30,7 @@ export interface Sending {
   readonly reply: FastifyReply;
   readonly thread: CutoutThread;
   /** The question, for its colours. */
-  readonly asked: MemberValues;
+  readonly question: MemberValues;
 }
 
 /** @throws RequestError if a form does not hold an answer: several quantities, or names that become the same */
@@ -94,7 +94,7 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
   if (form === "json") return send(jsonOf(answered));
   if (answer.kind === "table") return sendTable(answered, answer, form, sending);
   if (form === "png") {
-    return reply.type(type).send(await pictureOf(answer as GridAnswer, sending.asked, life.slices));
+    return reply.type(type).send(await pictureOf(answer as GridAnswer, sending.question, life.slices));
   }
   switch (form) {
     case "csv":

@@ -12,10 +12,10 @@ import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { ConfigError } from "../../../shared/config.js";
 import { BusyError, RequestError, unknownDataset } from "../../../shared/errors.js";
 import { describeError } from "../../../shared/system.js";
-import { askedRange } from "../../http/asked-range.js";
 import { tokenOf } from "../../http/compute.js";
 import { ReaderPace } from "../../http/policies/reader-pace.js";
 import { bodyTooLarge, HttpRefusal, refuse, refuseEncoded } from "../../http/refusal.js";
+import { requestedRange } from "../../http/requested-range.js";
 import { sendBytes } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
 import { readAnalysis } from "../check-schema.js";
@@ -181,7 +181,7 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
         .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
         .header("content-disposition", `attachment; filename="${result.name}"`);
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      const [first, last] = askedRange(request, reply, etag, size);
+      const [first, last] = requestedRange(request, reply, etag, size);
       if (request.method === "HEAD" || size === 0) return sendHead(reply);
       const path = jobs.results.fileOf(result.name);
       const { fileParts } = api;
@@ -280,12 +280,15 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
 }
 
 /** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
-function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & InputRegion): PointSource {
+function nodesOf(
+  engine: Engine,
+  { dataset: name, ...question }: { readonly dataset: string } & InputRegion,
+): PointSource {
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
   if (dataset.frameVelocity.some((speed) => speed !== 0))
     throw wrong("region", `the nodes of "${name}" move; take a grid at their places at your time`);
-  const runs = nodesOfRegion(asked, dataset);
+  const runs = nodesOfRegion(question, dataset);
   const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
     if (coordinates === null) return { first: from, step, origin, spacing };

@@ -30,7 +30,7 @@ const NPZ_BYTES = 2 ** 32;
 
 interface Started {
   readonly call: CallName;
-  readonly asked: MemberValues;
+  readonly question: MemberValues;
   readonly given: GivenMembers;
   readonly format: FormName;
   /** Answers a plan of the question, which refuses what is wrong. */
@@ -40,27 +40,27 @@ interface Started {
 /** Starts a job of a question, unless it is wrong, and answers with it. @throws what refuses the question, LimitError */
 export async function startJob(context: Context, started: Started, reply: FastifyReply): Promise<FastifyReply> {
   const { life, service, dataset, jobs } = context;
-  const { call, asked, given, format } = started;
+  const { call, question, given, format } = started;
   if (jobs === null) throw wrong("job", "this service has no jobs");
   const { owner, tokenPoints: limit } = life;
   await jobs.admit(owner);
-  const isTimed = typeof asked.time === "object" && "each" in asked.time;
-  const { points } = asked;
+  const isTimed = typeof question.time === "object" && "each" in question.time;
+  const { points } = question;
   const rows = points !== undefined && "rows" in points && points.together === undefined ? points : null;
-  const question: Record<string, unknown> = { ...Object.fromEntries(given), format };
+  const body: Record<string, unknown> = { ...Object.fromEntries(given), format };
   const cut = CUT.includes(call) && format !== "png" ? await cutOf(context, started) : null;
   if (cut !== null && limit > 0 && cut.points * cut.times > limit)
     throw tooManyPoints("token.points", cut.points * cut.times, limit);
   let own: string | null = null;
-  if (rows !== null) await openPoints(context, asked, isTimed);
-  if (rows !== null) question.points = pointsText(rows);
-  else if (points !== undefined && "rows" in points) question.points = listed(points);
-  const asSent = Object.entries(question).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (rows !== null) await openPoints(context, question, isTimed);
+  if (rows !== null) body.points = pointsText(rows);
+  else if (points !== undefined && "rows" in points) body.points = listed(points);
+  const asSent = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (rows !== null && rows.rows.length / rows.width > REPEATED_POINTS) {
     const plain = plainRows(rows, isTimed);
     own = newId();
-    await jobs.inputs.addRows({ id: own, owner }, plain.rows, plain.width, question.points);
-    question.points = { input: own };
+    await jobs.inputs.addRows({ id: own, owner }, plain.rows, plain.width, body.points);
+    body.points = { input: own };
   }
   const named = points !== undefined && "input" in points ? { id: points.input, own: false } : undefined;
   const input = own === null ? named : { id: own, own: true };
@@ -72,7 +72,7 @@ export async function startJob(context: Context, started: Started, reply: Fastif
     .digest("hex");
   const key = name === undefined ? {} : { key: { name: String(name), digest } };
   try {
-    const job = await jobs.start(owner, made, cut, question, { ...(input === undefined ? {} : { input }), ...key });
+    const job = await jobs.start(owner, made, cut, body, { ...(input === undefined ? {} : { input }), ...key });
     if (own !== null && job.input?.id !== own) await jobs.inputs.remove(own);
     return await sendStarted(reply, service, job);
   } catch (error) {

@@ -6,7 +6,7 @@ import { framesOf } from "../../../engine/contract/query-frames.js";
 import { RequestError } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
-import type { AskedQuantity, MemberValues } from "../question/member-values.js";
+import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
 import { pointsOf, type SampleGrid } from "../question/sample-grid.js";
 import { compileWhat, namesOf, type Quantity } from "../question/what.js";
 import { coordinateOf, type Samples } from "../question/where.js";
@@ -63,29 +63,29 @@ export interface GridLevel {
 /** The level of a question; null for the stored nodes. @throws RequestError for a level that is not there */
 export function levelOf(
   { service }: Pick<Context, "service">,
-  asked: MemberValues,
-  what: readonly AskedQuantity[],
+  question: MemberValues,
+  what: readonly RequestedQuantity[],
   dataset: Dataset,
   samples: Samples,
   used: readonly Quantity[],
 ): GridLevel | null {
-  const { level: wanted = 0 } = asked;
+  const { level: wanted = 0 } = question;
   if (wanted === 0) return null;
   const set = service.engine.levels(dataset);
   const inputs = used.flatMap(({ expressions }) => expressions.flatMap((one) => one.inputs));
   const apart = inputs.map((key) => key.split(":")[1]).find((field) => field !== undefined && !hasField(set, field));
-  const isRefused = asked.filter !== undefined || apart !== undefined;
+  const isRefused = question.filter !== undefined || apart !== undefined;
   if (wanted === "auto" && (set === null || isRefused)) return null;
   const level = wanted === "auto" ? fittingLevel(samples, dataset, set?.datasets.length ?? 0) : wanted;
   if (level === 0) return null;
-  if (asked.filter !== undefined) throw wrong("filter", "levels are not filtered; take level=0");
+  if (question.filter !== undefined) throw wrong("filter", "levels are not filtered; take level=0");
   const found = requireLevel(set, dataset, level);
   if (apart !== undefined) throw wrong("level", `${apart} has none: it does not lie on the nodes of ${dataset.name}`);
   const fields = what.map(({ text }) => {
     const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
     return hasField(set, name) ? name : null;
   });
-  const quantities = compileWhat(what, namesOf(asked, found));
+  const quantities = compileWhat(what, namesOf(question, found));
   return { level, set: set as LevelSet, dataset: found, quantities, fields };
 }
 
@@ -185,7 +185,7 @@ export async function fillLevel(
   fine: Dataset,
   { grid }: Samples,
   time: number,
-  asked: MemberValues,
+  question: MemberValues,
   into: readonly Float32Array[],
 ): Promise<Int32Array> {
   const shift = frameShift(fine.frameVelocity, time);
@@ -194,7 +194,7 @@ export async function fillLevel(
   ) as [AlongAxis, AlongAxis, AlongAxis];
   const [px, py, pz] = places;
   const [nx, ny, nz] = [px.first.length, py.first.length, pz.first.length];
-  const temporalInterpolation = asked.time_method === "nearest" ? "None" : "PCHIP";
+  const temporalInterpolation = question.time_method === "nearest" ? "None" : "PCHIP";
   const { frames, weights } = framesOf(fine.time, { operation: "GetAnyCutoutWeb", time, temporalInterpolation });
   const [wx, wy] = [windowOf(px, dataset.axes[0], 0, nx), windowOf(py, dataset.axes[1], 0, ny)];
   for (let from = 0; wx !== null && wy !== null && from < nz; ) {
@@ -216,7 +216,7 @@ export async function fillLevel(
         for (const [f, frame] of frames.entries()) {
           const field = fields[q] ?? (Object.keys(dataset.fields)[0] as string);
           const nodes = { ...box, field, frame };
-          const own = fields[q] === null ? nodeQuantity(quantity.components, namesOf(asked, dataset)) : null;
+          const own = fields[q] === null ? nodeQuantity(quantity.components, namesOf(question, dataset)) : null;
           const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes } as const;
           await addNodes(life, own === null ? query : { ...query, quantity: own }, weights[f] as number, values);
         }

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Dataset, fieldNames, isStaggered } from "../../../engine/contract/dataset.js";
-import { type AskedLevels, nodeQuantity } from "../../../engine/contract/query.js";
+import { nodeQuantity, type RequestedLevels } from "../../../engine/contract/query.js";
 import type { Jobs } from "../../../jobs/jobs.js";
 import { isLoopbackHost } from "../../../shared/config.js";
 import { AuthError, type FieldprobeError, unknownDataset } from "../../../shared/errors.js";
@@ -38,14 +38,14 @@ class LevelRuns {
     this.#service = service;
   }
 
-  start(dataset: Dataset, asked: readonly AskedLevels[]): Run {
+  start(dataset: Dataset, question: readonly RequestedLevels[]): Run {
     if (this.#runs.has(dataset.name))
       throw wrong("what", `levels of ${dataset.name} are being made; ask again when they are done`);
     const abort = new AbortController();
     const progress = (fraction: number) => Object.assign(run, { fraction });
     const control = { signal: abort.signal, background: true, progress };
     this.#problems.delete(dataset);
-    const made = this.#service.engine.makeLevels(dataset, asked, control);
+    const made = this.#service.engine.makeLevels(dataset, question, control);
     const ended = made.then(() => undefined).finally(() => this.#runs.delete(dataset.name));
     ended.catch((error: unknown) => this.#problems.set(dataset, reasonOf(error as FieldprobeError)));
     const run: Run = { fraction: 0, ended, abort };
@@ -74,7 +74,7 @@ class LevelRuns {
 }
 
 /** The expressions of a request, which differences at nodes evaluate. @throws RequestError */
-function askedLevels(what: unknown, dataset: Dataset): readonly AskedLevels[] {
+function requestedLevels(what: unknown, dataset: Dataset): readonly RequestedLevels[] {
   if (what === undefined) return [];
   const names = namesOf({}, dataset);
   const field = fieldNames(dataset).find((name) => !isStaggered(dataset, name));
@@ -140,7 +140,7 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
       const other = [...given.keys()].find((name) => name !== "what" && name !== "job");
       if (other !== undefined) throw wrong(other, "levels take what alone");
       const what = given.get("what");
-      const asked = askedLevels(what, dataset);
+      const question = requestedLevels(what, dataset);
       if (life.task === null && jobs !== null && (given.has("job") || prefersJob(request))) {
         await jobs.admit(life.owner);
         const own = `/api/datasets/${encodeURIComponent(dataset.name)}/levels`;
@@ -148,7 +148,7 @@ export function levelRoutes(api: FastifyInstance, service: Service, jobs: Jobs |
         const job = await jobs.start(life.owner, { method: "POST", url: own, form: "json" }, null, question);
         return sendStarted(reply, service, job);
       }
-      const run = runs.start(dataset, asked);
+      const run = runs.start(dataset, question);
       run.ended.catch(() => undefined);
       if (life.task === null) return reply.code(202).send(runs.describe(dataset));
       life.onEnd(() => run.abort.abort());

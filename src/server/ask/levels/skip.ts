@@ -29,16 +29,16 @@ async function isWhole({ service }: Context, set: LevelSet, quantity: LevelQuant
  */
 export async function skipOf(
   context: Context,
-  asked: MemberValues,
+  question: MemberValues,
   where: string | undefined,
   frames: readonly number[],
   fill: number,
 ): Promise<{ readonly skip?: Skip }> {
   const { service, dataset } = context;
   const set = where === undefined || service.config.nats.servers !== null ? null : service.engine.levels(dataset);
-  if (set === null || asked.filter !== undefined || set.datasets.length < LEVEL) return {};
-  const names = namesOf(asked, dataset);
-  const isFd4 = nodeDerivatives(asked) === "None_Fd4";
+  if (set === null || question.filter !== undefined || set.datasets.length < LEVEL) return {};
+  const names = namesOf(question, dataset);
+  const isFd4 = nodeDerivatives(question) === "None_Fd4";
   /** A quantity with extrema, and its component if it is one. */
   const quantityOf = (text: string): readonly [LevelQuantity, number | null] | null => {
     const own = set.quantities.find((one) => one.text.replaceAll(" ", "") === text && one.array !== one.text);

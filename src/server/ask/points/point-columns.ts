@@ -198,9 +198,9 @@ async function derivedAt(
     count: [1, 1, 1],
     stride: [1, 1, 1],
   } as const;
-  const asked = { plan, points, method };
+  const question = { plan, points, method };
   const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
-  const { atPoints = [], release } = await runQuery(life, { ...query, derivedAt: asked });
+  const { atPoints = [], release } = await runQuery(life, { ...query, derivedAt: question });
   release();
   return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
@@ -242,9 +242,9 @@ function operationFor(
 ): Pick<Query, "operation" | "spatialInterpolation"> {
   const { operation, ...of } = operationOfInput(key);
   const isValue = key.startsWith("value:");
-  const [member, asked] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
+  const [member, question] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
   const accepted = spatialOf(operation, dataset);
-  const spatialInterpolation = accepted.find((scheme) => scheme === asked);
+  const spatialInterpolation = accepted.find((scheme) => scheme === question);
   if (spatialInterpolation === undefined)
     throw wrong(member, `${wordsOf(key)} takes ${accepted.map(presentScheme).join(", ")}`);
   return { operation: operation.name, ...of, spatialInterpolation };

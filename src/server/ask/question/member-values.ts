@@ -3,7 +3,7 @@ import type { FieldFilter } from "../../../analysis/derived.js";
 import type { CallMember, FormName, MEMBERS, MemberName } from "../../../shared/calls.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
-export interface AskedQuantity {
+export interface RequestedQuantity {
   readonly text: string;
   readonly name: string;
   /** Whether the caller gave the name. */
@@ -11,7 +11,7 @@ export interface AskedQuantity {
 }
 
 /** Points as they are asked for; rows that were given are numbers in a row, `width` each. */
-export type AskedPoints =
+export type RequestedPoints =
   | {
       readonly rows: Float64Array;
       readonly width: number;
@@ -25,36 +25,36 @@ export type AskedPoints =
   | { readonly pairs: number; readonly distance: number; readonly seed: number }
   | { readonly tetrads: number; readonly distance: number; readonly seed: number };
 
-export type AskedSpan = { readonly at: number } | { readonly first: number; readonly last: number };
-export type AskedNodes =
+export type RequestedSpan = { readonly at: number } | { readonly first: number; readonly last: number };
+export type RequestedNodes =
   | { readonly node: number }
   | { readonly first: number | null; readonly end: number | null; readonly stride: number };
 /** Times, or an interval of them. */
-export type AskedTimes =
+export type RequestedTimes =
   | { readonly at: number }
   | { readonly list: readonly number[] }
   | { readonly first: number; readonly last: number; readonly step: number | null }
   | "all"
   | { readonly each: number | null };
-export type AskedFrames = { readonly at: number } | { readonly list: readonly number[] } | AskedNodes | "all";
-export type AskedFilter = FieldFilter | { readonly kind: "box"; readonly width: number };
-export type AskedSeparations =
+export type RequestedFrames = { readonly at: number } | { readonly list: readonly number[] } | RequestedNodes | "all";
+export type RequestedFilter = FieldFilter | { readonly kind: "box"; readonly width: number };
+export type RequestedSeparations =
   | { readonly nodes: readonly number[] }
   | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed: number };
-export type AskedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
+export type RequestedScale = { readonly kind: "linear" | "log" } | { readonly kind: "symlog"; readonly linear: number };
 
 /** Values by the type of their member. */
 interface ValueOf {
-  readonly what: readonly AskedQuantity[];
-  readonly points: AskedPoints;
-  readonly along: AskedSpan;
-  readonly nodes: AskedNodes;
+  readonly what: readonly RequestedQuantity[];
+  readonly points: RequestedPoints;
+  readonly along: RequestedSpan;
+  readonly nodes: RequestedNodes;
   readonly counts: readonly number[];
-  readonly times: AskedTimes;
-  readonly frames: AskedFrames;
+  readonly times: RequestedTimes;
+  readonly frames: RequestedFrames;
   readonly choice: string;
   readonly choices: readonly string[];
-  readonly filter: AskedFilter;
+  readonly filter: RequestedFilter;
   readonly condition: string;
   readonly texts: readonly string[];
   readonly number: number;
@@ -63,9 +63,9 @@ interface ValueOf {
   readonly integers: readonly number[];
   readonly pair: readonly [number, number];
   readonly level: number | "auto";
-  readonly scale: AskedScale;
+  readonly scale: RequestedScale;
   readonly reductions: readonly Readonly<Record<string, unknown>>[];
-  readonly separations: AskedSeparations;
+  readonly separations: RequestedSeparations;
   readonly boolean: boolean;
 }
 

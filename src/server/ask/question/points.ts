@@ -4,7 +4,7 @@ import { excerpt } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { randomPoints } from "../points/point-columns.js";
-import type { AskedPoints, MemberValues } from "./member-values.js";
+import type { MemberValues, RequestedPoints } from "./member-values.js";
 import { boxIn } from "./where.js";
 
 export const REPEATED_POINTS = 1000;
@@ -35,7 +35,7 @@ export async function openPoints(
   isGrouped = false,
 ): Promise<PointSource> {
   const { life, dataset, jobs } = context;
-  const points = values.points as AskedPoints;
+  const points = values.points as RequestedPoints;
   if ("pairs" in points || "tetrads" in points || ("together" in points && !isGrouped))
     throw wrong("points", "pairs and tetrads are for dispersion; take rows or random");
   if ("random" in points) {
@@ -145,7 +145,7 @@ function pointsIn(rows: Float64Array, first: number, columns: readonly string[])
 
 /** Given rows as x, y, z, then t and velocities if they have them. */
 export function plainRows(
-  { rows, width, columns: given }: Extract<AskedPoints, { readonly rows: Float64Array }>,
+  { rows, width, columns: given }: Extract<RequestedPoints, { readonly rows: Float64Array }>,
   isTimed: boolean,
 ): { readonly rows: Float64Array; readonly width: number } {
   const columns = given ?? columnNames(width, isTimed);
@@ -158,7 +158,7 @@ export function plainRows(
 }
 
 /** Points as a question repeats them: many are counted and named by their digest. */
-export function pointsText(points: AskedPoints): unknown {
+export function pointsText(points: RequestedPoints): unknown {
   if (!("rows" in points)) return points;
   const { rows, width } = points.columns === undefined ? points : plainRows(points, false);
   const count = rows.length / width;
@@ -168,7 +168,7 @@ export function pointsText(points: AskedPoints): unknown {
 }
 
 /** Rows, pairs or tetrads as lists. */
-export function listed({ rows, width, together }: Extract<AskedPoints, { readonly rows: Float64Array }>): unknown {
+export function listed({ rows, width, together }: Extract<RequestedPoints, { readonly rows: Float64Array }>): unknown {
   const list = Array.from({ length: rows.length / width }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
   return together === undefined ? list : { [together === 2 ? "pairs" : "tetrads"]: list };
 }

@@ -6,7 +6,7 @@ import { type CallName, callOf } from "../../../shared/calls.js";
 import { readWhole } from "../../http/read-whole.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { wrong } from "../faults.js";
-import type { AskedPoints } from "./member-values.js";
+import type { RequestedPoints } from "./member-values.js";
 import { type GivenMembers, membersOfJson } from "./read-question.js";
 
 export const BODY_TYPES = ["application/json", "application/octet-stream", "text/csv", "application/x-npy"] as const;
@@ -50,7 +50,7 @@ export async function readBodyMembers(
   return new Map<string, unknown>([["points", points]]);
 }
 
-function octetPoints(body: Buffer, width: number): AskedPoints {
+function octetPoints(body: Buffer, width: number): RequestedPoints {
   if (body.length % (4 * width) !== 0)
     throw wrong("points", `the body is not a whole number of points of ${4 * width} bytes each`);
   const numbers = new Float32Array(body.length / 4);
@@ -58,7 +58,7 @@ function octetPoints(body: Buffer, width: number): AskedPoints {
   return checked({ rows: new Float64Array(numbers), width });
 }
 
-function npyPoints(body: Buffer): AskedPoints {
+function npyPoints(body: Buffer): RequestedPoints {
   const { points, times } = readNpy(body);
   const width = times === null ? 3 : 4;
   const rows = new Float64Array((width * points.length) / 3);
@@ -76,7 +76,7 @@ function readNpy(body: Buffer): ReturnType<typeof readTimedNpy> {
 }
 
 /** Points of CSV: three or four numbers a line, or the columns that a header names. */
-async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<AskedPoints> {
+async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<RequestedPoints> {
   const lines = new PointLines(true);
   slices.note();
   try {
@@ -99,7 +99,7 @@ async function csvPoints({ slices }: RequestLife, body: Buffer): Promise<AskedPo
   return { rows, width: columns.length, columns, units };
 }
 
-function checked(points: { readonly rows: Float64Array; readonly width: number }): AskedPoints {
+function checked(points: { readonly rows: Float64Array; readonly width: number }): RequestedPoints {
   const { rows, width } = points;
   for (let i = 0; i < rows.length; i++)
     if (!Number.isFinite(rows[i])) throw wrong(`points[${Math.floor(i / width)}]`, "it is not finite");

@@ -16,15 +16,15 @@ import { hasDoubledMember, isRows } from "../../../text/json-body.js";
 import { NUMBER, readRows, shown } from "../../../text/rows.js";
 import { wrong } from "../faults.js";
 import type {
-  AskedFilter,
-  AskedFrames,
-  AskedNodes,
-  AskedPoints,
-  AskedQuantity,
-  AskedScale,
-  AskedSeparations,
-  AskedSpan,
-  AskedTimes,
+  RequestedFilter,
+  RequestedFrames,
+  RequestedNodes,
+  RequestedPoints,
+  RequestedQuantity,
+  RequestedScale,
+  RequestedSeparations,
+  RequestedSpan,
+  RequestedTimes,
 } from "./member-values.js";
 
 /** Splits a text at commas outside brackets. */
@@ -103,11 +103,11 @@ function choiceOf(value: unknown, choices: readonly string[], member: string): s
 const MOST_QUANTITIES = 256;
 
 /** Reads quantities; a later one may use the names that earlier ones were given, which are written out in its text. */
-export function readWhat(value: unknown, member = "what"): readonly AskedQuantity[] {
+export function readWhat(value: unknown, member = "what"): readonly RequestedQuantity[] {
   const given = new Map<string, string>();
   const list = itemsOf(value, member);
   if (list.length > MOST_QUANTITIES) throw wrong(member, `at most ${MOST_QUANTITIES} quantities are asked at once`);
-  const items = list.map((item): AskedQuantity => {
+  const items = list.map((item): RequestedQuantity => {
     if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
     const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
     // In one pass: a name in what an earlier name stands for means what it meant there.
@@ -131,11 +131,11 @@ export function readWhat(value: unknown, member = "what"): readonly AskedQuantit
 }
 
 /** A quantity as text that means the same. */
-export function whatText({ name, text, isNamed }: AskedQuantity): string {
+export function whatText({ name, text, isNamed }: RequestedQuantity): string {
   return isNamed ? `${name} = ${text}` : name;
 }
 
-function readPoints(value: unknown, member: string): AskedPoints {
+function readPoints(value: unknown, member: string): RequestedPoints {
   if (typeof value === "string") {
     if (value.trim().startsWith("{") || value.trim().startsWith("[")) return readPoints(parsed(value, member), member);
     return readRows(value, member);
@@ -185,7 +185,7 @@ function parsed(text: string, member: string): unknown {
   return value;
 }
 
-function readAlong(value: unknown, member: string): AskedSpan {
+function readAlong(value: unknown, member: string): RequestedSpan {
   const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(":") : [value];
   if (parts.length > 2) throw wrong(member, "expected a number or first:last");
   const [first, last] = parts.map((part) => numberOf(part, member)) as [number, number?];
@@ -194,7 +194,7 @@ function readAlong(value: unknown, member: string): AskedSpan {
   return { first, last };
 }
 
-function readNodes(value: unknown, member: string): AskedNodes {
+function readNodes(value: unknown, member: string): RequestedNodes {
   if (typeof value !== "string" || !value.includes(":")) return { node: wholeOf(value, member) };
   const parts = value.split(":");
   if (parts.length > 3) throw wrong(member, "expected a number or first:end:stride");
@@ -209,7 +209,7 @@ function checkTimes(count: number, member: string): void {
   if (count > MOST_TIMES) throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
 }
 
-function readTimes(value: unknown, member: string): AskedTimes {
+function readTimes(value: unknown, member: string): RequestedTimes {
   if (typeof value === "number") return { at: numberOf(value, member) };
   if (Array.isArray(value)) {
     checkTimes(value.length, member);
@@ -233,14 +233,14 @@ function readTimes(value: unknown, member: string): AskedTimes {
   return { first, last, step };
 }
 
-function readFrames(value: unknown, member: string): AskedFrames {
+function readFrames(value: unknown, member: string): RequestedFrames {
   if (value === "all") return "all";
   if (typeof value === "string" && value.includes(":")) return readNodes(value, member);
   if (!Array.isArray(value) && !String(value).includes(",")) return { at: wholeOf(value, member) };
   return { list: wholesOf(value, member) };
 }
 
-function readFilter(value: unknown, member: string): AskedFilter {
+function readFilter(value: unknown, member: string): RequestedFilter {
   const { kind, width } =
     typeof value === "object" && value !== null
       ? (value as Record<string, unknown>)
@@ -270,7 +270,7 @@ function readReductions(value: unknown, member: string): readonly Readonly<Recor
   return list as readonly Readonly<Record<string, unknown>>[];
 }
 
-function readSeparations(value: unknown, member: string): AskedSeparations {
+function readSeparations(value: unknown, member: string): RequestedSeparations {
   const given = typeof value === "string" && value.trim().startsWith("{") ? parsed(value, member) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     const nodes = wholesOf(given, member);
@@ -314,7 +314,7 @@ function readLevel(value: unknown, member: MemberName, call: CallName): number |
   return bounded(wholeOf(value, member), { ...memberOf(member), least: 0 }, member, false);
 }
 
-function readScale(value: unknown, member: string): AskedScale {
+function readScale(value: unknown, member: string): RequestedScale {
   const [kind, linear, ...more] = String(value).split(":");
   if ((kind === "linear" || kind === "log") && linear === undefined) return { kind };
   if (kind === "symlog" && linear !== undefined && more.length === 0 && numberOf(linear, member) > 0)

@@ -5,7 +5,7 @@ import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import { RequestError } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
 import type { PointOptions } from "../points/point-columns.js";
-import type { AskedQuantity, MemberValues } from "./member-values.js";
+import type { MemberValues, RequestedQuantity } from "./member-values.js";
 import { readWhat, whatText } from "./read-member.js";
 
 export interface Quantity {
@@ -29,7 +29,7 @@ export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Name
 }
 
 /** The quantity that a question without `what` means: the velocity, or the first field. */
-export function usualWhat(dataset: Dataset): readonly AskedQuantity[] {
+export function usualWhat(dataset: Dataset): readonly RequestedQuantity[] {
   return readWhat(dataset.fields.velocity === undefined ? [fieldNames(dataset)[0] as string] : ["u"]);
 }
 
@@ -44,7 +44,7 @@ function nested(name: string, shape: readonly number[]): readonly string[] {
   );
 }
 
-function compileOne({ name, text, isNamed }: AskedQuantity, names: Names): Quantity {
+function compileOne({ name, text, isNamed }: RequestedQuantity, names: Names): Quantity {
   const [, of] = /^hess\(\s*(\w+)\s*\)$/.exec(text) ?? [];
   const isRows = of !== undefined && names.fields[of === "u" ? "velocity" : of] === 3;
   const texts = isRows ? [0, 1, 2].map((i) => `${text}[${i}]`) : [text];
@@ -57,7 +57,7 @@ function compileOne({ name, text, isNamed }: AskedQuantity, names: Names): Quant
 }
 
 /** Compiles quantities. @throws RequestError with every one that is wrong */
-export function compileWhat(what: readonly AskedQuantity[], names: Names): readonly Quantity[] {
+export function compileWhat(what: readonly RequestedQuantity[], names: Names): readonly Quantity[] {
   const faults = new Faults();
   const compiled = what.map((one) => faults.try("what", () => compileOne(one, names)));
   faults.raise();
@@ -110,15 +110,15 @@ export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues)
 }
 
 /** How a question interpolates at points, as the engine names it; analyses are of stored times. */
-export function pointOptions(asked: MemberValues): Omit<PointOptions, "time"> {
-  const { method = "Lag8", time_method = "PCHIP", filter } = asked;
+export function pointOptions(question: MemberValues): Omit<PointOptions, "time"> {
+  const { method = "Lag8", time_method = "PCHIP", filter } = question;
   return {
-    ...{ method: spatialName(method), derivatives: spatialName(pointDerivatives(asked)), filter },
+    ...{ method: spatialName(method), derivatives: spatialName(pointDerivatives(question)), filter },
     temporalInterpolation: time_method === "nearest" ? "None" : "PCHIP",
   };
 }
 
 /** Quantities as texts that mean the same. */
-export function whatTexts(what: readonly AskedQuantity[]): readonly string[] {
+export function whatTexts(what: readonly RequestedQuantity[]): readonly string[] {
   return what.map(whatText);
 }

@@ -4,7 +4,7 @@ import { withoutNoise } from "../../../float32/format.js";
 import { RequestError } from "../../../shared/errors.js";
 import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
-import type { AskedFrames, AskedTimes, MemberValues } from "./member-values.js";
+import type { MemberValues, RequestedFrames, RequestedTimes } from "./member-values.js";
 
 export interface Times {
   readonly times: readonly number[];
@@ -26,7 +26,7 @@ function listed(stored: readonly number[]): string {
 
 /** The frames of a question, from 0, and whether they are a dimension. @throws RequestError */
 function framesOf(
-  frame: AskedFrames,
+  frame: RequestedFrames,
   stored: readonly number[],
   name: string,
 ): { frames: readonly number[]; isList: boolean } {
@@ -78,10 +78,10 @@ export function timesIn({ time, frame }: MemberValues, dataset: Dataset): Times 
     return { times: frames.map((k) => stored[k] as number), isList };
   }
   if (time === undefined) return { times: [usual(dataset, stored)], isList: false };
-  return asked(time, stored);
+  return question(time, stored);
 }
 
-function asked(time: AskedTimes, stored: readonly number[]): Times {
+function question(time: RequestedTimes, stored: readonly number[]): Times {
   if (time === "all") return { times: stored, isList: true };
   if ("at" in time) return { times: [time.at], isList: false };
   if ("list" in time) return { times: time.list, isList: true };

@@ -3,16 +3,17 @@ import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../../eng
 import { RequestError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import { Faults, wrong } from "../faults.js";
-import type { AskedNodes, AskedSpan, MemberValues } from "./member-values.js";
+import type { MemberValues, RequestedNodes, RequestedSpan } from "./member-values.js";
 import type { SampleAxis } from "./sample-grid.js";
 
 const NODE_NAMES = ["i", "j", "k"] as const;
 type OfAxes<T> = readonly [T, T, T];
 
 /** A part of an axis as asked: all of it, in lengths, or by nodes. */
-export type Part = "whole" | AskedSpan | AskedNodes;
+export type Part = "whole" | RequestedSpan | RequestedNodes;
 
-const isByNode = (part: Part): part is AskedNodes => typeof part === "object" && ("node" in part || "stride" in part);
+const isByNode = (part: Part): part is RequestedNodes =>
+  typeof part === "object" && ("node" in part || "stride" in part);
 
 /** Whether a part is one place of an axis, which is no dimension of an answer. */
 export function isPlace(part: Part): boolean {
@@ -206,8 +207,8 @@ export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | 
   const faults = new Faults();
   const parts = partsOf(values);
   const ranges = parts.filter((part) => !isPlace(part)).length;
-  const asked = values.samples ?? [];
-  if (asked.length > 1 && asked.length !== ranges)
+  const question = values.samples ?? [];
+  if (question.length > 1 && question.length !== ranges)
     throw wrong("samples", `expected one number, or one for each of the ${ranges} axes that are ranges`);
   const counts: number[] = [];
   const made = parts.map((part, a): SampleAxis | undefined =>
@@ -216,7 +217,7 @@ export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | 
       const [from, to] = endsOf(part, a, axis, dataset.name);
       const name = AXIS_NAMES[a] as AxisName;
       if (isPlace(part)) return { axis: name, count: 1, origin: from, spacing: 0 };
-      const count = asked[counts.length] ?? asked[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
+      const count = question[counts.length] ?? question[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
       counts.push(count);
       if (part !== "whole") {
         if (!(to > from)) throw outside(part, a, axis, dataset.name);

@@ -1,8 +1,9 @@
 /**
  * An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface.
  */
-import { rowFor } from "../../../../src/engine/contract/fields-asked.js";
+
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../../src/engine/contract/query.js";
+import { rowFor } from "../../../../src/engine/contract/requested-fields.js";
 import { type FieldprobeError, NotFoundError } from "../../../../src/shared/errors.js";
 import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../../src/shared/operations.js";
 import type { Axis, Dataset } from "../../../../src/storage/dataset/dataset.js";

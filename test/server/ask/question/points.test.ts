@@ -1,14 +1,14 @@
 /** Points of questions: what their rows hold is used, or refused. */
 import { expect, it } from "vitest";
 import type { Context } from "../../../../src/server/ask/context.js";
-import type { AskedPoints } from "../../../../src/server/ask/question/member-values.js";
+import type { RequestedPoints } from "../../../../src/server/ask/question/member-values.js";
 import { listed, openPoints } from "../../../../src/server/ask/question/points.js";
 import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
 const context = (length?: string) =>
   ({ dataset: { name: "flow", units: length === undefined ? {} : { length } } }) as unknown as Context;
 const rows = (numbers: number[], width: number, more: object = {}) =>
-  ({ points: { rows: new Float64Array(numbers), width, ...more } as AskedPoints }) as const;
+  ({ points: { rows: new Float64Array(numbers), width, ...more } as RequestedPoints }) as const;
 
 it("are in the unit that a header states, if the dataset states one", async () => {
   const headed = (unit: string) => rows([1, 2, 3], 3, { columns: ["x", "y", "z"], units: [unit] });

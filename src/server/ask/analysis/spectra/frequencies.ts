@@ -31,17 +31,17 @@ function stepOf(times: readonly number[]): number {
 }
 
 /** Answers a spectrum of one quantity or of a pair: means over segments in time. */
-export async function frequencySpectrum(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function frequencySpectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const { normalise, kind, remove } = asked;
+  const { normalise, kind, remove } = question;
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
-  const axis = kind === "frequency" ? [] : (asked.axis ?? periodic.slice(0, 1));
-  const plain = analysisOf(context, asked);
-  if (asked.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
-  if (asked.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
-  if (kind === "frequency" && asked.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
+  const axis = kind === "frequency" ? [] : (question.axis ?? periodic.slice(0, 1));
+  const plain = analysisOf(context, question);
+  if (question.terms !== undefined) throw wrong("terms", "terms are of shells, planes and lines");
+  if (question.at !== undefined) throw wrong("at", "it is for lines, modes and correlations");
+  if (kind === "frequency" && question.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
   if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
-  const texts = pairOf(asked, dataset);
+  const texts = pairOf(question, dataset);
   // The axis that is transformed beside time; null: none.
   const along = kind === "frequency" ? null : (LETTERS.indexOf(axis[0] as "x") as AxisNumber);
   const { times } = plain.nodes.base;
@@ -49,8 +49,8 @@ export async function frequencySpectrum(context: Context, asked: MemberValues): 
   if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
   if (normalise === "wavelength") throw wrong("normalise", "of frequencies: density or premultiplied");
   // Time is transformed.
-  const over: readonly Direction[] = [...(asked.over ?? periodic).filter((one) => one !== "t"), "t"];
-  const own = fluctuationsOf(texts, asked);
+  const over: readonly Direction[] = [...(question.over ?? periodic).filter((one) => one !== "t"), "t"];
+  const own = fluctuationsOf(texts, question);
   const removed = over.filter((one) => one !== "t" || remove !== "frame");
   const { analysis, about } = await withMeans(plain, own, removed);
   const { nodes } = analysis;
@@ -58,7 +58,7 @@ export async function frequencySpectrum(context: Context, asked: MemberValues): 
   const series = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const columns = series.flatMap((text) => nodes.numbers.map((frame) => `field(${text}, ${frame})`));
   const options: FrequencyOptions = {
-    ...{ of: columns.map((_, c) => c), ...segmentsOf(asked, times.length), isPair: texts.length === 2 },
+    ...{ of: columns.map((_, c) => c), ...segmentsOf(question, times.length), isPair: texts.length === 2 },
     ...{ axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
   };
   const kept = LETTERS.map((one, a) => a !== along && !over.includes(one));
@@ -87,7 +87,7 @@ export async function frequencySpectrum(context: Context, asked: MemberValues): 
     ],
   };
   return tabled(body, {
-    ...{ ...pairText(asked, texts), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
+    ...{ ...pairText(question, texts), ...analysis.time, over, axis: axis.length === 0 ? undefined : axis },
     ...{ segment, overlap: segment - options.step, window, detrend },
   });
 }

@@ -42,8 +42,8 @@ interface SummedModes {
 }
 
 /** Directions averaged over: those asked, or all but open axes. */
-function averagedOver({ asked, dataset }: Analysis): readonly Direction[] {
-  return asked.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
+function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
+  return question.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
 }
 
 /** Sums the modes of one quantity, or of a pair, along transformed axes. @throws RequestError */
@@ -52,17 +52,17 @@ async function sumModes(
   transformedAxes: readonly AxisNumber[],
   plain: Analysis,
 ): Promise<SummedModes> {
-  const { asked, dataset, most } = plain;
+  const { question, dataset, most } = plain;
   const over = averagedOver(plain);
   const transformed = AXES.map((a) => transformedAxes.includes(a)) as unknown as OfAxes<boolean>;
   checkTransforms(dataset, transformed, "axis");
   const isPlace = AXES.map((a) => !transformed[a] && !over.includes(LETTERS[a])) as unknown as OfAxes<boolean>;
-  const own = fluctuationsOf(texts, asked);
-  const ofFrames = asked.remove === "frame" ? [] : (["t"] as const);
+  const own = fluctuationsOf(texts, question);
+  const ofFrames = question.remove === "frame" ? [] : (["t"] as const);
   const removed = [...LETTERS.filter((_, a) => !isPlace[a]), ...ofFrames];
   const { analysis, about } = await withMeans(plain, own, removed);
   const shapes = shapesOf(texts, analysis.nodes.base.names);
-  const fixed = asked.at === undefined ? null : await fixedAt(asked.at, own, isPlace, analysis);
+  const fixed = question.at === undefined ? null : await fixedAt(question.at, own, isPlace, analysis);
   const { nodes, texts: each } = fixed ?? { nodes: analysis.nodes, texts: own };
   const columns = each.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
   const { extent, order, names, weights } = nodes.base;
@@ -151,21 +151,21 @@ function wavesOf(plan: SpectrumPlan): readonly { readonly axis: 0 | 1 | 2; reado
 }
 
 /** Answers a spectrum of lines or modes. */
-export async function lineSpectrum(context: Context, asked: MemberValues, kind: "line" | "modes"): Promise<Tabled> {
+export async function lineSpectrum(context: Context, question: MemberValues, kind: "line" | "modes"): Promise<Tabled> {
   const { dataset } = context;
-  const analysis = analysisOf(context, asked);
-  if (asked.terms !== undefined)
+  const analysis = analysisOf(context, question);
+  if (question.terms !== undefined)
     throw wrong("terms", "terms are of shells, planes, and lines without over, cross and remove");
   const periodic = LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic);
-  const axis = asked.axis ?? (kind === "line" ? periodic.slice(0, 1) : periodic);
+  const axis = question.axis ?? (kind === "line" ? periodic.slice(0, 1) : periodic);
   if (kind === "line" && axis.length > 1) throw wrong("axis", "lines have one axis; modes have several");
-  const texts = pairOf(asked, dataset);
+  const texts = pairOf(question, dataset);
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
   const body = lineMembers(texts, await sumModes(texts, along, analysis), analysis);
-  return tabled(body, { ...pairText(asked, texts), ...analysis.time, over: averagedOver(analysis), kind, axis });
+  return tabled(body, { ...pairText(question, texts), ...analysis.time, over: averagedOver(analysis), kind, axis });
 }
 
-function lineMembers(texts: readonly string[], summed: SummedModes, { asked, nodes }: Analysis): GroupAnswer {
+function lineMembers(texts: readonly string[], summed: SummedModes, { question, nodes }: Analysis): GroupAnswer {
   const { plan, energies, co, quad, realisations } = summed;
   const waves = wavesOf(plan);
   const at = coordinatesOf(plan, nodes);
@@ -173,7 +173,7 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { asked, nod
   const names = waves.map(({ axis }) => (single ? "k" : `k_${LETTERS[axis]}`));
   const coordinates = { ...Object.fromEntries(at), ...Object.fromEntries(waves.map(({ k }, i) => [names[i], k])) };
   const lengths = [...at.map(([, list]) => list.length), ...waves.map(({ k }) => k.length)];
-  const factors = factorsOf(asked, waves, plan);
+  const factors = factorsOf(question, waves, plan);
   const list = (values: Float64Array): unknown =>
     nested(
       Array.from(values, (one, i) => one * (factors[i % factors.length] as number)),
@@ -207,7 +207,7 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { asked, nod
           ? Object.fromEntries(energies.map((one, c) => [`E_${LETTERS[c as 0]}`, list(one)]))
           : {}),
       };
-  const { normalise } = asked;
+  const { normalise } = question;
   const lines =
     single && normalise === "wavelength"
       ? { wavelength: waves[0]?.k.map((k) => (k === 0 ? null : (2 * Math.PI) / k)) }
@@ -238,14 +238,14 @@ function factorsOf(
 }
 
 /** Answers `correlation`: R_ab(r) = <a'(x) b'(x + r)> along one periodic axis or over a plane of two, circular. */
-export async function correlation(context: Context, asked: MemberValues): Promise<Tabled> {
-  const { axis = ["x"] } = asked;
-  const analysis = analysisOf(context, asked);
-  const texts = pairOf(asked, context.dataset);
+export async function correlation(context: Context, question: MemberValues): Promise<Tabled> {
+  const { axis = ["x"] } = question;
+  const analysis = analysisOf(context, question);
+  const texts = pairOf(question, context.dataset);
   if (axis.length > 2) throw wrong("axis", "a correlation is along one axis, or over the plane of two");
   const along = axis.map((one) => LETTERS.indexOf(one) as AxisNumber);
   const body = await correlate(texts, along, analysis);
-  return tabled(body, { ...pairText(asked, texts), ...analysis.time, over: averagedOver(analysis), axis });
+  return tabled(body, { ...pairText(question, texts), ...analysis.time, over: averagedOver(analysis), axis });
 }
 
 async function correlate(
@@ -254,7 +254,7 @@ async function correlate(
   analysis: Analysis,
 ): Promise<GroupAnswer> {
   const [a, b = a] = texts as [string, string?];
-  const isAuto = a === b && analysis.asked.at === undefined;
+  const isAuto = a === b && analysis.question.at === undefined;
   const summed = await sumModes(isAuto ? [a] : [a, b], along, analysis);
   const { plan, energies, about, realisations } = summed;
   if (energies.length > 2 || (isAuto && energies.length > 1))

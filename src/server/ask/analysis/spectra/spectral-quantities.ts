@@ -3,21 +3,21 @@ import { compileExpression } from "../../../../analysis/expression.js";
 import type { Names } from "../../../../analysis/names.js";
 import type { Dataset } from "../../../../engine/contract/dataset.js";
 import { wrong } from "../../faults.js";
-import type { AskedQuantity, MemberValues } from "../../question/member-values.js";
+import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
 import { usualWhat } from "../../question/what.js";
 
 /** The only quantity of a question. @throws RequestError */
-export function onlyWhat(asked: MemberValues, dataset: Dataset): AskedQuantity {
-  const [only, ...more] = asked.what ?? usualWhat(dataset);
+export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {
+  const [only, ...more] = question.what ?? usualWhat(dataset);
   if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
-  return only as AskedQuantity;
+  return only as RequestedQuantity;
 }
 
 /** The only quantity or the pair; beside a place of the first one, a quantity is a pair with itself. @throws RequestError */
-export function pairOf(asked: MemberValues, dataset: Dataset): readonly string[] {
-  const { cross, what, at } = asked;
+export function pairOf(question: MemberValues, dataset: Dataset): readonly string[] {
+  const { cross, what, at } = question;
   if (cross === undefined) {
-    const { text } = onlyWhat(asked, dataset);
+    const { text } = onlyWhat(question, dataset);
     return at === undefined ? [text] : [text, text];
   }
   if (what !== undefined) throw wrong("what", "cross names its quantities; give one of both");

@@ -29,18 +29,18 @@ import { onlyWhat } from "./spectral-quantities.js";
 const IN_TIME = ["segment", "overlap", "window", "detrend"] as const;
 const OF_LINES = ["over", "cross", "at", "remove", "normalise", "mean_time"] as const;
 
-export async function spectrum(context: Context, asked: MemberValues): Promise<Tabled> {
+export async function spectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { axes } = context.dataset;
-  const { kind } = asked;
-  if (kind === "frequency" || kind === "wavenumber_frequency") return frequencySpectrum(context, asked);
-  const inTime = IN_TIME.find((name) => asked[name] !== undefined);
+  const { kind } = question;
+  if (kind === "frequency" || kind === "wavenumber_frequency") return frequencySpectrum(context, question);
+  const inTime = IN_TIME.find((name) => question[name] !== undefined);
   if (inTime !== undefined) throw wrong(inTime, "it is for kind=frequency and kind=wavenumber_frequency");
-  const ofLines = OF_LINES.find((name) => asked[name] !== undefined);
+  const ofLines = OF_LINES.find((name) => question[name] !== undefined);
   const isOpen = axes.some(({ periodic }) => !periodic);
-  if (kind === "modes" || (kind === "line" && asked.terms === undefined && (isOpen || ofLines !== undefined)))
-    return lineSpectrum(context, asked, kind);
+  if (kind === "modes" || (kind === "line" && question.terms === undefined && (isOpen || ofLines !== undefined)))
+    return lineSpectrum(context, question, kind);
   if (ofLines !== undefined) throw wrong(ofLines, "it is for kind=line and kind=modes");
-  return spectrumOfFrames(context, asked);
+  return spectrumOfFrames(context, question);
 }
 
 /** What a spectrum of whole frames is of. */
@@ -54,18 +54,18 @@ interface Wanted {
 }
 
 /** Spectra of several frames are averaged. */
-async function spectrumOfFrames(context: Context, asked: MemberValues): Promise<Tabled> {
+async function spectrumOfFrames(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
-  const analysis = analysisOf(context, asked);
+  const analysis = analysisOf(context, question);
   const { nodes, sum, most } = analysis;
-  const what = onlyWhat(asked, dataset);
+  const what = onlyWhat(question, dataset);
   const open = dataset.axes.filter(({ periodic }) => !periodic).length;
-  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = asked;
-  const [given, ...others] = asked.axis ?? [];
+  const { kind = open === 0 ? "shell" : open === 1 ? "plane" : "line", terms = [] } = question;
+  const [given, ...others] = question.axis ?? [];
   if (others.length > 0) throw wrong("axis", "a spectrum has one axis");
   const firstPeriodic = LETTERS.find((_, a) => dataset.axes[a as AxisNumber].periodic);
   const axis = kind === "line" ? (given ?? firstPeriodic) : given;
-  checkFilterUsed(asked, compileWhat([what], namesOf(asked, dataset)));
+  checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const odd = terms.find((term) => !/^(transfer|flux|dissipation|helicity|cross:.+)$/.test(term));
   if (odd !== undefined)
     throw wrong("terms", `expected some of transfer, flux, dissipation, helicity and cross:q, not ${odd}`);

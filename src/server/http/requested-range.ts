@@ -8,15 +8,15 @@ import { HttpRefusal } from "./refusal.js";
  *
  * @throws HttpRefusal 416 of a range beyond the end
  */
-export function askedRange(
+export function requestedRange(
   { headers, method }: Pick<FastifyRequest, "headers" | "method">,
   reply: FastifyReply,
   tag: unknown,
   size: number,
 ): readonly [first: number, last: number] {
   const condition = headers["if-range"];
-  const isAsked = method === "GET" && (condition === undefined || condition === tag);
-  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec((isAsked && headers.range) || "") ?? [];
+  const isRequested = method === "GET" && (condition === undefined || condition === tag);
+  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec((isRequested && headers.range) || "") ?? [];
   const first = from === "" && to !== "" ? Math.max(0, size - Number(to)) : Number(from);
   const last = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
   reply.header("accept-ranges", "bytes");
