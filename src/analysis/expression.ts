@@ -145,8 +145,8 @@ export function compileScalar(text: string, names: Names, member = "expression")
   const { shape } = expression;
   if (shape === "scalar") return expression;
   const [quantity, first] = [excerpt(text.trim()), excerpt(componentsIn(text, shape)[0])];
-  const told = `${quantity} is a ${shape}, and a scalar is needed: norm(${quantity}), or a component such as ${first}`;
-  throw new RequestError("InvalidRequest", `${member}: ${told}.`, { member });
+  const problem = `${quantity} is a ${shape}, and a scalar is needed: norm(${quantity}), or a component such as ${first}`;
+  throw new RequestError("InvalidRequest", `${member}: ${problem}.`, { member });
 }
 
 /** The components of a quantity as expressions; a tensor has them by rows. */
@@ -734,8 +734,8 @@ class ExpressionCompiler {
     if (name === "sign" || name.startsWith("eigvec")) return "number";
     if (["exp", "log", "sin", "cos"].includes(name)) {
       if (commonOf([a.dimension, new Map()]) !== undefined) return "number";
-      const told = `${name} takes a number without unit, not ${dimensionText(a.dimension)}`;
-      throw this.#refuse(`${told}: divide by a constant with a unit, such as 1[m]`, column);
+      const problem = `${name} takes a number without unit, not ${dimensionText(a.dimension)}`;
+      throw this.#refuse(`${problem}: divide by a constant with a unit, such as 1[m]`, column);
     }
     const common = this.#common(`${name} takes parts of one unit, not`, given, column);
     return name === "atan2" ? "number" : common;

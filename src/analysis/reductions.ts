@@ -331,8 +331,8 @@ export function finishState(
     }
     case "extremes": {
       const { highest, lowest } = state as Extremes;
-      const told = (list: readonly Extreme[]) => list.map((one) => ({ value: one.value, ...place(one) }));
-      return { highest: told(highest), lowest: told(lowest), missing, infinite };
+      const described = (list: readonly Extreme[]) => list.map((one) => ({ value: one.value, ...place(one) }));
+      return { highest: described(highest), lowest: described(lowest), missing, infinite };
     }
     default:
       return {};

@@ -429,7 +429,7 @@ export class Cluster implements Sharing {
     const answer = await Promise.race([first, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
-    this.#members.rest(peer);
+    this.#members.suspend(peer);
     const instead = part.divide(divided);
     return Promise.any([first, instead]).catch(() => instead);
   }

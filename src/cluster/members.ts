@@ -20,7 +20,7 @@ const SILENCE_MS = 3_000;
 const MEETING_MS = 300;
 /** Time without progress after which a process with pieces is stuck. */
 const STUCK_MS = 3_000;
-const RESTING_MS = 30_000;
+const SUSPENDED_MS = 30_000;
 /** Time before the process in the last rank takes one that is empty. */
 const EMPTY_MS = 60_000;
 const SHOWN_LOST_MS = 15 * 60_000;
@@ -68,7 +68,7 @@ export class Peer {
   outstanding = 0;
   heardAt = performance.now();
   progressAt = performance.now();
-  restingUntil = 0;
+  suspendedUntil = 0;
   isLimited = false;
   readonly lost = new AbortController();
 
@@ -179,9 +179,9 @@ export class Members {
     return [...this.#all.values()].filter((member) => member !== this.self);
   }
 
-  isUsable({ said, restingUntil }: Peer): boolean {
+  isUsable({ said, suspendedUntil }: Peer): boolean {
     const same = said.build === this.self?.said.build;
-    return same && said.state === "ready" && said.rank !== null && restingUntil === 0;
+    return same && said.state === "ready" && said.rank !== null && suspendedUntil === 0;
   }
 
   states(): PeerStatus[] {
@@ -206,15 +206,15 @@ export class Members {
     );
   }
 
-  rest(member: Peer): void {
-    member.restingUntil = performance.now() + RESTING_MS;
+  suspend(member: Peer): void {
+    member.suspendedUntil = performance.now() + SUSPENDED_MS;
     this.#log.warn({ peer: member.said.name }, "peer makes no progress");
     this.version++;
   }
 
   #wake(member: Peer): void {
-    if (member.restingUntil > 0) this.version++;
-    member.restingUntil = 0;
+    if (member.suspendedUntil > 0) this.version++;
+    member.suspendedUntil = 0;
   }
 
   #announcement(id: string, state: Announcement["state"] = "ready"): Announcement {
@@ -242,7 +242,7 @@ export class Members {
     for (const member of this.#all.values()) {
       member.heardAt += asleep;
       member.progressAt += asleep;
-      if (now > member.restingUntil) this.#wake(member);
+      if (now > member.suspendedUntil) this.#wake(member);
       if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, SILENT);
     }
     const changed = this.#report().revision !== this.#announced;

@@ -89,7 +89,7 @@ export class JobRunner {
   readonly #orphanedAt = new Map<string, number>();
   readonly #places = new JobPlaces();
   /** Why the queue could not be read, which is said once. */
-  #told: string | null = null;
+  #reported: string | null = null;
   #stopped = false;
   #taking = false;
   /** Whether a job waits for a process of its generation, which nothing announces. */
@@ -135,7 +135,7 @@ export class JobRunner {
         this.#isWaiting = false;
         // Owners without a task come first.
         const task = (await this.#take(true)) ?? (await this.#take(false));
-        this.#told = null;
+        this.#reported = null;
         if (task === null) {
           if (this.#isWaiting) this.#pause();
           return;
@@ -152,9 +152,9 @@ export class JobRunner {
       }
     } catch (error) {
       const reason = reasonOf(error);
-      if (this.#unkept.size === 0 && reason !== this.#told)
+      if (this.#unkept.size === 0 && reason !== this.#reported)
         this.#host.log.error({ reason }, "the queue of the jobs cannot be read; jobs rest");
-      this.#told = reason;
+      this.#reported = reason;
       this.#pause();
     } finally {
       this.#taking = false;

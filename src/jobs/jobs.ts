@@ -107,7 +107,7 @@ export class Jobs {
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"), this.#settings.limits["jobs.points"]);
     const queue = this.#openShared?.(this.#settings.nats, this.folders.state) ?? openSqlQueue(this.#file);
-    const changed = (id: string) => void this.#tell(id);
+    const changed = (id: string) => void this.#notify(id);
     const bytesLeft = (owner: string | null) => this.#bytesFor(owner);
     const runner = new JobRunner(queue, inputs, this.folders, this.results, this.#host, changed, bytesLeft);
     this.#opened = { queue, inputs, runner };
@@ -127,10 +127,10 @@ export class Jobs {
     const job = (await queue.list()).find((one) => one.id === id);
     if (job === undefined || !UNFINISHED.includes(job.state)) await runner.cancel(id);
     else void runner.pump();
-    await this.#tell(id);
+    await this.#notify(id);
   }
 
-  async #tell(id: string): Promise<void> {
+  async #notify(id: string): Promise<void> {
     await this.#logged(this.#count());
     this.#events.emit(id);
   }
@@ -272,7 +272,7 @@ export class Jobs {
       await rm(body, { force: true });
       return known;
     }
-    await this.#tell(id);
+    await this.#notify(id);
     void runner.pump();
     return job;
   }
@@ -304,7 +304,7 @@ export class Jobs {
     const ended = await queue.change(job.id, UNFINISHED, { state: "cancelled", endedAt: Date.now() });
     if (ended !== null) await runner.cancel(job.id);
     const last = ended ?? (await queue.change(job.id, FINAL, { removed: true })) ?? job;
-    await this.#tell(job.id);
+    await this.#notify(job.id);
     // What cannot be removed now is removed when it is old.
     await this.#logged(runner.remove(last));
     return last;

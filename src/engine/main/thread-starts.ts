@@ -12,7 +12,7 @@ export class ThreadStarts {
   #failures = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param report told the reason of the first failure of a row */
+  /** @param report receives the reason of the first failure in a row */
   constructor(report: (reason: unknown) => void) {
     this.#report = report;
   }

@@ -58,8 +58,8 @@ function writing<T>(path: string, write: () => T): T {
     if (!text.includes("HDF5-DIAG")) throw cause;
     const reason = REASON.exec(text)?.[1] ?? "the HDF5 library failed";
     const isFull = reason === "No space left on device" || reason === "Disk quota exceeded";
-    const told = isFull ? Object.assign(new Error(reason), { code: "ENOSPC" }) : cause;
-    throw new DataError(`${path} cannot be written: ${reason}`, told);
+    const reported = isFull ? Object.assign(new Error(reason), { code: "ENOSPC" }) : cause;
+    throw new DataError(`${path} cannot be written: ${reason}`, reported);
   }
 }
 

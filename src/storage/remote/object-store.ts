@@ -13,7 +13,7 @@ export interface OpenedDocuments extends VersionName {
 }
 
 /** The time to freeze objects to: that of the last version if it is the present one, so that they may not be newer. */
-export function frozenTime(present: VersionName, changedMs: number, last: VersionName | null): number {
+export function pinnedTime(present: VersionName, changedMs: number, last: VersionName | null): number {
   const isSame = changedMs === 0 && last?.digest === present.digest;
   return isSame ? last.newestMs : Math.max(present.newestMs, changedMs);
 }

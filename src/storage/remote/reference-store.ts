@@ -11,9 +11,9 @@ import { readList } from "../zarr/list-document.js";
 import { DOCUMENT_NAMES } from "../zarr/metadata.js";
 import { otherTarget, referencesOf, stampsOf, type TargetStamp } from "../zarr/reference-list.js";
 import { readPart } from "./local-store.js";
-import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
-import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
+import { type ObjectStore, type OpenedDocuments, pinnedTime, type VersionName } from "./object-store.js";
 import type { Hosts } from "./objects/hosts.js";
+import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
 import { splitAddress } from "./objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
@@ -39,7 +39,7 @@ export class ReferenceStore implements ObjectStore {
   readonly #hosts: Hosts;
   readonly #fetching: Fetching;
   #contents: ListContents | null;
-  readonly #remote = new Map<string, FrozenObjects>();
+  readonly #remote = new Map<string, PinnedObjects>();
   #newestMs = 0;
   #latestMs = 0;
 
@@ -67,7 +67,7 @@ export class ReferenceStore implements ObjectStore {
     const hash = createHash("sha256").update(digest);
     await this.#checkTargets(targets, (line) => hash.update(line));
     const present = { digest: hash.digest("hex"), newestMs: this.#newestMs };
-    this.#newestMs = frozenTime(present, changedMs, last);
+    this.#newestMs = pinnedTime(present, changedMs, last);
     for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
     return { documents, digest: present.digest, newestMs: this.#newestMs };
   }
@@ -84,7 +84,7 @@ export class ReferenceStore implements ObjectStore {
       return { version: `${size} ${newestMs} ${latestMs} ${ino}`, newestMs, bytes };
     }
     const [folder, name] = splitAddress(this.#location);
-    const object = await new FrozenObjects(folder, this.#fetching).current(name, null, mostBytes);
+    const object = await new PinnedObjects(folder, this.#fetching).current(name, null, mostBytes);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
     return { version: sha256(object.bytes), newestMs: object.dateMs, bytes: async () => object.bytes };
   }
@@ -171,7 +171,7 @@ export class ReferenceStore implements ObjectStore {
     const [folder, name] = splitAddress(target);
     let objects = this.#remote.get(folder);
     if (objects === undefined) {
-      objects = new FrozenObjects(folder, this.#fetching);
+      objects = new PinnedObjects(folder, this.#fetching);
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }

@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../dataset/folder-names.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
-import { type FrozenObjects, stampText, versionDigest } from "./objects/frozen-objects.js";
+import { type PinnedObjects, stampText, versionDigest } from "./objects/pinned-objects.js";
 import type { FolderListing, ListedObject } from "./objects/s3-list.js";
 import type { FolderContents } from "./protocol.js";
 
@@ -14,13 +14,13 @@ const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
 
 export class RemoteFolder {
   readonly #address: string;
-  readonly #objects: FrozenObjects;
+  readonly #objects: PinnedObjects;
   readonly #places: string[] = [];
   readonly #versions = new Map<string, string>();
   readonly #problems: { location: string; message: string }[] = [];
   #folders = 0;
 
-  constructor(address: string, objects: FrozenObjects) {
+  constructor(address: string, objects: PinnedObjects) {
     this.#address = address.replace(/\/+$/, "");
     this.#objects = objects;
   }

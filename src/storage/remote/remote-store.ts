@@ -4,8 +4,8 @@ import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { DocumentReader, type Documents, type Json } from "../dataset/documents.js";
 import { DOCUMENT_NAMES, expandConsolidated } from "../zarr/metadata.js";
-import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
-import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
+import { type ObjectStore, type OpenedDocuments, pinnedTime, type VersionName } from "./object-store.js";
+import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
 const NAMES: readonly string[] = DOCUMENT_NAMES;
@@ -18,12 +18,12 @@ interface Found {
 
 export class RemoteStore implements ObjectStore {
   readonly #location: string;
-  readonly #objects: FrozenObjects;
+  readonly #objects: PinnedObjects;
   readonly #metadataBytes: number;
 
   constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
-    this.#objects = new FrozenObjects(location, fetching, shared);
+    this.#objects = new PinnedObjects(location, fetching, shared);
     this.#metadataBytes = fetching.settings.metadataBytes;
   }
 
@@ -41,7 +41,7 @@ export class RemoteStore implements ObjectStore {
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
     const digest = hash.digest("hex");
-    this.#objects.newestMs = frozenTime({ digest, newestMs: dateMs }, changedMs, last);
+    this.#objects.newestMs = pinnedTime({ digest, newestMs: dateMs }, changedMs, last);
     return { documents, digest, newestMs: this.#objects.newestMs };
   }
 

@@ -10,7 +10,7 @@ import type { Elements, StoreAnswer, StoreMessage, StoreRequest } from "./protoc
 import { ENDED, type StorePort } from "./store-port.js";
 import type { StoreOrder, StoreReport, StoreStart } from "./store-thread.js";
 import { Stores } from "./stores.js";
-import type { VersionTold } from "./versioned.js";
+import type { ReportVersion } from "./versioned.js";
 
 registerCodecs();
 const { settings, named, versions, end, first } = workerData as StoreStart;
@@ -24,7 +24,7 @@ process.once("exit", () => {
   }
 });
 
-const report = (told: StoreReport) => parentPort?.postMessage(told);
+const report = (message: StoreReport) => parentPort?.postMessage(message);
 const disk =
   settings.cacheDir === null
     ? null
@@ -32,8 +32,8 @@ const disk =
 const hosts = new Hosts(undefined, (address) => report({ named: address }));
 for (const address of named) hosts.name(address);
 const clock = () => performance.now();
-const tell: VersionTold = (found, version) => report({ found, version });
-const stores = new Stores({ settings, disk }, hosts, clock, versions, tell);
+const reportVersion: ReportVersion = (found, version) => report({ found, version });
+const stores = new Stores({ settings, disk }, hosts, clock, versions, reportVersion);
 
 parentPort?.on("message", async (order: StoreOrder) => {
   if (order === null) {

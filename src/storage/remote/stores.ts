@@ -9,9 +9,9 @@ import type { StoreTree } from "../zarr/store-tree.js";
 import { ChunkCache } from "./chunk-cache.js";
 import { LocalStore } from "./local-store.js";
 import type { ObjectStore, VersionName } from "./object-store.js";
-import { type Fetching, FrozenObjects } from "./objects/frozen-objects.js";
 import { Hosts } from "./objects/hosts.js";
 import { HttpConnections } from "./objects/http-connections.js";
+import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
 import { RemoteBytes } from "./objects/remote-bytes.js";
 import type { RemoteObjects } from "./objects/remote-objects.js";
 import type { StoreStatus } from "./objects/store-status.js";
@@ -32,9 +32,9 @@ import { nameOf, ReadAhead } from "./read-ahead.js";
 import { ReferenceStore } from "./reference-store.js";
 import { RemoteFolder } from "./remote-folder.js";
 import { RemoteStore } from "./remote-store.js";
-import { type OpenVersion, Versioned, type VersionTold } from "./versioned.js";
+import { type OpenVersion, type ReportVersion, Versioned } from "./versioned.js";
 
-interface FrozenFile {
+interface PinnedFile {
   readonly state: FileState;
   readonly objects: RemoteBytes;
 }
@@ -54,7 +54,7 @@ export class Stores {
   readonly #fetching: Fetching;
   readonly #hosts: Hosts;
   readonly #stores: Versioned<OpenStore>;
-  readonly #files: Versioned<FrozenFile>;
+  readonly #files: Versioned<PinnedFile>;
   /** By named address: its host, which may be private and is shared by everything below the address. */
   readonly #named = new Map<string, RemoteObjects>();
   readonly #areStores = new Set<string>();
@@ -75,14 +75,14 @@ export class Stores {
   /**
    * @param hosts refuses private hosts that were not named
    * @param earlier versions by location that an earlier thread found
-   * @param tell receives each new version
+   * @param reportVersion receives each new version
    */
   constructor(
     fetching: Fetching,
     hosts = new Hosts(),
     clock: () => number = () => performance.now(),
     earlier: ReadonlyMap<string, VersionName> = new Map(),
-    tell: VersionTold = () => undefined,
+    reportVersion: ReportVersion = () => undefined,
   ) {
     this.#hosts = hosts;
     const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
@@ -90,13 +90,13 @@ export class Stores {
       (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
       clock,
       earlier,
-      tell,
+      reportVersion,
     );
     this.#files = new Versioned(
       (location, known, last) => checked(location).then(() => this.#fileNow(location, known, last)),
       clock,
       earlier,
-      tell,
+      reportVersion,
     );
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
     this.#fetching = { network, ...fetching };
@@ -117,7 +117,7 @@ export class Stores {
   }
 
   async #folderNow(address: string): Promise<FolderContents> {
-    const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
+    const objects = new PinnedObjects(address, this.#fetching, this.#named.get(address));
     this.#named.set(address, objects.host);
     const contents = await new RemoteFolder(address, objects).contents();
     if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
@@ -176,7 +176,7 @@ export class Stores {
       : new LocalStore(location, this.#fetching.settings.metadataBytes);
   }
 
-  async #fileNow(location: string, known: FrozenFile | null, last: VersionName | null): Promise<FrozenFile> {
+  async #fileNow(location: string, known: PinnedFile | null, last: VersionName | null): Promise<PinnedFile> {
     const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await objects.open();
     if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;

@@ -9,7 +9,7 @@ export interface OpenVersion {
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
 }
 
-export type VersionTold = (location: string, version: VersionName) => void;
+export type ReportVersion = (location: string, version: VersionName) => void;
 
 /** Time without use after which a version is closed. */
 const UNUSED_MS = 30_000;
@@ -19,7 +19,7 @@ export class Versioned<T extends OpenVersion> {
   readonly #clock: () => number;
   readonly #open = new Map<string, T>();
   readonly #earlier: Map<string, VersionName>;
-  readonly #tell: VersionTold;
+  readonly #reportVersion: ReportVersion;
   /** Times of the last use, and the scans that looked last. */
   readonly #used = new Map<string, number>();
   readonly #scans = new Map<string, string>();
@@ -27,17 +27,17 @@ export class Versioned<T extends OpenVersion> {
 
   /**
    * @param find opens the present version; one that is the known or the last one keeps its time
-   * @param tell receives each other version
+   * @param reportVersion receives each other version
    */
   constructor(
     find: (location: string, known: T | null, last: VersionName | null) => Promise<T>,
     clock: () => number,
     earlier: ReadonlyMap<string, VersionName>,
-    tell: VersionTold,
+    reportVersion: ReportVersion,
   ) {
     this.#find = find;
     this.#earlier = new Map(earlier);
-    this.#tell = tell;
+    this.#reportVersion = reportVersion;
     this.#clock = clock;
   }
 
@@ -75,7 +75,7 @@ export class Versioned<T extends OpenVersion> {
       const version = await looking;
       this.#open.set(location, version);
       const { digest, newestMs } = version.state;
-      if (last?.digest !== digest || last.newestMs !== newestMs) this.#tell(location, { digest, newestMs });
+      if (last?.digest !== digest || last.newestMs !== newestMs) this.#reportVersion(location, { digest, newestMs });
       this.#used.set(location, this.#clock());
       return version;
     } finally {

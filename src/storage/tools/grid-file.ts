@@ -54,14 +54,14 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
   await Hdf5Writer.write(path, async (writer) => {
     writer.attribute("Conventions", "CF-1.11");
     for (const [name, text] of Object.entries(about)) writer.attribute(name, text);
-    for (const { name, coordinates, attributes: told } of axes) {
+    for (const { name, coordinates, attributes: own } of axes) {
       writer.whole(name, "float64", [coordinates.length], coordinates);
       writer.scale(name);
-      writer.describe(name, told);
+      writer.describe(name, own);
     }
-    for (const { name, coordinates, attributes: told } of scalars) {
+    for (const { name, coordinates, attributes: own } of scalars) {
       writer.whole(name, "float64", [], coordinates);
-      writer.describe(name, told);
+      writer.describe(name, own);
     }
     const lengths = new Map(axes.map(({ name, coordinates }) => [name, coordinates.length]));
     for (const { name, values, axes: along, attributes } of variables) {

@@ -143,7 +143,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const type = String(second.dtype);
   const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
   const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
-  const told = (names: unknown) => (Array.isArray(names) ? names : null);
+  const listOrNull = (names: unknown) => (Array.isArray(names) ? names : null);
   // The fill value of floats may mean `_FillValue` in Zarr 2 only, which matters unless it is 0 or missing anyway.
   const fills = third.fill_value === 0 || (third.fill_value === "NaN" && second.fill_value === "NaN");
   if (!fills && /^float/.test(String(third.data_type))) return false;
@@ -151,12 +151,18 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
     [
       ...[second.shape, second.chunks, ELEMENT_TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],
       ...[second.dimension_separator ?? ".", type.startsWith(">") ? "big" : "little", ["bytes", ...compressor]],
-      ...[told(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
+      ...[listOrNull(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
     ],
     [
       ...[third.shape, objectOf(objectOf(third.chunk_grid).configuration).chunk_shape, third.data_type],
       ...[third.fill_value, keys.name, objectOf(keys.configuration).separator ?? "."],
-      ...[endian, codecs.map(({ name }) => name.replace("numcodecs.", "")), told(third.dimension_names), "C", null],
+      ...[
+        endian,
+        codecs.map(({ name }) => name.replace("numcodecs.", "")),
+        listOrNull(third.dimension_names),
+        "C",
+        null,
+      ],
     ],
   );
 }

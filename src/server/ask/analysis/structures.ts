@@ -113,12 +113,12 @@ function describeStructure(
     const n = along.length;
     return (along[node % n] as number) + Math.floor(node / n) * (base.periods[a as 0 | 1 | 2] as number);
   };
-  const told = properties.map(([known = 0, integral = 0, min, max], i) => [
+  const entries = properties.map(([known = 0, integral = 0, min, max], i) => [
     texts[i],
     known === 0 ? { integral: null, mean: null, min: null, max: null } : { integral, mean: integral / known, min, max },
   ]);
   const box = [low.map(placeOf), high.map(placeOf)];
-  return { nodes, volume, centre, box, wraps, properties: Object.fromEntries(told) };
+  return { nodes, volume, centre, box, wraps, properties: Object.fromEntries(entries) };
 }
 
 /** The place in the list of the structure of each node, or 0. */

@@ -57,8 +57,8 @@ export async function* jsonOf(answered: Answered): AsyncGenerator<Buffer, undefi
   const begun = JSON.stringify({ ...head, ...answer.more }).slice(0, -1);
   if (answer.kind === "rows") {
     const rows = rowsOf(answer);
-    const told = rows.columns.map(({ name, unit }) => (unit === null ? { name } : { name, unit }));
-    yield Buffer.from(`${begun},"columns":${JSON.stringify(told)},"rows":`);
+    const columns = rows.columns.map(({ name, unit }) => (unit === null ? { name } : { name, unit }));
+    yield Buffer.from(`${begun},"columns":${JSON.stringify(columns)},"rows":`);
     yield* rowsText(rows, { open: "[", close: "]", between: ",", missing: "null" });
     yield Buffer.from("}\n");
     return;

@@ -238,7 +238,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
         forget();
         raw.end();
       };
-      const tell = (now: Job): void => {
+      const notify = (now: Job): void => {
         // A reader that does not read misses what is between.
         if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
         raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
@@ -248,7 +248,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
         const now = await jobs.find(owner, job.id).catch(() => null);
         if (raw.writableEnded) return;
         if (now === null) end();
-        else tell(now);
+        else notify(now);
       };
       const forget = jobs.watch(job.id, () => void look());
       const leave = streams.add(owner ?? request.ip, end);

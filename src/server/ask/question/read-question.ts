@@ -60,9 +60,9 @@ export function callNamed(name: unknown): CallName {
 function unknownMember(name: string, call: CallName): Error {
   const { members } = callOf(call);
   const known = members.join(", ");
-  const told = Object.hasOwn(MEMBERS, name) ? `${call} does not take it` : "there is no such member";
-  const text = `${excerpt(name)}: ${told}; ${call} takes ${known}`;
-  const error = wrong(excerpt(name), `${told}; ${call} takes ${known}`, nearestName(name, members));
+  const reason = Object.hasOwn(MEMBERS, name) ? `${call} does not take it` : "there is no such member";
+  const text = `${excerpt(name)}: ${reason}; ${call} takes ${known}`;
+  const error = wrong(excerpt(name), `${reason}; ${call} takes ${known}`, nearestName(name, members));
   error.message = `${text}.`;
   return error;
 }

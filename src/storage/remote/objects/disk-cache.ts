@@ -33,7 +33,7 @@ const USE_RESOLUTION_MS = 60_000;
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
 const KEEP = 0.9;
-const REST_MS = 60_000;
+const SUSPENDED_MS = 60_000;
 const ABANDONED_MS = 3_600_000;
 
 interface EntryFile {
@@ -58,7 +58,7 @@ export class DiskCache {
   #written = Number.POSITIVE_INFINITY;
   #files = 0;
   /** Time by `Date.now` until which nothing is written because writing failed. */
-  #restsUntil = 0;
+  #suspendedUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 
   /** @param warn receives a line when entries are dropped, when the folder cannot be written, and when it can again */
@@ -101,9 +101,9 @@ export class DiskCache {
 
   put(name: EntryName, bytes: Uint8Array, note: unknown): void {
     const isLate = this.#waiting + bytes.length > MOST_WAITING;
-    if (this.#isResting || bytes.length > this.#mostBytes / 2 || isLate) {
+    if (this.#isSuspended || bytes.length > this.#mostBytes / 2 || isLate) {
       const reason = isLate ? "they come faster than the disk writes" : "they are larger than half of its bound";
-      this.#drop(this.#isResting ? null : reason);
+      this.#drop(this.#isSuspended ? null : reason);
       return;
     }
     this.#waiting += bytes.length;
@@ -111,7 +111,7 @@ export class DiskCache {
     const kept = Uint8Array.from(bytes);
     this.#work = this.#work
       .then(() => this.#write(this.#pathOf(name), fileOf(name, kept, note)))
-      .catch((error: unknown) => this.#rest(error))
+      .catch((error: unknown) => this.#suspend(error))
       .finally(() => {
         this.#waiting -= bytes.length;
       });
@@ -129,7 +129,7 @@ export class DiskCache {
   }
 
   async #write(path: string, parts: readonly Uint8Array[]): Promise<void> {
-    if (this.#isResting) return;
+    if (this.#isSuspended) return;
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     this.#written += bytes;
     if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
@@ -149,17 +149,18 @@ export class DiskCache {
       throw error;
     }
     this.counts.bytes += bytes;
-    if (this.#restsUntil > 0) this.#warn(`the cache in ${this.#folder} keeps entries again`);
-    this.#restsUntil = 0;
+    if (this.#suspendedUntil > 0) this.#warn(`the cache in ${this.#folder} keeps entries again`);
+    this.#suspendedUntil = 0;
   }
 
-  get #isResting(): boolean {
-    return Date.now() < this.#restsUntil;
+  get #isSuspended(): boolean {
+    return Date.now() < this.#suspendedUntil;
   }
 
-  #rest(error: unknown): void {
-    if (this.#restsUntil === 0) this.#warn(`the cache in ${this.#folder} keeps nothing for now: ${reasonOf(error)}`);
-    this.#restsUntil = Date.now() + REST_MS;
+  #suspend(error: unknown): void {
+    if (this.#suspendedUntil === 0)
+      this.#warn(`the cache in ${this.#folder} keeps nothing for now: ${reasonOf(error)}`);
+    this.#suspendedUntil = Date.now() + SUSPENDED_MS;
   }
 
   async #makeRoom(bytes: number): Promise<void> {

@@ -41,11 +41,11 @@ export class Hosts {
   readonly #named = new Set<string>();
   readonly #private = new BlockList();
   readonly #resolve: LookupFunction;
-  readonly #told: (address: string) => void;
+  readonly #report: (address: string) => void;
 
-  constructor(resolve: LookupFunction = lookUp as LookupFunction, told: (address: string) => void = () => undefined) {
+  constructor(resolve: LookupFunction = lookUp as LookupFunction, report: (address: string) => void = () => undefined) {
     this.#resolve = resolve;
-    this.#told = told;
+    this.#report = report;
     for (const [network, prefix] of PRIVATE) {
       this.#private.addSubnet(network, prefix, isIP(network) === 4 ? "ipv4" : "ipv6");
       for (const [bits, address] of isIP(network) === 4 ? EMBEDDING : [])
@@ -57,7 +57,7 @@ export class Hosts {
     const host = hostOf(address);
     if (this.#named.has(host)) return;
     this.#named.add(host);
-    this.#told(address);
+    this.#report(address);
   }
 
   /** @throws DataError for an address in a private network whose host was not named */

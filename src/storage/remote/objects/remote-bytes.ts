@@ -1,19 +1,19 @@
 /** File behind HTTP or in a bucket, read by ranges of one version. */
 import { DataError } from "../../../shared/errors.js";
-import { type Fetching, FrozenObjects, requireVersion, versionDigest, versionOf } from "./frozen-objects.js";
+import { type Fetching, PinnedObjects, requireVersion, versionDigest, versionOf } from "./pinned-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import { plainPath } from "./s3.js";
 
 export class RemoteBytes {
   readonly #address: string;
   readonly #name: string;
-  readonly #objects: FrozenObjects;
+  readonly #objects: PinnedObjects;
 
   constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#address = address;
     const [folder, name] = splitAddress(address);
     this.#name = name;
-    this.#objects = new FrozenObjects(folder, fetching, shared);
+    this.#objects = new PinnedObjects(folder, fetching, shared);
   }
 
   get hosts(): readonly RemoteObjects[] {

@@ -7,8 +7,8 @@ import { afterEach, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../../src/shared/errors.js";
 import { STORE_DEFAULTS } from "../../../../src/shared/store-settings.js";
 import type { FetchClock } from "../../../../src/storage/remote/objects/fetch-clock.js";
-import { FrozenObjects } from "../../../../src/storage/remote/objects/frozen-objects.js";
 import { HttpConnections } from "../../../../src/storage/remote/objects/http-connections.js";
+import { PinnedObjects } from "../../../../src/storage/remote/objects/pinned-objects.js";
 import { RemoteObjects } from "../../../../src/storage/remote/objects/remote-objects.js";
 
 const HTTP_TIMES = ["Sun, 22 Nov 2026 10:00:00 GMT", "Sun, 22 Nov 2026 10:00:01 GMT"] as const;
@@ -300,9 +300,9 @@ it.each([
     response.writeHead(206, { ...range(Number(first), Number(last)), ...told });
     response.end(OBJECT.subarray(Number(first), Number(last) + 1));
   });
-  const frozen = new FrozenObjects(address);
-  await frozen.pin("x");
-  expect(Buffer.from((await frozen.get("x", PART, 100)) ?? []).toString()).toBe("456789");
-  await expect(frozen.get("x", PART, 100)).rejects.toThrow(/has changed since/);
-  expect(frozen.changedMs).toBeGreaterThan(0);
+  const pinned = new PinnedObjects(address);
+  await pinned.pin("x");
+  expect(Buffer.from((await pinned.get("x", PART, 100)) ?? []).toString()).toBe("456789");
+  await expect(pinned.get("x", PART, 100)).rejects.toThrow(/has changed since/);
+  expect(pinned.changedMs).toBeGreaterThan(0);
 });

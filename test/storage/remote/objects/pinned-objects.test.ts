@@ -1,6 +1,6 @@
 /** A version of an object is exact only if nothing else can look like it. */
 import { expect, it } from "vitest";
-import { versionOf } from "../../../../src/storage/remote/objects/frozen-objects.js";
+import { versionOf } from "../../../../src/storage/remote/objects/pinned-objects.js";
 
 const NOW = 1_700_000_000_000;
 const version = (etag: string | null, ageMs: number | null) =>

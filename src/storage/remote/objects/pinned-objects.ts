@@ -1,4 +1,4 @@
-/** Objects of one host or bucket as they were at one time: changed ones are refused. */
+/** Objects of one host or bucket, pinned to the versions of one time: changed objects are refused. */
 import { createHash } from "node:crypto";
 import { isBucket } from "../../../shared/addresses.js";
 import { BusyError, DataError } from "../../../shared/errors.js";
@@ -55,10 +55,10 @@ interface ExpectedVersion {
   readonly refusal: DataError;
 }
 
-export class FrozenObjects {
+export class PinnedObjects {
   /** Time of the newest object that was found changed; 0 if there is none. */
   changedMs = 0;
-  /** The time that objects are frozen to, by the clock of the host. */
+  /** Objects changed after this time, by the clock of the host, are refused. */
   newestMs = Number.POSITIVE_INFINITY;
   readonly host: RemoteObjects;
   /** By key: the version that an object must have. */
@@ -157,7 +157,7 @@ export class FrozenObjects {
     return object.bytes;
   }
 
-  /** @throws DataError when an object is newer than the frozen time, or of another version than its parts */
+  /** @throws DataError when an object is newer than the pinned time, or of another version than its other parts */
   #check(key: string, version: Version, part: ObjectPart | null): void {
     if (part === null && version.modifiedMs === 0)
       throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
@@ -174,7 +174,7 @@ export class FrozenObjects {
     return `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  /** Whether an object is of another version than its parts read before; the first one seen is frozen. */
+  /** Whether an object is of another version than its parts read before; the first one seen is pinned. */
   #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
     if (known !== undefined) return known.text !== version.text;
@@ -197,7 +197,7 @@ export function versionDigest(text: string): string {
 /**
  * The version of an object.
  *
- * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies two seconds before
+ * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change identifies a version if it lies two seconds before
  * the answer, and a weak `ETag` is shared by several sequences of bytes.
  */
 export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
@@ -215,9 +215,9 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
 }
 
 /**
- * Refuses ranges of an object whose host does not tell versions apart.
+ * Refuses ranges of an object whose host states no usable version.
  *
- * @throws DataError, or BusyError if its time of change will tell in a moment
+ * @throws DataError, or BusyError if the time of change identifies the version a moment later
  */
 export function requireVersion(address: string, { showsChanges, modifiedMs }: Version): void {
   if (showsChanges) return;
