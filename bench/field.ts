@@ -1,5 +1,4 @@
 /** Fields and points to measure kernels with, in a memory shared with the SIMD module. */
-
 import { readFileSync } from "node:fs";
 import { type SortTables, sortByBrick, sortTables } from "../dist/kernels/brick-order.js";
 import type { Accelerator } from "../dist/kernels/index.js";

@@ -1,7 +1,6 @@
 /**
  * Cubes and points that kernels are measured with, what is measured together, and whether two ways of computing agree.
  */
-
 import type { Accelerator } from "../dist/kernels/index.js";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";

@@ -2,7 +2,6 @@
  * A thread that serves the files of a folder over HTTP with a delay for each answer and a bound of bytes a second for
  * all.
  */
-
 import { open, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

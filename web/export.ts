@@ -1,5 +1,4 @@
 /** Export: data, figure, movie and code of what is shown. */
-
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";

@@ -1,5 +1,4 @@
 /** Finds the most extreme values of a region, part by part, each at least a distance from those before it. */
-
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** A node of a frame. */

@@ -1,5 +1,4 @@
 /** Types of requests and answers, derived from the operation table. */
-
 import type {
   ALL_OPERATIONS,
   Member,

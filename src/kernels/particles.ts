@@ -2,7 +2,6 @@
  * Moves particles: Heun's method or the classical Runge-Kutta method for tracers, an exponential predictor-corrector
  * for drag; written against `sample` alone.
  */
-
 import { type Outlet, type Step, settle } from "./exits.js";
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Triple, VelocitySampler } from "./types.js";

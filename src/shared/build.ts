@@ -1,5 +1,4 @@
 /** The build: the paths of its files, also for a program that runs from source, and the version of the package. */
-
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -1,5 +1,4 @@
 /** Sorting by brick: a stable permutation, bricks together, neighbours together, every size of grid. */
-
 import { describe, expect, it } from "vitest";
 import { sortByBrick, sortTables } from "../../src/kernels/brick-order.js";
 import type { Axes, Triple } from "../../src/kernels/types.js";

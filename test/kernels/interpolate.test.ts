@@ -1,5 +1,4 @@
 /** Point schemes handle NaN, periods, far coordinates, nodes, several fields and float32. */
-
 import { describe, expect, it } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
 import type { Axes, BrickField, Triple } from "../../src/kernels/types.js";

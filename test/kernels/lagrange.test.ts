@@ -1,5 +1,4 @@
 /** Lagrange weights: published values, unit sums, unit vectors on nodes, exactness for polynomials. */
-
 import { describe, expect, it } from "vitest";
 import {
   barycentricTable,

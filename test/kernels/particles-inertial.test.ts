@@ -1,5 +1,4 @@
 /** Particles with drag: exact for constant wind, published paths, both limits, order, stability. */
-
 import { describe, expect, it } from "vitest";
 import { advectInertial, dragCoefficients } from "../../src/kernels/particles.js";
 import { fc } from "../support/property.js";

@@ -1,7 +1,6 @@
 /**
  * Where coordinates fall: cells, wrapping, sliding at ends, the two halves of a tabulated axis, and runs cut at bricks.
  */
-
 import { describe, expect, it } from "vitest";
 import {
   axisEnd,

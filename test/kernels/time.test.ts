@@ -1,5 +1,4 @@
 /** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
-
 import { describe, expect, it } from "vitest";
 import { framesFinder, frameTime, frameWeights, snapTime, timeInRange, timeOfFloat32 } from "../../src/kernels/time.js";
 import type { TimeAxis } from "../../src/kernels/types.js";

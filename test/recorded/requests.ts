@@ -1,5 +1,4 @@
 /** Requests of every interface, over its tables: operations, options, layouts, sizes, forms, analyses, events, faults. */
-
 import {
   ALL_OPERATIONS,
   dialectOf,

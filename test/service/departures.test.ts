@@ -2,7 +2,6 @@
  * Every way a request can end, at every door: nothing that is counted remains of it: slots, points, bytes of answers,
  * lent memory, tasks, and places of its token.
  */
-
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";

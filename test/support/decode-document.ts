@@ -1,5 +1,4 @@
 /** Runs the reading half of the pipeline on a document cut into chosen chunks, without sockets. */
-
 import type { Evaluation, Result } from "../../src/engine/contract/query.js";
 import { decode, requestedOperations } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";

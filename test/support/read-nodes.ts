@@ -1,5 +1,4 @@
 /** Reads every node of a field through the bricks of an open dataset, and compares nodes. */
-
 import type { StoredBricks } from "../../src/storage/bricks/brick-reader.js";
 import type { Dataset, FieldName } from "../../src/storage/dataset/dataset.js";
 

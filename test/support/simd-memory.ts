@@ -1,5 +1,4 @@
 /** A shared memory with the SIMD module in it, and fields cut into bricks inside that memory. */
-
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Accelerator } from "../../src/kernels/index.js";

@@ -2,7 +2,6 @@
  * Files that state everything about a field, and something more: what changes nothing, what changes the stored numbers
  * or their places, or what contradicts the rest. Each is read right or asked about, never wrong.
  */
-
 import { dirname } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { DataError } from "../../src/shared/errors.js";

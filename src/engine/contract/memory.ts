@@ -42,7 +42,6 @@ export interface MemoryLayout {
 
 /** Plans the memory; a cache that exceeds the addresses of WebAssembly is made smaller. */
 export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
-  const threadIds = PAGE;
   const arenas = 2 * PAGE;
   const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
   const base = arenas + (workers + 1) * arenaBytes;
@@ -52,15 +51,8 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
     bytes -= cache.end - LARGEST;
     cache = cacheLayout(base, bytes, workers + 1);
   }
-  return {
-    bytes: Math.ceil(cache.end / PAGE) * PAGE,
-    workers,
-    threadIds,
-    inlineIndex: workers,
-    arenas,
-    arenaBytes,
-    cache,
-  };
+  bytes = Math.ceil(cache.end / PAGE) * PAGE;
+  return { bytes, workers, threadIds: PAGE, inlineIndex: workers, arenas, arenaBytes, cache };
 }
 
 /** Allocates typed arrays in a worker's part of the memory; nothing is given back. */

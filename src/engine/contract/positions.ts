@@ -1,5 +1,4 @@
 /** Positions are the points of a task as float64, relative to the grid; a point outside the domain is an error. */
-
 import { axisEnd, axisStart, firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { RequestError } from "../../shared/errors.js";

@@ -1,5 +1,4 @@
 /** Interface between the servers and the engine: queries in, results out. */
-
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, SpectrumSums } from "../../analysis/spectrum.js";

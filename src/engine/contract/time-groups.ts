@@ -1,5 +1,4 @@
 /** Divides points that have times of their own into groups, each of which one query answers. */
-
 import { type FramesOfPoints, framesFinder, timeInRange } from "../../kernels/time.js";
 import { RequestError } from "../../shared/errors.js";
 import type { Operation } from "../../shared/operations.js";

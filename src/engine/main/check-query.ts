@@ -1,5 +1,4 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
-
 import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";

@@ -1,5 +1,4 @@
 /** Transforms whole frames on the worker threads: planes along x and y first, and then rows of all planes along z. */
-
 import type { DerivedPlan } from "../../analysis/derived.js";
 import { addSums, emptySums, type SpectrumSums, type TransformPlan } from "../../analysis/spectrum.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";

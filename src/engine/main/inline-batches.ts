@@ -2,7 +2,6 @@
  * Evaluation of small batches on the main thread, if the brick cache holds all that they read: handing fifty points to
  * a worker thread and back takes longer than evaluating them (docs/decisions/batches.md).
  */
-
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
 import { FieldprobeError } from "../../shared/errors.js";
 import { operationOf } from "../../shared/operations.js";

@@ -1,5 +1,4 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
-
 import type { MergedSome } from "../../analysis/parts.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts, SharedGenerations } from "../contract/query.js";
 import type { ReducedParts } from "../contract/reduced-parts.js";

@@ -54,11 +54,8 @@ export class ThreadGroup {
     this.#size = size;
     this.#fewest = fewest;
     this.#cache = cache;
-    this.#threadIds = new Int32Array(
-      setup.memory.buffer as SharedArrayBuffer,
-      setup.layout.threadIds,
-      setup.layout.workers,
-    );
+    const { memory, layout } = setup;
+    this.#threadIds = new Int32Array(memory.buffer as SharedArrayBuffer, layout.threadIds, layout.workers);
     this.#loaded = setup.loaded;
     this.#tickets = setup.tickets;
     this.#starts = new ThreadStarts(report);

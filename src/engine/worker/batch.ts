@@ -1,5 +1,4 @@
 /** Evaluation of a batch by the family of its operation: from triples to float32 results. */
-
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";

@@ -3,7 +3,6 @@
  * and pinned while the group is evaluated. In some sweeps, one combined brick (`combined-field.ts`) replaces those of
  * all frames.
  */
-
 import type { BrickField, Bricking, FrameWeights, Scheme } from "../../kernels/types.js";
 import { DataError } from "../../shared/errors.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
@@ -330,16 +329,8 @@ export class BrickGroup {
     // The size serves as the brick's number, so that a room of another size is another brick.
     const bricks = Int32Array.of(values);
     const makeNothing: BrickRequest["make"] = (_bricks, _offsets, made) => made(0);
-    const room = {
-      source: -1 - this.#workerIndex,
-      frame: 0,
-      bricks,
-      count: 1,
-      values,
-      load,
-      make: makeNothing,
-      offsets,
-    };
+    const source = -1 - this.#workerIndex;
+    const room = { source, frame: 0, bricks, count: 1, values, load, make: makeNothing, offsets };
     const making = requests.map((request, i): BrickRequest => {
       const makeCombined: BrickRequest["make"] = (bricks, places, made) => {
         const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0] };

@@ -2,7 +2,6 @@
  * Source of the combined bricks of a field in a sweep (`../contract/combined-bricks.ts`): reads stored bricks frame by
  * frame, adds them up, and knows which ones the sweep has passed.
  */
-
 import { cellOf } from "../../kernels/brick-order.js";
 import { addFrame } from "../../kernels/filter/interval-sums.js";
 import { wrap } from "../../kernels/stencil.js";

@@ -1,5 +1,4 @@
 /** Evaluates filters over cubes of nodes: points are grouped by tiles of the grid, in which cubes share their sums. */
-
 import { cellOf } from "../../kernels/brick-order.js";
 import {
   createNodeFilter,

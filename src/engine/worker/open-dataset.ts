@@ -1,5 +1,4 @@
 /** The open datasets of a thread: their files, the brick sources of their fields, the schemes of their grids. */
-
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";

@@ -1,5 +1,4 @@
 /** Particles of a batch, moved along the velocity that GetVelocity would answer, and their records. */
-
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";

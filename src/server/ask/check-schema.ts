@@ -1,5 +1,4 @@
 /** Checks JSON by schemas, and names the member that does not fit. */
-
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { excerpt, RequestError } from "../../shared/errors.js";

@@ -1,5 +1,4 @@
 /** Collects everything that is wrong with a question, so that its caller mends all of it at once. */
-
 import { MEMBERS, type MemberName } from "../../shared/calls.js";
 import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 

@@ -1,5 +1,4 @@
 /** `apiPlugin` adds `/api`: the calls of the table of questions, datasets, jobs, inputs and documents. */
-
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";

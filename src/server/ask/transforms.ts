@@ -1,5 +1,4 @@
 /** What transforms of whole frames make: filtered fields and spectral derivatives. */
-
 import {
   actsAlong,
   boxNodes,

@@ -1,5 +1,4 @@
 /** `describe` describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
-
 import {
   type Axis,
   axesOfField,

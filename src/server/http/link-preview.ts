@@ -1,5 +1,4 @@
 /** Title and picture by which a link to the page unfurls elsewhere: a plane of what it shows, by `grid` as PNG. */
-
 import { timesOf } from "./describe.js";
 import type { Service } from "./service.js";
 

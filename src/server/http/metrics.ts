@@ -1,5 +1,4 @@
 /** Metrics of a service in the text form of Prometheus. */
-
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
 import type { Admission } from "./policies/admission.js";

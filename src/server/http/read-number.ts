@@ -1,5 +1,4 @@
 /** Numbers of the text of a request: float32 rounded once, and whole numbers of 32 bits. */
-
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 

@@ -1,5 +1,4 @@
 /** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
-
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { BusyError, fullDisk, RequestError } from "../../shared/errors.js";
 import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system.js";

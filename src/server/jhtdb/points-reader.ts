@@ -1,5 +1,4 @@
 /** Bodies with one point per line, `x TAB y TAB z`, as they arrive. */
-
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import { textModule } from "../../text/text-module.js";

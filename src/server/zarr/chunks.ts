@@ -1,5 +1,4 @@
 /** Chunks of a view: stored nodes, quantities at nodes, or coordinates. */
-
 import { recordQuantity } from "../../analysis/record-quantity.js";
 import type { Dataset, FieldName } from "../../engine/contract/dataset.js";
 import { placeBox } from "../../engine/contract/node-region.js";

@@ -1,5 +1,4 @@
 /** Reads bricks of a dataset: values of any stored order and type become float32 nodes in [z][y][x][c]. */
-
 import ndarray from "ndarray";
 import { BusyError, DataError } from "../../shared/errors.js";
 import {

@@ -1,5 +1,4 @@
 /** Reads boxes of a stored dataset as views along x, y, z and component, and copies them. */
-
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset/dataset.js";

@@ -1,5 +1,4 @@
 /** The files that the fields of a descriptor name. */
-
 import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 

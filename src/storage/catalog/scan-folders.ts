@@ -1,5 +1,4 @@
 /** Scans data folders and addresses: verifies every dataset, and gives a reason for every refusal. */
-
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";

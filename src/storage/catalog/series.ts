@@ -1,5 +1,4 @@
 /** Describes a series of files as one dataset. */
-
 import { basename, dirname, extname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";

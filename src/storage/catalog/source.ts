@@ -1,5 +1,4 @@
 /** Opens a dataset named on the command line: a folder, a descriptor, or a bare file. */
-
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";

@@ -1,5 +1,4 @@
 /** The files of a descriptor while it is verified: resolved inside their folder, opened once, with what is wrong. */
-
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";

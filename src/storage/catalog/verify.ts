@@ -1,5 +1,4 @@
 /** Verifies descriptions: compares every header with the axes, and collects all problems. */
-
 import { DataError } from "../../shared/errors.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import {

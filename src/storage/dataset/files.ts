@@ -1,5 +1,4 @@
 /** Records of files, and step numbers in places such as `p_{step:05d}.h5`. */
-
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";

@@ -1,5 +1,4 @@
 /** Messages between the threads that compute and the thread that reads stores. */
-
 import type { RawValues } from "../dataset/stored.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 

@@ -1,5 +1,4 @@
 /** The open stores and remote files of the store thread, and the reads under way. */
-
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";

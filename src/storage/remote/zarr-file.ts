@@ -1,5 +1,4 @@
 /** Zarr store as a stored file: groups and arrays, with the labels and coordinate tables of their dimensions. */
-
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import { MISSING_CHUNKS } from "../../shared/store-settings.js";

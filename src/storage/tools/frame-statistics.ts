@@ -1,5 +1,4 @@
 /** Statistics of a stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
-
 import type { StoredBricks } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../dataset/dataset.js";
 import { type FramePlaces, PlacesOfFrame } from "./frame-places.js";

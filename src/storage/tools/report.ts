@@ -1,5 +1,4 @@
 /** The draft of a dataset as a record, and on one screen. */
-
 import { verify } from "../catalog/verify.js";
 import {
   type Axis,

@@ -1,5 +1,4 @@
 /** Reads the metadata documents of Zarr 2 and 3 into a tree of groups and arrays. */
-
 import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
 import { DataError } from "../../shared/errors.js";
@@ -143,7 +142,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const type = String(second.dtype);
   const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
   const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
-  const listOrNull = (names: unknown) => (Array.isArray(names) ? names : null);
+  const listOf = (names: unknown) => (Array.isArray(names) ? names : null);
   // The fill value of floats may mean `_FillValue` in Zarr 2 only, which matters unless it is 0 or missing anyway.
   const fills = third.fill_value === 0 || (third.fill_value === "NaN" && second.fill_value === "NaN");
   if (!fills && /^float/.test(String(third.data_type))) return false;
@@ -151,18 +150,12 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
     [
       ...[second.shape, second.chunks, ELEMENT_TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],
       ...[second.dimension_separator ?? ".", type.startsWith(">") ? "big" : "little", ["bytes", ...compressor]],
-      ...[listOrNull(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
+      ...[listOf(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
     ],
     [
       ...[third.shape, objectOf(objectOf(third.chunk_grid).configuration).chunk_shape, third.data_type],
       ...[third.fill_value, keys.name, objectOf(keys.configuration).separator ?? "."],
-      ...[
-        endian,
-        codecs.map(({ name }) => name.replace("numcodecs.", "")),
-        listOrNull(third.dimension_names),
-        "C",
-        null,
-      ],
+      ...[endian, codecs.map(({ name }) => name.replace("numcodecs.", "")), listOf(third.dimension_names), "C", null],
     ],
   );
 }

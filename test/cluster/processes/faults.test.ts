@@ -1,5 +1,4 @@
 /** Faults change no bit and refuse no query: processes that die, stop, drain or differ, and copies that do. */
-
 import { once } from "node:events";
 import {
   cpSync,

@@ -1,5 +1,4 @@
 /** Shapes of sweeps against a cache that forgets the brick used longest ago. */
-
 import { describe, expect, it } from "vitest";
 import { chooseShape, type SweepShape } from "../../../src/engine/contract/sweep-shape.js";
 import type { Axes, Bricking, Triple } from "../../../src/kernels/types.js";

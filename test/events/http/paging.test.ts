@@ -1,5 +1,4 @@
 /** Following `next` over random filters finds each item once, and the items that a plain filter selects. */
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fc } from "../../support/property.js";
 import { type Json, SAMPLE, type Served, seconds, serve, walk } from "../support.js";

@@ -1,5 +1,4 @@
 /** Recurrence: walls and offsets, what a series loses and gains, how far it is kept; and the agreement with ical.js. */
-
 import ICAL from "ical.js";
 import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";

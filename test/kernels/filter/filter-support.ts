@@ -1,5 +1,4 @@
 /** Oracle and readers for the box filter tests: every leaf is one point, and nothing is separable. */
-
 import { createScheme } from "../../../src/kernels/index.js";
 import type { Axes, BrickField, BrickReader, Triple } from "../../../src/kernels/types.js";
 import { SYMMETRIC } from "../../support/symmetric.js";

@@ -1,5 +1,4 @@
 /** The layout of box filter answers. */
-
 import { describe, expect, it } from "vitest";
 import { gatherBits, itemsPerPoint, spreadBits } from "../../../src/kernels/filter/octree.js";
 import { fc } from "../../support/property.js";

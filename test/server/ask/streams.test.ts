@@ -1,5 +1,4 @@
 /** Large requests and answers over a real socket: any pieces, any pace, compressed or not, the same numbers. */
-
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";

@@ -257,8 +257,8 @@ describe("brick cache", () => {
     const code = `
       const { workerData, parentPort } = require("node:worker_threads");
       import(workerData.module).then(({ BrickCache }) => {
-        const { buffer, layout, workerIndex, first, count, ranks } = workerData;
-        const cache = new BrickCache(buffer, layout, workerIndex);
+        const { buffer, layout, index, first, count, ranks } = workerData;
+        const cache = new BrickCache(buffer, layout, index);
         const request = { source: 2, frame: 0, bricks: Int32Array.from({ length: count }, (_, i) => first + i), count, values: 4096,
           load: (frame, brick, into) => into.fill(brick), offsets: new Int32Array(count) };
         parentPort.postMessage("tries");
@@ -269,13 +269,13 @@ describe("brick cache", () => {
       });`;
     /** Starts a worker; it has tried once the first promise resolves, and the second one tells its rank. */
     const start = (
-      workerIndex: number,
+      index: number,
       first: number,
       count: number,
     ): { tries: Promise<unknown>; rank: Promise<unknown> } => {
       const worker = new Worker(code, {
         eval: true,
-        workerData: { buffer, layout, workerIndex, first, count, ranks, module: MODULE },
+        workerData: { buffer, layout, index, first, count, ranks, module: MODULE },
       });
       const tries = once(worker, "message");
       return { tries, rank: tries.then(() => once(worker, "message")).then(([rank]) => rank) };
@@ -299,12 +299,12 @@ describe("brick cache", () => {
     const code = `
       const { workerData, parentPort } = require("node:worker_threads");
       import(workerData.module).then(({ BrickCache }) => {
-        const { buffer, layout, workerIndex } = workerData;
-        const cache = new BrickCache(buffer, layout, workerIndex);
+        const { buffer, layout, index } = workerData;
+        const cache = new BrickCache(buffer, layout, index);
         const all = new Float32Array(buffer);
         let reads = 0, wrong = 0;
         for (let round = 0; round < 400; round++) {
-          const bricks = Int32Array.from([0, 1, 2, 3].map((i) => (round * 7 + i * 5 + workerIndex) % 60));
+          const bricks = Int32Array.from([0, 1, 2, 3].map((i) => (round * 7 + i * 5 + index) % 60));
           const values = 4096;
           const request = { source: 1, frame: 0, bricks, count: 4, values, offsets: new Int32Array(4),
             load: (frame, brick, into) => { reads++; into.fill(brick); } };
@@ -316,12 +316,9 @@ describe("brick cache", () => {
       });`;
     const outcomes = await Promise.all(
       [0, 1, 2, 3].map(
-        (workerIndex) =>
+        (index) =>
           new Promise<{ reads: number; wrong: number }>((resolve, reject) => {
-            const worker = new Worker(code, {
-              eval: true,
-              workerData: { buffer, layout, workerIndex, module: MODULE },
-            });
+            const worker = new Worker(code, { eval: true, workerData: { buffer, layout, index, module: MODULE } });
             worker.once("message", resolve);
             worker.once("error", reject);
           }),

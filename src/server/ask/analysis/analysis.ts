@@ -1,5 +1,4 @@
 /** What an analysis works with: its question, the nodes that it is of, and passes over these within a request's life. */
-
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { Merged, reducePart } from "../../../analysis/plan.js";

@@ -1,5 +1,4 @@
 /** Conditions of questions. */
-
 import { type AnalysedNodes, together } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 

@@ -1,5 +1,4 @@
 /** The symmetry by which statistics are folded, checked for a dataset. */
-
 import type { Names } from "../../../analysis/names.js";
 import { paritiesOf, type Symmetry } from "../../../analysis/parity.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";

@@ -1,5 +1,4 @@
 /** Reductions of columns over groups of nodes, or over points: moments, histograms, extremes. */
-
 import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import {
   type Extreme,

@@ -1,5 +1,4 @@
 /** Answers `nodes`: stored nodes of a region, fields as they lie or any quantity at nodes. */
-
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Names } from "../../../analysis/names.js";
 import {

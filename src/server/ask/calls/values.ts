@@ -1,5 +1,4 @@
 /** Answers `values`: quantities at points, at one time, at several, or at a time of each point's own. */
-
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LongNumbers, type Values } from "../../../storage/tools/long-numbers.js";
 import { aboutUnit } from "../../http/describe.js";

@@ -1,5 +1,4 @@
 /** Regions of inputs: nodes of a dataset, by lengths or by numbers; over the seams of periodic axes they go on. */
-
 import { type TSchema, Type } from "@sinclair/typebox";
 import { AXIS_NAMES, type Axis, type Dataset } from "../../../engine/contract/dataset.js";
 import { RequestError } from "../../../shared/errors.js";

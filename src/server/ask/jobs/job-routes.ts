@@ -1,5 +1,4 @@
 /** `jobRoutes` adds the routes of jobs and of their inputs. */
-
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
@@ -282,13 +281,13 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
 /** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
 function nodesOf(
   engine: Engine,
-  { dataset: name, ...question }: { readonly dataset: string } & InputRegion,
+  { dataset: name, ...region }: { readonly dataset: string } & InputRegion,
 ): PointSource {
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
   if (dataset.frameVelocity.some((speed) => speed !== 0))
     throw wrong("region", `the nodes of "${name}" move; take a grid at their places at your time`);
-  const runs = nodesOfRegion(question, dataset);
+  const runs = nodesOfRegion(region, dataset);
   const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
     if (coordinates === null) return { first: from, step, origin, spacing };

@@ -1,5 +1,4 @@
 /** Parts of frames in which a condition cannot hold, by the extrema of levels. */
-
 import { fieldOfName } from "../../../analysis/names.js";
 import type { LevelExtrema, LevelQuantity, LevelSet, ReductionQuery } from "../../../engine/contract/query.js";
 import type { Context } from "../context.js";

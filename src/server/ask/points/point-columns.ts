@@ -1,5 +1,4 @@
 /** Evaluates expressions at points, by the operations behind what they read. */
-
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";

@@ -207,8 +207,8 @@ export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | 
   const faults = new Faults();
   const parts = partsOf(values);
   const ranges = parts.filter((part) => !isPlace(part)).length;
-  const question = values.samples ?? [];
-  if (question.length > 1 && question.length !== ranges)
+  const wanted = values.samples ?? [];
+  if (wanted.length > 1 && wanted.length !== ranges)
     throw wrong("samples", `expected one number, or one for each of the ${ranges} axes that are ranges`);
   const counts: number[] = [];
   const made = parts.map((part, a): SampleAxis | undefined =>
@@ -217,7 +217,7 @@ export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | 
       const [from, to] = endsOf(part, a, axis, dataset.name);
       const name = AXIS_NAMES[a] as AxisName;
       if (isPlace(part)) return { axis: name, count: 1, origin: from, spacing: 0 };
-      const count = question[counts.length] ?? question[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
+      const count = wanted[counts.length] ?? wanted[0] ?? Math.min(USUAL_SAMPLES, axis.nodes);
       counts.push(count);
       if (part !== "whole") {
         if (!(to > from)) throw outside(part, a, axis, dataset.name);

@@ -1,5 +1,4 @@
 /** What kinds of chunk index share: the lookup, numbers of chunks, and ranges of entries. */
-
 import type { Hyperslab, StoredChunk } from "../../dataset/stored.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM, checkSum } from "../checksum.js";

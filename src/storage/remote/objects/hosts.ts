@@ -1,5 +1,4 @@
 /** Checks the hosts of stores: those in private networks must have been named. */
-
 import { lookup as lookUp } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { isBucket } from "../../../shared/addresses.js";

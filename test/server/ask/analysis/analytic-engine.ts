@@ -1,7 +1,6 @@
 /**
  * An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface.
  */
-
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../../src/engine/contract/query.js";
 import { rowFor } from "../../../../src/engine/contract/requested-fields.js";
 import { type FieldprobeError, NotFoundError } from "../../../../src/shared/errors.js";

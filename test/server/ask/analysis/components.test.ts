@@ -1,5 +1,4 @@
 /** Vectors and tensors are answered by component where a call has components, and refused where a scalar is needed. */
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { serveTestData } from "../../../support/service.js";

@@ -1,5 +1,4 @@
 /** What nodes weigh, and which values are left out: answers follow from formulas or from sums over stored numbers. */
-
 import { join } from "node:path";
 import h5wasm, { type Dataset } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
