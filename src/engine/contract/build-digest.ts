@@ -1,4 +1,4 @@
-/** Digest of the code that computes: tells whether processes and files come from the same code. */
+/** Digest of the program, by which processes and files show that they come from the same code. */
 import { createHash, type Hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,10 +10,10 @@ import { version } from "../../shared/build.js";
 const BUILT = fileURLToPath(new URL("../..", import.meta.url)).replace(/([\\/])src([\\/])$/, "$1dist$2");
 /** Folders of it that values depend on. */
 export const COMPUTING: readonly string[] = ["kernels", "analysis", "engine", "storage"];
-/** The same, and the bundle that processes run if it is there. */
+/** The folders above, and the bundle that processes run if there is one. */
 const RUNNING = [...COMPUTING, "bundle"];
 
-/** Packages whose code or tables values go through on their way from a file. */
+/** Packages that values pass through on their way from a file. */
 const LIBRARIES = ["h5wasm", "h5wasm-plugins", "numcodecs", "zarrita", "fflate", "fft.js"];
 const CODE = /\.(c?js|mjs|wasm|so)$/;
 

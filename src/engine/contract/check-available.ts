@@ -1,4 +1,4 @@
-/** `checkAvailable` refuses an operation on a dataset that lacks what it reads. */
+/** Refuses an operation on a dataset that lacks what the operation reads. */
 import { RequestError } from "../../shared/errors.js";
 import { lackOf, type Operation, unavailable } from "../../shared/operations.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";

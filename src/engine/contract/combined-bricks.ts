@@ -53,15 +53,14 @@ export function combinedBricking({ edge }: Bricking, axes: Axes, row: number, ha
   return { edge: cut as unknown as Triple, count: count as unknown as Triple };
 }
 
-/** The least divisor of a number that is not below `least`, or the number itself. */
+/** The least divisor of `length` that is at least `least`, or `length` itself. */
 function leastDivisor(length: number, least: number): number {
   for (let divisor = least; divisor < length; divisor++) if (length % divisor === 0) return divisor;
   return length;
 }
 
 /**
- * Chooses the shape of a sweep that reads least among those whose working set fits `bytes`; null if none does.
- *
+ * Chooses, among the sweep shapes whose working set fits `bytes`, the one that reads least; null if none fits.
  * @param components components of each field
  */
 export function chooseCombinedShape(

@@ -1,4 +1,4 @@
-/** Names what the servers know of a dataset, which they learn from the engine and not from the storage. */
+/** What servers know of a dataset, exported by the engine so that they do not import the storage. */
 export { cellWidths } from "../../kernels/cells.js";
 export {
   AXIS_NAMES,

@@ -1,4 +1,4 @@
-/** Errors cross threads and processes as data, because cloning drops their class and members. */
+/** Errors as plain data, for other threads and processes: structured cloning drops their class and members. */
 import {
   AuthError,
   BusyError,
@@ -19,7 +19,7 @@ export function failureOf(error: FieldprobeError): Failure {
   return { code, message, context, detail };
 }
 
-/** Rebuilds the cause from its text for the log; its stack was the worker's. */
+/** Rebuilds the cause of an error from its text, for the log; the stack is that of the worker. */
 function causeIn(detail: string): Error | undefined {
   const reason = /^\w+: (.*)$/s.exec(detail)?.[1];
   return reason === undefined ? undefined : Object.assign(new Error(reason), { stack: "" });

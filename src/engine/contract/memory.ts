@@ -6,7 +6,7 @@ import { MAX_BRICKS, MAX_NODES } from "../../storage/dataset/dataset.js";
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
 
-/** Largest number of points of a batch: it sizes the arenas, and a batch is sorted anew in each of its time slices. */
+/** Largest number of points of a batch. It sizes the arenas; a batch is sorted again in each of its time slices. */
 export const BATCH_POINTS = 32_768;
 /** Grid nodes over all axes, for the key tables of the sort. */
 export const MAX_AXIS_NODES = 3 * MAX_NODES;
@@ -14,7 +14,7 @@ export const MAX_AXIS_NODES = 3 * MAX_NODES;
 export const GROUP_VALUES = 393_216;
 /** Largest number of frames whose bricks are at hand at a time. */
 export const MAX_FRAMES = 4;
-/** The part of the cache that one worker may pin, if its own part would not hold a stencil in all frames of a time. */
+/** The part of the cache that one worker may pin if its own share cannot hold a stencil in all frames of a time. */
 export const PINNED_PART = 0.9;
 /** Bytes handed to the SIMD module of each worker. */
 export const SIMD_SCRATCH = 3 * 1024 * 1024;

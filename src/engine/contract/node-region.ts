@@ -21,7 +21,7 @@ export interface NodeRegion extends FrameBox {
   readonly criterion: Criterion;
 }
 
-/** A box of a region as its own region. @throws RequestError for one that leaves the region */
+/** A box of a region as a region. @throws RequestError for a box that leaves the region */
 export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegion {
   const isInside = region.count.every((nodes, a) => from[a] >= 0 && count[a] >= 1 && from[a] + count[a] <= nodes);
   if (!isInside) throw invalid("box", "The box leaves the region.");
@@ -29,7 +29,7 @@ export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegi
   return { ...region, first, count };
 }
 
-/** Copies the nodes of a box to their places in the box around it: rows along x. @param parts whole rows each */
+/** Copies the nodes of a box into the box around it, in rows along x. @param parts values, each of whole rows */
 export function placeBox(
   parts: readonly Float32Array[],
   { from, count }: RegionBox,
@@ -81,7 +81,7 @@ export function firstNumber({ X }: Query): 0 | 1 {
   return X === undefined ? 1 : 0;
 }
 
-/** A box by the corner that counts from 0 and its widths. */
+/** A box from its corner, counted from 0, and its widths. */
 function widths(query: Query, dataset: Dataset, axes: Axes): { readonly first: Triple; readonly last: Triple } {
   const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
   const wrong = AXES.find((_, a) => ([Xwidth, Ywidth, Zwidth][a] as number) < 1);
@@ -92,7 +92,7 @@ function widths(query: Query, dataset: Dataset, axes: Axes): { readonly first: T
   return { first, last };
 }
 
-/** A box by its corners, which count from 1 and belong to it, or by corner and widths. */
+/** A box from its corners, counted from 1 and inclusive, or from its corner and widths. */
 function corners(query: Query, dataset: Dataset, axes: Axes): { readonly first: Triple; readonly last: Triple } {
   if (firstNumber(query) === 0) return widths(query, dataset, axes);
   const from = along(query, (axis) => `${axis}_start`);
@@ -113,7 +113,7 @@ function frameAt(query: Query, dataset: Dataset): number {
   return frame;
 }
 
-/** The frame of a stored step; the first queryable frame has the number of the first node. Or that of a time. */
+/** The frame of a stored step, or of a time. The first queryable frame has the number of the first node. */
 function frameOf(query: Query, dataset: Dataset): number {
   if (query.T === undefined) return frameAt(query, dataset);
   const base = firstNumber(query);
@@ -139,7 +139,7 @@ function countOf(first: Triple, last: Triple): Triple {
   return [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1];
 }
 
-/** Whether a text is an expression, or the name of a quantity of expressions, and not a name of the public service. */
+/** Whether a text is an expression or the name of one, rather than a name of the public service. */
 function isExpression(text: string, dataset: Dataset): boolean {
   if (/[^\w\s,]/.test(text) || (text !== "q" && replacementOf(text) !== undefined)) return true;
   return (
@@ -147,7 +147,7 @@ function isExpression(text: string, dataset: Dataset): boolean {
   );
 }
 
-/** Checks an expression: at nodes, its derivatives are differences. @throws RequestError */
+/** Checks an expression at nodes; its derivatives are differences. @throws RequestError */
 function expressionRegion(
   text: string,
   method: string,
@@ -167,7 +167,7 @@ function expressionRegion(
   return { field: fieldNames(dataset)[0], criterion: { expression: text } };
 }
 
-/** The axes whose nodes a query counts: those of the field that it names. */
+/** The axes in whose nodes a query counts: those of its field. */
 export function requestedAxes({ field }: Pick<Query, "field">, dataset: Dataset): Axes {
   return field !== undefined && isFieldName(field, dataset)
     ? axesOfField(dataset, fieldNamed(field, dataset))
@@ -267,7 +267,9 @@ function strided(query: Query, dataset: Dataset): NodeRegion {
   return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
 }
 
-/** A mean wraps at the seam of a periodic axis; on another one its nodes must be there, evenly spaced. */
+/**
+ * Checks the width of a mean. It wraps at the seam of a periodic axis; elsewhere its nodes must exist, evenly spaced.
+ */
 function checkWidth(axes: Axes, first: Triple, last: Triple, width: number): void {
   const half = (width - 1) / 2;
   const fits = axes.every(

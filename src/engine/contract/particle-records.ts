@@ -1,4 +1,4 @@
-/** The records of a particle are its start, its position after every `recordEvery` steps, and its end. */
+/** Records of a particle: its start, its position after every `recordEvery` steps, and its end. */
 import { RequestError } from "../../shared/errors.js";
 import type { Operation, RecordName } from "../../shared/operations.js";
 import type { Query } from "./query.js";

@@ -8,7 +8,7 @@ import { FLOW_MAP_STATE } from "../../kernels/flow-map.js";
 import type { Dataset } from "../../storage/dataset/dataset.js";
 import type { Query } from "./query.js";
 
-/** Numbers a particle of each part of the state. */
+/** Numbers of each part of the state of one particle. */
 export function particleNumbers(
   { flowMap, Tp, integrator }: Query,
   { axes, walls }: Pick<Dataset, "axes" | "walls">,

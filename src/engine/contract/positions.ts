@@ -1,4 +1,4 @@
-/** Positions are the points of a task as float64, relative to the grid; a point outside the domain is an error. */
+/** Positions: the points of a task as float64, relative to the grid. Points outside the domain are errors. */
 import { axisEnd, axisStart, firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { RequestError } from "../../shared/errors.js";
@@ -75,7 +75,7 @@ export function notFiniteError(
   return null;
 }
 
-/** Whether all numbers of triples are finite: a sum of products with zero is zero then, else not a number. */
+/** Whether all numbers of triples are finite. The sum of their products with zero is then zero, otherwise NaN. */
 function areFinite(triples: Float32Array, count: number): boolean {
   let x = 0;
   let y = 0;

@@ -32,7 +32,7 @@ export interface FrameBox {
   readonly stride: Triple;
 }
 
-/** A box within the nodes that a region takes, counted in these. */
+/** A box within a region, in nodes of the region. */
 export interface RegionBox {
   readonly from: Triple;
   readonly count: Triple;
@@ -43,7 +43,7 @@ export interface ReductionQuery {
   readonly frames: readonly number[];
   /** Inputs that transforms of whole frames provide. */
   readonly derived?: DerivedPlan | null;
-  /** Parts that are not read, because all columns are known there; of this process alone. */
+  /** Parts that need not be read because all their columns are known; in this process alone. */
   readonly skip?: { readonly fill: number; readonly isEmpty: (box: Omit<FrameBox, "field">) => boolean };
 }
 
@@ -81,9 +81,9 @@ export interface Query {
   /** Whether its times came as float32 rather than in double precision. */
   readonly singleTimes?: boolean;
   readonly time?: number;
-  /** Weights of the frames of `time` for each point, if points have their own times; grids at rest only. */
+  /** Weights of the frames for each point, if points have their own times; for grids at rest only. */
   readonly weights?: Float64Array;
-  /** Of tracks; `frozen`: along the velocity at StartTime all the way, so that no other time needs to be stored. */
+  /** Tracking: `frozen` follows the velocity at StartTime throughout, so that no other time needs to be stored. */
   readonly frozen?: boolean;
   readonly StartTime?: number;
   readonly EndTime?: number;
@@ -175,7 +175,7 @@ export interface Evaluation {
   readonly points: TripleSink;
   /** Initial velocities; only GetPositionInertialParticle takes them. */
   readonly velocities: TripleSink;
-  /** Nodes of a search or a cutout, which count like points; 0 for other queries. */
+  /** Nodes of a search or a cutout, which count as points; 0 for other queries. */
   readonly nodes: number;
   /** The largest number of points of this query, and the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string; readonly tracking?: StepLimit };
@@ -183,7 +183,7 @@ export interface Evaluation {
   readonly taskPoints?: number;
   /** Evaluations of a field for the points so far; 0 for a bad query. */
   readonly work: number;
-  /** Records of three numbers in the answer at a point, if the answer is held as a whole; absent: one. */
+  /** Records of three numbers per point of an answer that is held as a whole; absent: one. */
   readonly pointRecords?: number;
   /** Records of the answer so far, beyond one per point; 0 for a bad query. */
   readonly moreRecords: number;
@@ -212,12 +212,12 @@ export interface Result {
   readonly heldBytes?: number;
   readonly reduced?: Merged;
   readonly sums?: SpectrumSums;
-  /** Of derived inputs at points: the values of each component. */
+  /** Derived inputs at points: the values of each component. */
   readonly atPoints?: readonly Float64Array[];
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */
   readonly recordTimes?: Float64Array;
-  /** Threads that write a large result as text, whose values are in shared memory; absent: the caller's thread. */
+  /** Threads that write a large result in shared memory as text; absent: the caller's thread writes it. */
   readonly texts?: QueryTexts;
   release(): void;
 }
@@ -242,7 +242,7 @@ export function joinedValues({ values, items, components }: Result): Float32Arra
 export interface PeerStatus {
   /** Its machine and process. */
   readonly name: string;
-  /** Whether it takes pieces: it is alive, not draining, and runs the same code on some of the same data. */
+  /** Whether it takes pieces: it is alive, is not draining, and runs the same code on some of the same data. */
   readonly usable: boolean;
   /** Datasets of which it holds the same bytes. */
   readonly shared: number;
@@ -265,7 +265,7 @@ export interface PieceCounts {
   readonly own: number;
   /** Sent to peers. */
   readonly asked: number;
-  /** Of these: sent to others because the peer did not answer, or refused. */
+  /** Pieces that the peer refused or did not answer, and that others evaluated. */
   readonly refused: number;
   readonly late: number;
   readonly answered: number;
@@ -274,7 +274,7 @@ export interface PieceCounts {
 /** Counts of regions of the datasets that a cluster divides. */
 export interface RegionCounts {
   readonly owned: number;
-  /** Those of which more than half is in its cache, of any frame. */
+  /** Regions of which more than half is in the cache, in any frame. */
   readonly cached: number;
 }
 
@@ -288,7 +288,7 @@ export interface HeldBricks {
 /** The state of a running engine, for /metrics and /readyz. */
 export interface EngineStatus {
   readonly ready: boolean;
-  /** Files that are not served before a person confirms what they are taken for. */
+  /** Files that wait for a person to confirm their description. */
   readonly waiting: number;
   readonly workers: number;
   readonly workersConfigured: number;
@@ -310,7 +310,7 @@ export interface EngineStatus {
   /** The other processes of the cluster; none if this one works alone. */
   readonly peers: readonly PeerStatus[];
   readonly pieces: PieceCounts | null;
-  /** Datasets of which not all bytes are known to be those of the peers; null without a cluster. */
+  /** Datasets whose bytes are not all known to equal those of the peers; null without a cluster. */
   readonly unverified: number | null;
   /** The connection to the cluster, and the reason if there is none; null without a cluster. */
   readonly nats: { readonly connected: boolean; readonly problem: string | null } | null;
@@ -333,11 +333,11 @@ export interface StartControl {
   readonly onStoreWait?: (store: string | null) => boolean;
   /** Whether it uses worker threads only when no other query waits for them. */
   readonly background?: boolean;
-  /** Whether this process evaluates all of it, whatever the cluster. */
+  /** Whether this process evaluates the whole query, even in a cluster. */
   readonly alone?: boolean;
   /** Number of points, if known: they get one slab. */
   readonly points?: number;
-  /** The part of a search or a cutout that is evaluated; absent: all of it. */
+  /** The part of a search or a cutout to evaluate; absent: all of it. */
   readonly box?: RegionBox | null;
   /** The parts of a reduction whose states are the values of the result (`packStates`); absent: all parts. */
   readonly parts?: ReducedParts | null;
@@ -354,11 +354,11 @@ export function nodeQuantity(
 
 export type { DraftView, Histogram, LevelExtrema, LevelQuantity, LevelSet };
 
-/** An expression whose levels are made, with what evaluates it at nodes. */
+/** A quantity for which levels are made, and its expression at nodes. */
 export interface RequestedLevels {
   readonly text: string;
   readonly components: 1 | 3;
-  /** A field that its nodes are those of. */
+  /** The field on whose nodes the quantity is evaluated. */
   readonly field: FieldName;
   readonly quantity: QuantityQuery;
 }
@@ -372,7 +372,7 @@ export interface MakeControl extends Pick<StartControl, "signal" | "client" | "b
   readonly progress?: (fraction: number) => void;
 }
 
-/** A file that is not served before a person confirms what it is taken for. */
+/** A file that waits for a person to confirm its description. */
 export interface WaitingFile {
   readonly location: string;
   readonly message: string;
@@ -389,7 +389,10 @@ export interface Engine {
   levels(dataset: Dataset): LevelSet | null;
   /** Extrema of a quantity in cubes of 8^3 nodes. @throws DataError */
   levelExtrema(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelExtrema>;
-  /** What nodes weigh: all, the lightest one, and those with a value, by component. @throws DataError */
+  /**
+   * Weights of nodes by component: the sum, the least, and the sum of those that have a value.
+   * @throws DataError
+   */
   levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;
   /** Histograms of the components of a quantity. @throws DataError */
   levelHistograms(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<readonly Histogram[]>;
@@ -404,9 +407,11 @@ export interface Engine {
   status(): EngineStatus;
   /** Connects a thread to the one that reads stores, if there is one. */
   connectStores?(connection: StorePort): void;
-  /** Files that wait for a person, and why. */
+  /** Files that wait for a person, with their reasons. */
   waiting(): readonly WaitingFile[];
-  /** Reads what files that wait are taken for; confirms it if nothing is open. @throws RequestError, DataError */
+  /**
+   * Reads the drafted description of waiting files; confirms it if no question is open. @throws RequestError, DataError
+   */
   draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView>;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */
@@ -415,6 +420,6 @@ export interface Engine {
   generations(): SharedGenerations | null;
   /** Scans the data folders again. */
   reload(): Promise<void>;
-  /** Ends what runs, waiting at most `graceMs`; false when something had to be killed. */
+  /** Ends running queries, waiting at most `graceMs`; false if some had to be killed. */
   close(graceMs: number): Promise<boolean>;
 }

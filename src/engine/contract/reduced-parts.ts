@@ -1,4 +1,4 @@
-/** Names some parts of a reduction, and passes their states from process to process. */
+/** Some parts of a reduction, and their states as bytes for other processes. */
 import { deserialize, serialize } from "node:v8";
 import type { MergedSome } from "../../analysis/parts.js";
 import { RequestError } from "../../shared/errors.js";
@@ -11,7 +11,7 @@ export interface ReducedParts {
   readonly runs: readonly number[];
 }
 
-/** The places of parts in their order. @throws RequestError for parts or frames that the reduction does not have */
+/** The indices of the parts, in order. @throws RequestError for parts or frames that the reduction does not have */
 export function placesIn({ frames: [first, count], runs }: ReducedParts, frames: number, total: number): number[] {
   const places: number[] = [];
   const isRun = (from: number, length: number, most: number): boolean =>
@@ -28,7 +28,7 @@ function noParts(): RequestError {
   return new RequestError("InvalidRequest", "The reduction has no such parts.", { member: "parts" });
 }
 
-/** States as the bytes of float32 numbers, as values of other queries are. */
+/** States as the bytes of float32 numbers, the form in which processes exchange values. */
 export function packStates(some: MergedSome): Float32Array {
   const bytes = serialize(some);
   const packed = new Float32Array(Math.ceil(bytes.length / 4));

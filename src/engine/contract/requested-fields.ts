@@ -1,9 +1,9 @@
-/** Finds the fields that a request names by a text, as the public service reads it. */
+/** Finds the fields that a text in a request names, by the rules of the public service. */
 import { RequestError } from "../../shared/errors.js";
 import { FIELDS, type FieldName, type KnownField, type Operation } from "../../shared/operations.js";
 import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/dataset/dataset.js";
 
-/** Letters and words of known fields, in the order of trial. Texts begin with a word: not "soiltemperature". */
+/** Letters and words of known fields, in the order in which they are tried. A text must begin with the word. */
 const WORDS: readonly { readonly field: KnownField; readonly letter: string; readonly words: RegExp }[] = [
   { field: "velocity", letter: "u", words: /^[vV]el/ },
   { field: "magnetic", letter: "b", words: /^[mM]ag/ },
@@ -28,9 +28,7 @@ function invalidField(text: string | undefined, dataset: Pick<Dataset, "fields">
 }
 
 /**
- * Finds the field that a text names: its name or its letter, in either case, or a word of it; of several the first that
- * the dataset has.
- *
+ * Finds a field by its name, by its letter in either case, or by a word of it; the first match that the dataset has.
  * @throws RequestError (InvalidRequest) when there is none
  */
 export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {

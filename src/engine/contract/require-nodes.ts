@@ -1,10 +1,10 @@
-/** Refuses fields with nodes of their own where values at the nodes of a dataset are needed. */
+/** Refuses fields on nodes of their own where values at the nodes of the dataset are needed. */
 import { compileExpression } from "../../analysis/expression.js";
 import { isOfExpression, type Names } from "../../analysis/names.js";
 import { RequestError } from "../../shared/errors.js";
 import { type Dataset, type FieldName, isStaggered } from "../../storage/dataset/dataset.js";
 
-/** @throws RequestError (Unsupported) that names the first of some fields with nodes of its own */
+/** @throws RequestError (Unsupported) that names the first field on nodes of its own */
 export function requireNodes(dataset: Dataset, fields: readonly FieldName[], what: string): void {
   const field = fields.find((name) => isStaggered(dataset, name));
   if (field === undefined) return;

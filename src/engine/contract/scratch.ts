@@ -12,7 +12,7 @@ export type ScratchPlanes =
   /** A file descriptor, which all threads of the process share. */
   | { readonly kind: "file"; readonly file: number };
 
-/** Derived fields of a frame: their components follow the columns that they are made of. */
+/** Derived fields of a frame. Their components are stored behind the columns from which they were made. */
 export interface DerivedFields {
   readonly plan: DerivedPlan;
   readonly scratch: ScratchPlanes;
@@ -36,7 +36,7 @@ export function writeScratch(scratch: ScratchPlanes, at: number, values: Float64
     }
 }
 
-/** Moves bytes until all are; `move` moves those from place `done` on, and returns how many. */
+/** Moves bytes until none are left; `move` continues at byte `done` and returns how many it moved. */
 function moveAll(move: (bytes: Uint8Array, done: number) => number, values: Float64Array): void {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   for (let done = 0; done < bytes.length; ) {

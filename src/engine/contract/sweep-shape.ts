@@ -52,16 +52,15 @@ export function chooseShape(axes: Axes, bricking: Bricking, room: number, worker
   });
 }
 
-/** The node of a stencil around a cell by whose brick the point is ordered. */
+/** The node whose brick orders a point: the lowest of its stencil. */
 export function referenceNode({ nodes, periodic }: Axis, cell: number, reference: number): number {
   const node = cell + reference;
   return periodic ? wrap(node, nodes) : Math.min(Math.max(node, 0), nodes - 1);
 }
 
 /**
- * The shape that reads least among those that fit; columns of single bricks if none does.
- *
- * @param fits   called with an order of axes and the width of columns along the first two, in bricks
+ * Chooses the shape that reads least among those that fit; columns of single bricks if none fits.
+ * @param fits called with an order of axes and the width of columns along the first two, in bricks
  * @param shared bricks along an axis that two neighbouring columns both read
  */
 export function leastReads(
@@ -97,7 +96,7 @@ function evenWidths(count: number): number[] {
   return [...new Set(Array.from({ length: count }, (_, i) => Math.ceil(count / (i + 1))))];
 }
 
-/** How often bricks along an axis are read: neighbouring columns share some, and the first come again at a seam. */
+/** How often bricks along an axis are read: neighbouring columns share some, and at a seam the first are read again. */
 function overlap(count: number, width: number, shared: number, periodic: boolean, along: boolean): number {
   const columns = Math.ceil(count / width);
   if (count === 1 || (columns === 1 && !(along && periodic))) return 1;

@@ -20,10 +20,10 @@ export interface Slab {
   readonly count: number;
 }
 
-/** State of a task that has waited for a store in time slices in which it did nothing. */
+/** State of a task that waited for a store through whole time slices. */
 export interface Waited {
   readonly waits: true;
-  /** The brick that it waits for, and how often that has changed. */
+  /** The brick for which it waits, and how often that has changed. */
   readonly brick: string;
   readonly changes: number;
 }
@@ -33,7 +33,7 @@ interface ReadingTask {
   readonly dataset: Dataset;
   /** Number of the dataset's first field in the brick cache; the others follow. */
   readonly source: number;
-  /** Word 0 becomes 1 when the task need not go on. */
+  /** Word 0 becomes 1 when the task may stop. */
   readonly cancel: Int32Array;
   /** Null or absent: no wait since its last progress. */
   readonly waited?: Waited | null;

@@ -1,4 +1,4 @@
-/** Divides points that have times of their own into groups, each of which one query answers. */
+/** Divides points with times of their own into groups, one query for each. */
 import { type FramesOfPoints, framesFinder, timeInRange } from "../../kernels/time.js";
 import { RequestError } from "../../shared/errors.js";
 import type { Operation } from "../../shared/operations.js";
@@ -8,7 +8,7 @@ import type { Query } from "./query.js";
 /** Least number of points at one time that get a separate query, in which they share combinations of frames. */
 const SHARED = 64;
 
-/** A query, and the points that it answers, by their places among all. */
+/** A query and the indices of the points that it answers. */
 export interface TimedGroup {
   readonly query: Query;
   readonly points: Uint32Array;
@@ -52,7 +52,7 @@ function checkTimes(dataset: Dataset, member: "time" | "StartTime", times: Float
   throw new RequestError("OutOfRange", text, { member: `${member === "time" ? "times" : "startTimes"}[${outside}]` });
 }
 
-/** One group for points between the same frames, or groups of equal times if many points share each of them. */
+/** Groups points between the same frames, or at equal times if many points share each time. */
 function groupsOfFrames(
   query: Query,
   { frames, weights, points }: FramesOfPoints,

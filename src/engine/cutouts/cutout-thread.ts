@@ -1,4 +1,4 @@
-/** `CutoutThread` writes HDF5 files in a worker thread, so that no other request waits for them. */
+/** Writes HDF5 files in a worker thread of their own, so that no other request waits for them. */
 import { builtFile } from "../../shared/build.js";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { OneThread } from "../../shared/one-thread.js";
@@ -93,7 +93,7 @@ export class CutoutThread {
     throw "busy" in failure ? new BusyError(failure.busy, failure.retryAfter) : new DataError(failure.unreadable);
   }
 
-  /** Ends the thread once everything asked for is written. */
+  /** Ends the thread once all requested files are written. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#writing]);
     await this.#thread.close();

@@ -1,4 +1,4 @@
-/** The entry of the cutout thread writes one file at a time. */
+/** Entry of the cutout thread: writes one file at a time. */
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
 import { isFullDisk, reasonOf } from "../../shared/system.js";

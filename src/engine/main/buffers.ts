@@ -5,9 +5,9 @@
 
 /** Blocks begin at multiples of this many bytes, and take as many: pages of memory. */
 const GRAIN = 4096;
-/** The memory grows by at least as much. */
+/** Least growth of a memory, in bytes. */
 const LEAST_GROWTH = 1024 * 1024;
-/** Addresses that are reserved for a memory, which take none of it: as many as Node 20 can. No block has more bytes. */
+/** Addresses reserved for a memory, which cost nothing until used: as many as Node 20 allows. The bound of a block. */
 export const MOST_BYTES = 4 * 1024 ** 3;
 
 /** Shared memory that grows, as ES2024 declares it. */

@@ -21,7 +21,7 @@ import type { ThreadPool } from "./thread-pool.js";
 
 /** Numbers of combined bricks lie below the negative of this; they start over when the cache has lost the first. */
 const FIRST_COMBINATION = 2 ** 20;
-/** Open questions of a refused dataset that callers are told. */
+/** Open questions listed with the refusal of a dataset. */
 const MOST_TOLD = 4;
 /** Nodes of a frame above which a dataset should have levels. */
 const LARGE_NODES = 256 ** 3;
@@ -29,9 +29,9 @@ const MOST_COMBINATIONS = 2 ** 26;
 /** Fields that the kernel of a query may have. */
 const FIELDS_PER_QUERY = 8;
 const INDEX_NAME = "catalogue";
-/** Interval at which the data folders are scanned unasked. */
+/** Interval between scans of the data folders. */
 const RESCAN_MS = 30_000;
-/** A scan takes no worker if the last one took longer than this; the first one of a process opens every file. */
+/** Time of a scan above which the next one takes no worker; the first scan of a process opens every file. */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;
 /** Least time between scans that failed queries cause. */
@@ -55,13 +55,13 @@ export class Catalog {
   #combinations = 0;
   #reported: ReadonlySet<string> = new Set();
   #last: FolderScan | undefined;
-  /** Tells of changes in the folders of the last scan; null until they are watched. */
+  /** Watch on the folders of the last scan; null until it starts. */
   #changes: FolderWatch | null = null;
   #folders: readonly string[] = [];
   /** Names that are no longer served, with the location of their last dataset. */
   readonly #gone = new Map<string, string>();
   #refused: ReadonlySet<string> = new Set();
-  /** By the names that these would have, in lower case, by their files or folders: why they are refused. */
+  /** Reasons of refusals, by the lower-case name that the dataset would have. */
   #refusals: ReadonlyMap<string, readonly string[]> = new Map();
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -101,7 +101,7 @@ export class Catalog {
     });
   }
 
-  /** Scans the data folders when they change and at intervals from now on: not every file system tells of changes. */
+  /** Starts to scan the data folders after changes and at intervals: not every file system reports changes. */
   watch(): void {
     this.#timer = setInterval(() => this.#scan(), RESCAN_MS).unref();
     this.#changes = new FolderWatch(() => this.#scan());
@@ -222,7 +222,7 @@ export class Catalog {
   }
 }
 
-/** The reasons for a refusal as callers are told: those by the content of its files. */
+/** The reasons of a refusal for callers: those that follow from the content of the files. */
 function reasonText(messages: readonly string[]): string {
   const questions = messages.filter((message) => BY_CONTENT.test(message));
   if (messages.some((message) => message.startsWith("needs a look")))
@@ -231,13 +231,13 @@ function reasonText(messages: readonly string[]): string {
   return `: ${questions.slice(0, MOST_TOLD).join(" ")}`;
 }
 
-/** The name that a dataset would have by its place: that of the file or store, or of the folder of a descriptor. */
+/** The name of a dataset by its location: that of its file, its store, or the folder of its descriptor. */
 function nameAt(location: string): string {
   const { base, dir, name } = parse(location);
   return base === "dataset.json" ? parse(dir).base : name.replace(/\.dataset$/, "");
 }
 
-/** A text that is equal for two scans of the same unchanged dataset. */
+/** A text that is equal for two scans of an unchanged dataset. */
 function versionOf({ name, location, digest, files }: Dataset): string {
   return JSON.stringify([name, location, digest, files]);
 }

@@ -45,15 +45,15 @@ export interface CheckedQuery {
   readonly step: number;
   /** The last step if it is shorter than the others. */
   readonly last: number;
-  /** Box filters: samples that a point counts as; else 1. */
+  /** Box filters: samples that a point stands for; else 1. */
   readonly samples: number;
   readonly itemsPerPoint: number;
 }
 
-/** The least tolerance of adaptive steps, as a part of the largest coordinate: rounding takes some 1e-16 a step. */
+/** Least tolerance of adaptive steps, relative to the largest coordinate: rounding costs about 1e-16 a step. */
 const LEAST_TOLERANCE = 1e-13;
 
-/** Step of the simulation assumed if a dataset does not state it: a tenth of the stored interval. */
+/** Steps per stored interval, if the dataset does not state the step of the simulation. */
 const STEPS_PER_FRAME = 10;
 
 const NO_WORK = { dataset: null, fields: [], region: null, steps: 0, step: 0, last: 0, samples: 1, itemsPerPoint: 1 };
@@ -104,7 +104,7 @@ export function checkQuery(
   };
 }
 
-/** Refuses what needs values at the nodes of a dataset if fields have nodes of their own. */
+/** Refuses queries that need values at the nodes of the dataset if fields have nodes of their own. */
 function checkNodes(
   { reduction, spectrum, derivedAt, quantity }: Query,
   row: Operation,
@@ -118,7 +118,7 @@ function checkNodes(
   if (quantity !== undefined) requireNodesOf(dataset, [quantity.expression], quantity.names, "A cutout of a quantity");
 }
 
-/** The fields that a reduction reads, or that of the region. */
+/** The fields that a reduction reads, or the field of the region. */
 function fieldsIn({ reduction }: Query, { field }: NodeRegion): readonly FieldName[] {
   return reduction === undefined ? [field] : fieldsOf(reduction.plan.columns, reduction.plan.names);
 }
@@ -131,7 +131,7 @@ function checkEvenParts(fields: readonly FieldName[], { name }: Operation, datas
   throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
-/** A tracking query that says nothing of open faces does what its dataset says. */
+/** Tracking: applies the dataset's rule for open faces if the query states none. */
 function withOpenFaces(query: Query, family: Operation["family"], { openFaces }: Dataset): Query {
   const isSilent = family === "track" && query.openFaces === undefined;
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
@@ -143,7 +143,7 @@ function fromSoap(requested: Query, dataset: Dataset): Query {
   return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
 }
 
-/** A query with the times that its float32 times mean. @throws RequestError if these do not tell frames apart */
+/** Replaces float32 times by the stored times they stand for. @throws RequestError if two frames share a float32 */
 function inDoubles({ singleTimes: _, ...query }: Query, { name, time }: Dataset): Query {
   const times: { [member: string]: number } = {};
   for (const member of ["time", "StartTime", "EndTime"] as const) {
@@ -175,12 +175,12 @@ function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void
   if (query.StartTime !== undefined) check("StartTime", query.StartTime);
   if (query.frozen) return;
   if (query.EndTime !== undefined) check("EndTime", query.EndTime);
-  // A step that is not finite is a fault of the options, which are checked later.
+  // An infinite or NaN step is a fault of the options, which are checked later.
   const { StartTime: start, EndTime: end, dt = Number.NaN, nt = 0 } = query;
   if (end === undefined && start !== undefined && Number.isFinite(dt) && nt > 0) check("nt", start + nt * dt);
 }
 
-/** The queryable times of a dataset in words. */
+/** The queryable times of a dataset, in words. */
 function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeAxis): string {
   const [first, last] = [guardBefore, count - 1 - guardAfter].map((k) =>
     Number((values?.[k] ?? origin + k * step).toPrecision(12)),
@@ -188,7 +188,7 @@ function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeA
   return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
 }
 
-/** The words of the public service for an option that an operation does not take. */
+/** The words of the public service for an option that an operation does not accept. */
 function methodRefusal({ family, kernel }: Operation, method: string): string {
   if (family === "track" || family === "search") return "Invalid interpolation option specified!";
   if (kernel.endsWith("LaplacianOfGradient")) return "Invalid spatial interpolation option specified!";
@@ -210,7 +210,7 @@ function checkMethod(query: Query, operation: Operation, dataset: Dataset): void
   throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${takes}`);
 }
 
-/** Times have been checked by their range, coordinates and velocities are checked as they are read. */
+/** Checks the other numbers: times were checked by their range, coordinates are checked as they are read. */
 function checkFinite(query: Query): void {
   for (const member of ["dt", "Tp", "filterlength", "filterwidth", "spacing", "threshold"] as const) {
     const value = query[member];
@@ -321,30 +321,30 @@ export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evalua
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
 
-/** The error of a query in the background of which a single particle takes more steps than a task may; else null. */
+/** The error of a job in which a single particle takes more steps than a task may; else null. */
 export function taskStepsError(limits: Limits, checked: CheckedQuery): LimitError | null {
   const [most, taken] = [TASK_STEPS * limits["query.particleSteps"], checked.steps * stepWeight(checked)];
   if (taken <= most) return null;
   return new LimitError("query.particleSteps", `Path too long (${taken} > ${most} particle steps of a task of a job)`);
 }
 
-/** The largest number of points by their records alone, however long they take: of a query in the background. */
+/** The largest number of points by their records alone: the limit of background queries, which may take any time. */
 export function recordLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
   return { points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" };
 }
 
-/** Particle steps that a step counts as: one of Heun is one, others count by their evaluations. */
+/** Particle steps that one step costs: 1 for Heun, for other schemes in proportion to their evaluations. */
 function stepWeight(checked: CheckedQuery): number {
   return evaluationsOf(checked) / STAGES.heun;
 }
 
-/** Particle steps of a query in the background, in those of any other. */
+/** Bound on the particle steps of a background query, relative to that of other queries. */
 const TASK_STEPS = 16;
 
 /** Evaluations of the velocity that a step takes. */
 const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
 
-/** Evaluations of the velocity that take as long as one of it and its gradient. */
+/** Cost of evaluating velocity and gradient, in evaluations of the velocity. */
 const GRADIENT_WORK = 4;
 
 /** Evaluations of a field for a number of points. A query with adaptive steps is never small. */
@@ -361,12 +361,12 @@ export function stepBudgetOf(limits: Limits, checked: CheckedQuery, isBackground
   return { most, tried: new BigInt64Array(new SharedArrayBuffer(8)) };
 }
 
-/** Evaluations of the velocity that a step takes for a particle, or as long as. */
+/** Evaluations of the velocity in one step of a particle, or their equivalent. */
 function evaluationsOf({ query: { integrator = "heun", flowMap } }: CheckedQuery): number {
   return STAGES[integrator] * (flowMap === undefined ? 1 : GRADIENT_WORK);
 }
 
-/** Work per point by family, if it is more than one sample. */
+/** Samples per point, by family, where they differ from one. */
 const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
   filter: checkLayers,
   box: checkWidth,

@@ -1,23 +1,23 @@
-/** A drain waits for work in progress to end before a shutdown. */
+/** Waits for work in progress to end before a shutdown. */
 
 /**
- * Items in progress, in an array: V8 chains the tables of a `Set`, and minor collections free none of the successors of
- * a table in the old generation.
+ * Items in progress, in an array: V8 chains the tables of a `Set`, and once one of them is in the old generation, minor
+ * collections free none of its successors.
  */
 export class InProgress<T> {
-  /** Null in free places. */
+  /** Null in free slots. */
   readonly #items: (T | null)[] = [];
   readonly #free: number[] = [];
   #idle: (() => void) | null = null;
 
-  /** @returns the place of the item, for `delete` */
+  /** @returns the slot of the item, for `delete` */
   add(item: T): number {
     const place = this.#free.pop() ?? this.#items.length;
     this.#items[place] = item;
     return place;
   }
 
-  /** Forgets the item at a place; called once for each. */
+  /** Forgets the item of a slot; called once for each. */
   delete(place: number): void {
     this.#items[place] = null;
     this.#free.push(place);

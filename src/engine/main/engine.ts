@@ -1,4 +1,4 @@
-/** The engine keeps the catalogue of datasets and runs queries on a thread pool. */
+/** The engine: the catalogue of datasets, and queries that run on a thread pool. */
 import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
@@ -65,7 +65,7 @@ export async function openEngine(
   return engine;
 }
 
-/** The stores that datasets are read from, and those that the settings name. */
+/** The stores from which datasets are read, and those that the settings name. */
 function storesOf(named: readonly string[], datasets: readonly Dataset[]): ReadonlySet<string> {
   const stores = new Set(named);
   for (const { files, location } of datasets)

@@ -18,7 +18,7 @@ import type { DividedTask } from "./sharing.js";
 
 /** Bytes of a record of three float32. */
 export const RECORD_BYTES = 12;
-/** Most float32 values in a part of a streamed result. One part for each worker, and two more, may wait unread. */
+/** Most float32 values in a part of a streamed result. One part per worker and two more may wait unread. */
 export const PART_VALUES = 1 << 19;
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
@@ -39,7 +39,7 @@ type State =
 /** The progress of a result that is read in parts. */
 interface Stream {
   readonly done: Set<number>;
-  /** Float32 values of the parts that have begun and have not been read. */
+  /** Float32 values of parts that were started and have not been read. */
   unread: number;
   outside: FieldprobeError | null;
   wake: () => void;
@@ -84,7 +84,7 @@ export class Execution implements Evaluation {
     const limit = pointLimit(context.limits, this.#checked);
     this.taskPoints = Math.max(1, limit.points);
     const records = recordLimit(context.limits, this.#checked);
-    // In the background a query may take as long as it needs, and a single point is always admitted.
+    // A background query may take as long as it needs, and one point is always admitted.
     this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
     const tooLong = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
     if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
@@ -135,7 +135,7 @@ export class Execution implements Evaluation {
 
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
-      // The query has failed as a whole while its input arrived.
+      // The query failed while its input arrived.
       if (this.#failure && this.#state.name === "over") {
         reject(this.#failure.error);
         return;
@@ -144,7 +144,7 @@ export class Execution implements Evaluation {
       this.#failure ??= this.#checkInput();
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
-      // An outcome that exists already, such as an echo, needs no deadline.
+      // An outcome that already exists, such as an echo, needs no deadline.
       if (this.#state.name === "due") this.#life.startClock();
     });
   }
@@ -178,14 +178,17 @@ export class Execution implements Evaluation {
     return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
-  /** Checks the last slab of an echo: a million points at the end would hold up the event loop for milliseconds. */
+  /**
+   * Checks the newest slab of an echo: checking a million points at the end would block the event loop for
+   * milliseconds.
+   */
   #checkFinite(): void {
     const slab = this.points.slabs.at(-1);
     if (slab === undefined || this.#checked?.operation.family !== "echo") return;
     this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
   }
 
-  /** Checks that the last slab lies inside the domain, before the first part of a streamed result is sent. */
+  /** Checks that the newest slab lies inside the domain, before the first part of a streamed result is sent. */
   #checkInside(): void {
     const { slabs, count } = this.points;
     const slab = slabs.at(-1);
@@ -196,7 +199,7 @@ export class Execution implements Evaluation {
     this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
   }
 
-  /** Starts tasks as far as there is room, then settles the outcome if it is known. */
+  /** Starts tasks while there is room, then settles the outcome if it is known. */
   #advance(): void {
     while (!this.#failure && !this.#life.over && this.#life.running < this.#mostTasks && this.#hasRoom()) {
       const task = this.#nextTask();
@@ -210,7 +213,7 @@ export class Execution implements Evaluation {
     this.#settle();
   }
 
-  /** Whether another task may start: unread parts bound a streamed result. */
+  /** Whether another task may start: unread parts of a streamed result are bounded. */
   #hasRoom(): boolean {
     return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
   }
@@ -220,7 +223,7 @@ export class Execution implements Evaluation {
     return (this.#context.pool.parallelism + 2) * PART_VALUES;
   }
 
-  /** Whether the plan makes the result as a whole: only plans by arrival make parts. */
+  /** Whether the plan yields the result as a whole; only plans by arrival yield parts. */
   get #comesWhole(): boolean {
     return this.#plan !== null && this.#plan.drop === undefined;
   }
@@ -274,7 +277,7 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    // The error is recorded while the task counts as running: once none runs, the outcome is settled.
+    // Recorded while the task still counts as running: the outcome is settled once none runs.
     await this.#life.counted(async () => {
       try {
         await this.#attempt(task);
@@ -292,7 +295,7 @@ export class Execution implements Evaluation {
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
   }
 
-  /** Runs a task; a divided one deals with lost peers itself. */
+  /** Runs a task. A divided task handles lost peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
     else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
@@ -327,7 +330,7 @@ export class Execution implements Evaluation {
       } else if (idle && (this.#plan?.complete() ?? true)) {
         this.#state = { name: "over" };
         const result = this.#result();
-        // An echo is its points.
+        // The result of an echo is its input.
         if (this.#plan !== null) this.#releaseInput();
         resolve(this.#life.handOut(result));
       } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
@@ -362,7 +365,7 @@ export class Execution implements Evaluation {
     };
   }
 
-  /** The parts in order, each within the deadline of a result. */
+  /** The parts in order, each within its own deadline. */
   async *#parts(): AsyncGenerator<Float32Array, undefined> {
     const stream = this.#stream as Stream;
     const plan = this.#plan as Plan;
@@ -391,7 +394,7 @@ export class Execution implements Evaluation {
     this.#plan?.release();
   }
 
-  /** Gives the buffers of the input back; a second call does nothing. */
+  /** Returns the buffers of the input; a second call does nothing. */
   #releaseInput(): void {
     this.points.release();
     this.velocities.release();

@@ -7,10 +7,10 @@
  * or was idle starts from it.
  */
 
-/** Head start of a query of no length in virtual milliseconds, and the length (served and expected) that has none. */
+/** Head start of the shortest queries, in virtual milliseconds, and the length (served and expected) without one. */
 const HEAD_START_MS = 100;
 const SHORT_MS = 50;
-/** Virtual milliseconds by which tasks of the background follow the others: three centuries. */
+/** Virtual milliseconds by which background tasks follow all others: three centuries. */
 const BEHIND_MS = 1e13;
 
 /** The share of a query in the threads. */
@@ -20,7 +20,7 @@ export interface QueryShare {
   /** Whether it is served only when no other query waits. */
   readonly background: boolean;
   virtual: number;
-  /** Milliseconds that it was served. */
+  /** Milliseconds of service received. */
   served: number;
   /** Whether it waits for a store, and the listener to changes. */
   waits: boolean;
@@ -140,7 +140,7 @@ export class FairQueue<T extends QueuedTask> {
   }
 }
 
-/** Tasks of the background come after all others, and have the order of those among themselves. */
+/** Background tasks come after all others, in their own order. */
 function rank({ share: { background, virtual, served }, expectedMs }: QueuedTask): number {
   const ahead = HEAD_START_MS * Math.max(0, 1 - (served + expectedMs) / SHORT_MS);
   return (background ? BEHIND_MS : 0) + virtual - ahead;

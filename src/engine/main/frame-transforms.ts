@@ -16,7 +16,7 @@ const MOST_PLANES = 8;
 /** Points of a task. */
 const POINTS = 4096;
 
-/** What transforms of a query need of it. */
+/** The parts of a running query that its transforms use. */
 export interface TransformRunner {
   readonly task: Pick<TransformTask, "dataset" | "source" | "cancel">;
   readonly parallelism: number;
@@ -55,7 +55,7 @@ export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner)
 export class DerivedFrames {
   readonly fields: DerivedFields;
   readonly #runner: TransformRunner;
-  /** What is made for the columns; null if nothing is. */
+  /** The fields from which the columns are made; null for stored fields. */
   readonly #before: DerivedFrames | null;
 
   constructor(plan: DerivedPlan, runner: TransformRunner) {

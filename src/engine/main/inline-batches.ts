@@ -18,9 +18,9 @@ const MOST_COST = 160_000;
 const POINT_COST = 250;
 /** Cost of a node value where the SIMD module has no kernel: along axes with walls. */
 const PLAIN_COST = 8;
-/** Time for inline batches in a tick of the event loop; further ones go to the workers. */
+/** Time per tick of the event loop for inline batches; further ones go to the workers. */
 const TICK_MS = 2;
-/** Small batches that workers evaluate before the evaluator is made: a command with a few queries has no use for it. */
+/** Small batches that workers evaluate before the evaluator is made: a command with a few queries does not need it. */
 const OPEN_AFTER = 16;
 
 /** Terms of one-dimensional weights or differences that a quantity sums, at most, with a value for each component. */
@@ -38,13 +38,15 @@ export class InlineBatches {
   readonly #repair: () => boolean;
   readonly #report: (error: unknown) => void;
   #evaluator: InlineEvaluator | null = null;
-  /** Small batches seen before there was an evaluator. */
+  /** Small batches seen before the evaluator was made. */
   #seen = 0;
   /** Milliseconds that batches have taken of this tick. */
   #spentMs = 0;
   #isCounting = false;
 
-  /** After an unforeseen error, `repair` frees the pins of this thread (false: later); batches go to workers then. */
+  /**
+   * @param repair frees the pins of this thread after an unforeseen error (false: later); batches then go to workers
+   */
   constructor(setup: InlineSetup, repair: () => boolean, report: (error: unknown) => void) {
     this.#setup = setup;
     this.#repair = repair;
@@ -101,7 +103,7 @@ export class InlineBatches {
   }
 }
 
-/** Whether a batch takes so little that it may hold up the event loop. */
+/** Whether a batch is so small that it may block the event loop. */
 export function isSmall({ query, dataset, fields, count, places, progress }: BatchTask): boolean {
   const { family, kernel } = rowFor(operationOf(query.operation), fields, dataset);
   const interpolates = family === "points" || (family === "force" && dataset.forcing.kind === "stored");

@@ -1,4 +1,4 @@
-/** Levels of datasets: found beside them when they are asked for, and made from queries of their nodes. */
+/** Levels of datasets: found in stores beside them, and made from queries of their nodes. */
 import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
@@ -38,7 +38,7 @@ export class FoundLevels {
   }
 }
 
-/** What nodes weigh, and those that have a value. */
+/** Weights of the nodes of a level, and of those that have a value. */
 export async function weightsOf(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights> {
   const { widths } = set;
   const sum = (numbers: Float64Array): number => numbers.reduce((all, one) => all + one, 0);
@@ -47,7 +47,7 @@ export async function weightsOf(set: LevelSet, quantity: LevelQuantity, frame: n
   return { weights: { all, least: widths.reduce((product, one) => product * Math.min(...one), 1) }, known };
 }
 
-/** Makes levels frame by frame; what an interrupted run has made is kept. */
+/** Makes levels frame by frame; frames of an interrupted run are kept. */
 export async function makeLevels(
   engine: Pick<Engine, "start">,
   dataset: Dataset,
@@ -82,7 +82,7 @@ export async function makeLevels(
             at += part.length;
           }
           result.release();
-          // Other requests have their turns between two boxes.
+          // Lets other requests run between two boxes.
           await setImmediate();
           return out;
         };

@@ -24,7 +24,7 @@ import type { Sharing } from "./sharing.js";
 
 const SHARED_PARTS = 16_384;
 
-/** Records of three float32 that a hit takes: its node and value, and the same in the order of the answer. */
+/** Records of three float32 per hit: node and value, and both again in the order of the answer. */
 const HIT_RECORDS = 3;
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
@@ -51,7 +51,7 @@ export class RegionExecution implements Evaluation {
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
-  /** The parts of a reduction that it reduces as one of several processes, whoever asked; null: all parts. */
+  /** The parts of a reduction that this process evaluates for another one; null: all parts. */
   readonly #onlyParts: ReducedParts | null;
   readonly #life: QueryLife;
   readonly #failed: Promise<never>;
@@ -105,7 +105,7 @@ export class RegionExecution implements Evaluation {
     return this.#life.texts;
   }
 
-  /** Of all frames, and of whole ones if transforms read them. */
+  /** Work of all frames; of whole frames if transforms read them. */
   get work(): number {
     const { reduction, spectrum, derivedAt, quantity } = this.#checked.query;
     const isWhole = spectrum ?? derivedAt ?? reduction?.derived ?? quantity?.derived;
@@ -289,7 +289,7 @@ export class RegionExecution implements Evaluation {
       parallelism: pool.parallelism,
       space: scratch,
       isOver: () => this.#life.over,
-      // A task that overwrites what it reads cannot be repeated.
+      // A task that overwrites its input cannot be repeated.
       run: (task) => this.#run(task, task.stage !== "back"),
       atEnd: (release) => this.#releases.push(release),
     };
@@ -307,7 +307,7 @@ export class RegionExecution implements Evaluation {
     return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
   }
 
-  /** Computes the first part, so that most failures come before the answer begins; hands out the rest as it is read. */
+  /** Computes the first part, so that most failures precede the answer; computes the others as they are read. */
   async #cut({ total, part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
     const region = this.#region;
     const { quantity } = this.#checked.query;
@@ -344,7 +344,7 @@ export class RegionExecution implements Evaluation {
     });
   }
 
-  /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
+  /** Yields the parts in order, each within the deadline of a result, and starts another for each that was read. */
   async *#stream(
     waiting: Promise<Float32Array>[],
     start: (index: number) => Promise<Float32Array>,

@@ -19,9 +19,9 @@ import { InlineBatches } from "./inline-batches.js";
 import { ThreadGroup } from "./thread-group.js";
 import type { RunOptions, ThreadPool } from "./thread-pool.js";
 
-/** Rough time that a worker takes for one evaluation of a field. */
+/** Rough time of one evaluation of a field on a worker. */
 const EVALUATION_MS = 0.005;
-/** Time that the threads have worked on a query from which bricks are read ahead for it. */
+/** Time spent on a query after which its bricks are read ahead. */
 const AHEAD_FROM_MS = 500;
 /** Evaluations at a point from which a filter holds its thread for long: it can pause only between points. */
 const LONG_POINT_WORK = 8 ** 8;
@@ -36,7 +36,7 @@ export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "wa
   return new WorkerPool(settings, log);
 }
 
-/** A task that waits for a store is tried again after this part of the time that it has waited, or after the limit. */
+/** Part of the time that a task has waited for a store after which it is tried again, up to the limit below. */
 const RETRY_PART = 1 / 8;
 const MOST_RETRY_MS = 250;
 
@@ -50,7 +50,7 @@ interface PoolTask {
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Since when it has waited for a store; null: it does not wait for one. */
+  /** Start of its wait for a store; null: it does not wait for one. */
   storeSince: number | null;
   dueAt: number;
   /** Settles when its bricks have been read ahead; null: reading ahead has not begun. */
@@ -207,7 +207,7 @@ class WorkerPool implements ThreadPool {
     });
     if (next?.task.kind !== "batch") return;
     const done = (): void => this.#pump();
-    // A batch must not wait for the thread to start. It reports itself what keeps bricks from being read.
+    // The batch need not wait for the thread to start, and reports failed reads itself.
     const isStarted = this.#spare.loaded > 0;
     const task = isStarted ? this.#pack({ ...next.task, kind: "ahead" }) : ({ kind: "ping" } as const);
     const ended = this.#spare.run(task, undefined).then(done, done);
@@ -281,7 +281,7 @@ class WorkerPool implements ThreadPool {
   }
 }
 
-/** A task that has not ended with its time slice as it goes on; null: it has ended. */
+/** The rest of a task that did not end within its time slice; null: it has ended. */
 function continued(task: Task, value: unknown): Task | null {
   const pauses = task.kind === "batch" || task.kind === "cutout";
   if (!pauses && task.kind !== "search" && task.kind !== "reduce" && task.kind !== "transform") return null;
@@ -291,7 +291,7 @@ function continued(task: Task, value: unknown): Task | null {
   return { ...task, progress: value as Progress, waited: null };
 }
 
-/** Settles a task once no thread works on it, nor on its bricks. */
+/** Settles a task once no thread works on it or on its bricks. */
 function afterAhead({ ahead }: PoolTask, settle: () => void): void {
   if (ahead === null) settle();
   else void ahead.then(settle);

@@ -1,4 +1,4 @@
-/** The life of a running query: its deadline, its tasks, and its end. */
+/** Life of a running query: its deadline, its tasks and its end. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../shared/config.js";
 import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../shared/errors.js";
@@ -56,13 +56,13 @@ export class QueryLife {
   readonly #context: QueryContext;
   readonly #control: LifeControl;
   readonly #events: LifeEvents;
-  /** Word 0 becomes 1 when worker threads need not go on; made on demand, since small batches need none. */
+  /** Word 0 becomes 1 when worker threads may stop; made on demand, since small batches need none. */
   #cancel: Int32Array | null = null;
   #stop: AbortController | null = null;
   #kill: AbortController | null = null;
   #killTimer: NodeJS.Timeout | undefined;
   #clock: NodeJS.Timeout | undefined;
-  /** Time of the deadline on the clock of `Date.now`; null while input arrives and while a reader sets the pace. */
+  /** The deadline on the clock of `Date.now`; null while input arrives or a reader sets the pace. */
   #deadline: number | null = null;
   #running = 0;
   #over = false;
@@ -108,7 +108,7 @@ export class QueryLife {
     this.#deadline = null;
   }
 
-  /** Waits for a part of a streamed result, which has the time of a result. */
+  /** Waits for a part of a streamed result; each has the deadline of a result. */
   async timed<T>(part: Promise<T>): Promise<T> {
     this.startClock();
     return part.finally(() => this.#stopClock());

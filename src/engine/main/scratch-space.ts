@@ -1,4 +1,4 @@
-/** Gives transforms scratch space: memory as far as all of them together may have it, and otherwise a file. */
+/** Scratch space of transforms: shared memory up to the common limit, beyond it files. */
 import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export class ScratchSpace {
   #inMemory = 0;
   #inFiles = 0;
 
-  /** @param config `state` is the folder of files if it is there, else they are in the folder of the system */
+  /** @param config `state` is the folder of the files if it exists; else they are in the system's temporary folder */
   constructor({ limits, state }: Pick<Config, "limits" | "state">, buffers: BufferPool) {
     this.#buffers = buffers;
     this.#memoryBytes = limits["analysis.memoryBytes"];
@@ -28,7 +28,7 @@ export class ScratchSpace {
     this.#folder = existsSync(state) ? state : tmpdir();
   }
 
-  /** Lends room for numbers. @throws LimitError if there is never as much, BusyError if there is not now */
+  /** Lends space for numbers. @throws LimitError if the limit is below it, BusyError if others use it now */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);
@@ -41,7 +41,7 @@ export class ScratchSpace {
     return { scratch: { kind: "memory", values }, release };
   }
 
-  /** A file that loses its name at once, so that nothing is left of it whatever ends the process. */
+  /** An unnamed file, of which nothing remains however the process ends. */
   #lendFile(bytes: number): LentScratch {
     const needed = `The transform needs ${bytes} bytes of scratch space`;
     if (bytes > this.#fileBytes)

@@ -1,4 +1,4 @@
-/** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
+/** Division of large queries among the peers of a cluster, which the engine considers before its own plans. */
 import type { MergedSome } from "../../analysis/parts.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts, SharedGenerations } from "../contract/query.js";
 import type { ReducedParts } from "../contract/reduced-parts.js";
@@ -14,7 +14,7 @@ export interface SharedPoints {
   readonly out: Float32Array;
 }
 
-/** The conditions under which a query is evaluated. */
+/** Conditions under which peers evaluate a query. */
 export interface SharingControl {
   /** On the clock of `Date.now`. */
   readonly deadline: number;
@@ -26,7 +26,7 @@ export interface SharingControl {
 /** The evaluation of a query that is divided among peers; no task for a worker thread. */
 export interface DividedTask {
   readonly kind: "divided";
-  /** All of it as a batch, which is evaluated at once instead if it is small and its bricks are in the cache. */
+  /** The whole query as a batch, evaluated at once if it is small and its bricks are cached. */
   readonly whole: BatchTask;
   run(control: SharingControl): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface DividedTask {
 /** Evaluates queries together with the peers. */
 export interface Sharing {
   attach(engine: Engine): void;
-  /** Whether the query may be divided, so that nothing of it starts before all its points are known. */
+  /** Whether the query may be divided; then nothing starts before all its points are known. */
   divides(checked: CheckedQuery): boolean;
   /** Whether it pays to divide a query that may be divided. @param count its points or nodes */
   pays(checked: CheckedQuery, count: number): boolean;
@@ -55,7 +55,7 @@ export interface Sharing {
   };
   regions(): RegionCounts;
   readonly generations: SharedGenerations;
-  /** Takes no more pieces of others; those taken are queries of the engine. */
+  /** Refuses further pieces of peers; accepted ones are queries of the engine. */
   drain(): void;
   close(): Promise<void>;
 }

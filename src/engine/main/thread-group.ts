@@ -1,4 +1,4 @@
-/** A group of worker threads that are kept alive. Repairs the shared memory after a thread has died. */
+/** Worker threads that are kept alive. Repairs the shared memory after a thread has died. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -32,7 +32,7 @@ export class ThreadGroup {
   readonly #tickets: Int32Array;
   /** How often threads have failed to start, and whether to try again. */
   readonly #starts: ThreadStarts;
-  /** Threads that have not ended, with promises of the end, and of having loaded or ended. */
+  /** Living threads, with promises of their end and of being loaded. */
   readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
   readonly #ends = new Set<AbortController>();
   #refill: NodeJS.Timeout | null = null;
@@ -40,8 +40,8 @@ export class ThreadGroup {
   #closing = false;
 
   /**
-   * @param fewest threads that are kept; others start on demand and end when they have been idle for long
-   * @param report called when threads cannot be started, once until one has started
+   * @param fewest threads that are kept; others start on demand and end when idle for long
+   * @param report called with the first failure in a row to start a thread
    */
   constructor(
     setup: WorkerSetup,
@@ -68,7 +68,7 @@ export class ThreadGroup {
       maxQueue: Number.POSITIVE_INFINITY,
       recordTiming: false,
       workerData: setup,
-      // A worker's objects are few and short-lived: by default Node keeps some 30 MiB of dead ones before it collects.
+      // A worker's objects are few and short-lived; by default Node keeps some 30 MiB of dead ones.
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#piscina.on("workerCreate", () => this.#watch());
@@ -115,7 +115,7 @@ export class ThreadGroup {
       // A thread that has died keeps the ticket of its task.
       const begun = this.#tickets.includes(ticket);
       this.#ends.delete(end);
-      // The thread that replaces it may be killed with a task before it says that it is ready: notice it now.
+      // The replacement may be killed with a task before it reports that it is ready: register it now.
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();

@@ -1,4 +1,4 @@
-/** `ThreadStarts` counts the worker threads that failed to start in a row, and says when another may be tried. */
+/** Counts worker threads that failed to start in a row, and decides when to try again. */
 
 /** Failures in a row after which tasks start no threads any more until the pause is over. */
 const MOST = 10;

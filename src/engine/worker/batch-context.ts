@@ -1,4 +1,4 @@
-/** Holds what a worker thread needs to evaluate a batch, and copies results to the caller's places. */
+/** Context in which a worker evaluates a batch; copies results into the caller's order. */
 import type { Operation } from "../../shared/operations.js";
 import type { BatchTask } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";

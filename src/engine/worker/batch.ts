@@ -22,7 +22,7 @@ import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
 import { arePartsSampled, sampleOf } from "./staggered.js";
 import { trackParticles } from "./tracking.js";
 
-/** Points between two checks of the cancel flag if a force is evaluated in closed form. */
+/** Points between two checks of the cancel flag for forces in closed form. */
 const FORCE_STEP = 1024;
 const ONE_FRAME = { frames: [0], weights: [1] } as const;
 
@@ -55,7 +55,7 @@ const EVALUATE = {
   track: trackParticles,
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
-/** Reads the bricks of a waiting batch into the cache, until `pause`: other queries need the thread. */
+/** Reads the bricks of a waiting batch into the cache until `pause` reports that other queries need the thread. */
 export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
   loadPositions({ task, open, sampler }, task.query.time ?? 0);
   if (arePartsSampled(open, task.fields)) return null;
@@ -64,7 +64,7 @@ export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: 
   return null;
 }
 
-/** The samples of a batch of interpolated or differentiated fields. */
+/** The sampling of a batch of interpolated or differentiated fields. */
 function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenDataset): Sampling {
   const { query, fields, places, combined, first, count } = task;
   const { axes, time } = open.dataset;
@@ -85,7 +85,7 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
   };
 }
 
-/** The weights of the points of a batch among those of all points. */
+/** The weights of a batch, out of those of all points. */
 function weightsOf(
   all: Float64Array,
   frames: number,
@@ -148,7 +148,7 @@ function evaluateForce(context: BatchContext): Progress | null {
   return null;
 }
 
-/** A filter of a field, or of components that have nodes of their own, and its place in a record. */
+/** The filter of a field, or of a component on nodes of its own, and the offset of its values in a record. */
 interface FilteredPart {
   readonly filter: BoxFilter;
   readonly readers: readonly BrickReader[];
@@ -156,7 +156,7 @@ interface FilteredPart {
   readonly values: Float64Array;
 }
 
-/** Evaluates box filters point by point, because the result of one may be large. */
+/** Evaluates box filters point by point, because the result of a single point may be large. */
 function evaluateFilter(context: BatchContext): Progress | null {
   const { task, sampler, stop, pause, open, operation } = context;
   const { count, first, out } = task;
@@ -191,7 +191,7 @@ function evaluateFilter(context: BatchContext): Progress | null {
 
 type FilterAxes = Parameters<typeof createBoxFilter>[1];
 
-/** The kernels of the filters of one component. */
+/** Kernels that filter a single component, by the kernel of the vector. */
 const FILTERS_OF_COMPONENTS: ReadonlyMap<string, string> = new Map([
   ["boxVelocity", "boxPressure"],
   ["boxVelocityGradient", "boxPressureGradient"],
@@ -201,7 +201,7 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   const { dataset } = open;
   const [field] = task.fields as [FieldName];
   const names = partsOfField(dataset, field);
-  // Products take all components at once.
+  // Products need all components at once.
   const ofEach = names.length === 1 ? undefined : FILTERS_OF_COMPONENTS.get(operation.kernel);
   const groups = ofEach === undefined ? [names] : names.map((part) => [part]);
   return groups.map((group, c) => {

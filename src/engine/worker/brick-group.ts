@@ -13,11 +13,11 @@ import type { SortedPoints } from "./sorted-points.js";
 
 /** Most points by which a group grows at a time. */
 const GROUP_STEP = 1024;
-/** A group that cannot grow by so few points is complete. */
+/** Growth below which a group is complete. */
 const SMALLEST_STEP = 16;
 /** Rough bound on the time for reading the bricks that a group lacks. */
 const READ_MS = 4;
-/** Numbers of bricks that are kept of a group that is cleared. */
+/** Bricks kept when a group is cleared. */
 const NONE = [0, 0] as const;
 /** Estimate of the time for reading a brick, until one has been read. */
 const FIRST_READ_MS = 1;
@@ -195,8 +195,8 @@ export class BrickGroup {
   }
 
   /**
-   * The same for the stored bricks from which combined ones are made. None is taken before all have arrived: the first
-   * would be dropped to make room for the rest, and fetched again without end.
+   * As `isFetched`, for the stored bricks of combined ones. It takes none before all have arrived: the first would be
+   * evicted to make room for the rest, and fetched again without end.
    */
   #isCombinedFetched(sources: readonly BrickSource[]): boolean {
     const arrived = sources.map(({ source, combined }, i) => {

@@ -1,4 +1,4 @@
-/** Compresses bytes by Zstandard, which Node itself has only from version 22.15 on. */
+/** Compresses bytes by Zstandard, which Node itself offers from version 22.15 on. */
 import type { CompressTask } from "../../text/text-task.js";
 
 export async function compress({ bytes, level }: CompressTask): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-/** A worker transforms planes of whole frames, and sums or changes their modes. */
+/** Transforms of whole frames in a worker: planes along x and y, rows along z, and their modes. */
 import { actsAlong, type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
 import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
@@ -128,7 +128,7 @@ export class FrameTransforms {
     return null;
   }
 
-  /** Goes back along y and x: planes of modes become planes of numbers at nodes. */
+  /** Transforms back along y and x, from planes of modes to planes of numbers at nodes. */
   #back(
     { plan, from, count, scratch, cancel }: Message<TransformTask> & { readonly stage: "derive" | "back" },
     planes: PlaneTransforms,
@@ -250,7 +250,7 @@ function areFinite(values: Float64Array): boolean {
   return sum === 0;
 }
 
-/** The error of nodes without a value, which would spread to all nodes or to those that the filter reaches. */
+/** The error of missing values, which would spread to all nodes or to those within the filter. */
 function unknownNodes(plan: Message<TransformTask>["plan"], name: string): RequestError {
   const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
   return new RequestError("Unsupported", `${what} all nodes, and some of "${name}" have no value.`);

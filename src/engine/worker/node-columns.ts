@@ -25,12 +25,12 @@ import type { Sampler } from "./sampler.js";
 const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
   ...{ gradient: 1, laplacian: 2, hessian: 2, laplacianOfGradient: 2, second: 2 },
 };
-/** Numbers of expressions inside others that a thread holds for a part, at each depth. */
+/** Numbers of nested expressions that a thread holds for a part, at each depth. */
 const MOST_HELD = 2 ** 25;
 const TOO_MANY = "The operators of these expressions need more memory than a part may take: ask fewer at once.";
 /** Compiled columns that a thread keeps. */
 const MOST_COMPILED = 64;
-/** About how many nodes are evaluated together, so that their arrays stay in the processor's caches. */
+/** Nodes evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
 /** The columns of a plan, compiled, and what they read. */
@@ -43,9 +43,9 @@ interface CompiledColumns {
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
-  /** Nodes that are added to the numbers of the region for its coordinates: whole periods. Absent: none. */
+  /** Nodes added to those of the region for its coordinates: whole periods. Absent: none. */
   readonly ahead?: Triple;
-  /** The frames whose weighted sum gives the fields; absent: that of the region alone. */
+  /** Frames whose weighted sum gives the fields; absent: the frame of the region. */
   readonly blend?: FrameWeights | undefined;
   /** Inputs that transforms have made of the frame; absent: none. */
   readonly derived?: DerivedFields | null;
@@ -56,25 +56,24 @@ export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" 
 /** Takes the values of a column in whole rows along x, from row (y, z) of the box on. */
 type PlaceRows = (column: number, y: number, z: number, values: Float64Array) => void;
 
-/** Evaluates columns for one thread, and keeps what it has compiled, and its arrays, from part to part. */
+/** Evaluates columns for one thread; keeps compiled expressions and arrays from part to part. */
 export class NodeColumns {
   readonly #compiled = new Map<string, CompiledColumns>();
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
-  /** By the depth of the expressions around them and the names of fields. */
+  /** Nodes of fields, by the depth of the expressions around them and their names. */
   readonly #nodes = new Map<string, Float32Array>();
   readonly #inner = new Map<string, Expression>();
   readonly #scratches: Float64Array[] = [];
 
   /**
-   * Evaluates columns: reads the nodes of their fields once, with those that differences reach.
-   *
+   * Evaluates columns: reads the nodes of their fields once, including those within reach of differences.
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(request: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
     this.#evaluateAt(request, open, sampler, place, 0);
   }
 
-  /** Evaluates columns, or the components of an expression inside others. @param depth how many are around it */
+  /** Evaluates columns, or the components of a nested expression. @param depth number of expressions around it */
   #evaluateAt(
     request: ColumnsAtNodes,
     open: OpenDataset,
@@ -120,7 +119,7 @@ export class NodeColumns {
     return compiled;
   }
 
-  /** Evaluates the expressions inside others at the nodes that these need: around them, or of other frames. */
+  /** Evaluates nested expressions at the nodes that the outer ones need: around them, or in other frames. */
   #expressionsAround(
     keys: ReadonlySet<InputKey>,
     request: ColumnsAtNodes,
@@ -251,7 +250,7 @@ function sumOfFrames(
   const sums = new Map<FieldName, Surroundings & { readonly sum: Float64Array }>();
   for (const [f, frame] of frames.entries()) {
     const weight = weights[f];
-    // The next frame overwrites what is read of this one.
+    // The next frame overwrites the nodes of this one.
     for (const [name, field] of read(frame)) {
       const { sum } = sums.get(name) ?? { sum: new Float64Array(field.nodes.length) };
       for (let i = 0; i < sum.length; i++) sum[i] += weight * field.nodes[i];
@@ -261,13 +260,13 @@ function sumOfFrames(
   return new Map([...sums].map(([name, { sum, ...field }]) => [name, { ...field, nodes: Float32Array.from(sum) }]));
 }
 
-/** The name of what is evaluated of an expression: its values around nodes, a slope in time, or those of a frame. */
+/** The key of the values of an expression: around nodes, in another frame, or as a slope in time. */
 function fieldAround({ kind, option, expression }: InputParts): string {
   const isElsewhen = kind === "rate" || kind === "frame" || kind === "shift";
   return `${isElsewhen ? kind : ""}${isElsewhen ? option : ""}=${expression}`;
 }
 
-/** Frames and their weights: of `ddt` three or two, without those whose weight is rounding. @throws RequestError */
+/** Frames and their weights; `ddt` has three or two, without those whose weight is rounding. @throws RequestError */
 function framesAround(
   { kind, option }: InputParts,
   frame: number,
@@ -289,7 +288,7 @@ function framesAround(
     .filter(([, weight]) => Math.abs(weight * (frameTime(time, first + 1) - frameTime(time, first))) > 1e-9);
 }
 
-/** The nodes of a box that `shift` takes, without those beyond open ends, and where they are in the box. */
+/** The nodes that `shift` takes, without those beyond open ends, and their offset in the box. */
 function shiftedBox({ option }: InputParts, { low, span }: { low: Triple; span: Triple }, axes: Axes) {
   const by = [0, 0, 0];
   for (const part of option.split(",")) by["xyz".indexOf(part[0])] = Number(part.slice(1));
@@ -304,7 +303,7 @@ function shiftedBox({ option }: InputParts, { low, span }: { low: Triple; span: 
   };
 }
 
-/** The derivative at a frame of the polynomial that is 1 at `one` and 0 at the other frames. */
+/** The derivative at `frame` of the polynomial that is 1 at frame `one` and 0 at the others. */
 function slopeWeight(frames: readonly number[], one: number, frame: number, time: TimeAxis): number {
   const t = (k: number): number => frameTime(time, k);
   const others = frames.filter((k) => k !== one);
@@ -314,7 +313,7 @@ function slopeWeight(frames: readonly number[], one: number, frame: number, time
   }, 0);
 }
 
-/** The mean at nodes of a frame. @throws RequestError for a frame that has none */
+/** The mean at nodes of a frame. @throws RequestError for a frame without one */
 function meanAt(table: MeanTable | undefined, frame: number, { expression }: InputParts): MeanOfFrame {
   const f = table?.isOfFrames ? table.frames.indexOf(frame) : 0;
   if (table === undefined || f < 0) {
@@ -429,7 +428,7 @@ function meanValues(
   return out;
 }
 
-/** A component that transforms have made, at the nodes of a box, which may cross the seams of periods. */
+/** A component that transforms have made, at the nodes of a box, which may cross seams. */
 function derivedValues(
   { plan, scratch }: DerivedFields,
   component: number,

@@ -1,4 +1,4 @@
-/** Evaluates filters over cubes of nodes: points are grouped by tiles of the grid, in which cubes share their sums. */
+/** Filters over cubes of nodes. Points are grouped by tiles of the grid, within which cubes share sums. */
 import { cellOf } from "../../kernels/brick-order.js";
 import {
   createNodeFilter,
@@ -14,7 +14,7 @@ import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../s
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";
 
-/** Points by tile: those of a tile follow each other in `indices`, the last one before `ends[tile]`. */
+/** Points by tile: `indices` lists them tile after tile; those of a tile end before `ends[tile]`. */
 interface Groups {
   readonly indices: Uint32Array;
   readonly ends: readonly number[];
@@ -36,7 +36,7 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
   return { indices: Uint32Array.from(keys, (key) => key % count), ends };
 }
 
-/** The filter of a batch; @throws RequestError when the cubes of a point leave the domain. */
+/** The filter of a batch. @throws RequestError when the cube of a point leaves the domain */
 function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
   const { query, count, first, places } = task;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
@@ -58,7 +58,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext, fields: rea
   return filter;
 }
 
-/** Evaluates means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
+/** Evaluates means over cubes of nodes around the nearest node, at the nearest frame, and their products. */
 export function evaluateBoxes(context: BatchContext): Progress | null {
   const { task, open } = context;
   const [field = ""] = task.fields;
@@ -71,7 +71,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
   return null;
 }
 
-/** Filters fields; the values begin at a component of the records. */
+/** Filters fields, and writes the values from a component of the records on. */
 function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
   const { query, count, out, places } = task;

@@ -1,4 +1,4 @@
-/** A worker searches regions of nodes, and cuts them out. */
+/** Searches and cutouts of node regions in a worker. */
 import { namesFor } from "../../analysis/names.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";
@@ -69,7 +69,7 @@ export function searchNodes(
     );
   }
   if (hits.unknown > 0) {
-    // Without a count: this is one part of the box, and how many parts there are depends on the workers.
+    // Without a number: this is one part of the box, and parts depend on the number of workers.
     throw new DataError("Some values in the box are missing, so that they cannot be compared.");
   }
   return hits;
@@ -99,10 +99,10 @@ function searchOf({ dataset }: OpenDataset, field: FieldName, quantity: Threshol
   return makeForGrid(text, "spatialInterpolation", () => createThreshold(axesOfField(dataset, field), quantity));
 }
 
-/** Nodes of a cutout that are filtered together, so that neighbours share sums; at least those of a plane. */
+/** Nodes of a cutout that are filtered together, so that neighbours share sums; at least one plane. */
 const FILTERED_NODES = 65_536;
 
-/** Overwrites `out` with the values of `planes` planes of a region, from number `k` on. */
+/** Overwrites `out` with planes `k .. k + planes - 1` of a region. */
 type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
 
 /**

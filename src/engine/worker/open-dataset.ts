@@ -1,4 +1,4 @@
-/** The open datasets of a thread: their files, the brick sources of their fields, the schemes of their grids. */
+/** Open datasets of a thread: their files, the brick sources of their fields, the schemes of their grids. */
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
@@ -64,7 +64,7 @@ export class OpenDataset {
   readonly #settings: SchemeSettings;
   readonly #sources = new Map<FieldName, BrickSource>();
   readonly #schemes = new Map<string, Scheme>();
-  /** Null if only bricks that the cache holds are used. */
+  /** Null if only cached bricks are used. */
   readonly #files: OpenFiles | null;
 
   constructor(source: number, dataset: Dataset, settings: SchemeSettings, files: OpenFiles | null) {
@@ -111,7 +111,7 @@ export class OpenDataset {
   }
 }
 
-/** The error of a method that takes more nodes than there are. */
+/** The error of a method with more nodes than the axis has. */
 function tooSmall({ name, axes }: Dataset, method: string): string {
   const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
   const text = `The grid of "${name}" is too small for ${method}`;

@@ -1,4 +1,4 @@
-/** A worker reduces the quantities of a plan at the nodes of a part of a region. */
+/** Reductions of the nodes of a part of a region in a worker. */
 import { type PartBox, type PartStates, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import type { Message } from "../contract/dataset-copy.js";
@@ -53,7 +53,7 @@ export class NodeReductions {
     return values;
   }
 
-  /** Evaluates boxes, a row wide along axes with strides: nodes that strides skip along y and z are not evaluated. */
+  /** Evaluates boxes one row wide along strided axes: skipped nodes along y and z are not evaluated. */
   #evaluateBoxes(
     { region, ...request }: StridedColumns,
     [sx, sy, sz]: Triple,
@@ -83,7 +83,7 @@ export class NodeReductions {
   }
 }
 
-/** Nodes from the first node of a part, which lies among those of its axis, to the one at its coordinates. */
+/** Nodes from the first node of a part, counted within its axis, to the node at its coordinates: whole periods. */
 function nodesAhead({ coordinates, periods }: ReductionPlan, { from }: PartBox, axes: Axes, first: Triple): Triple {
   const [x, y, z] = axes.map(({ nodes, origin, spacing }, a) =>
     periods[a] === 0 ? 0 : nodes * Math.round((coordinates[a][from[a]] - origin - first[a] * spacing) / periods[a]),

@@ -19,19 +19,19 @@ const FIRST_GROUP = 256;
 /** Fewest points of a group from which the time per point is measured. */
 const TIMED_POINTS = 16;
 
-/** A sampling: a scheme on fields of one grid, at a combination of frames. */
+/** A scheme on fields of one grid, at a combination of frames. */
 export interface Sampling extends SampledFields, PointOrder {
-  /** Weights of the frames for each point of the batch, if not all points have the same: one point after another. */
+  /** Weights of the frames, point after point, if points have their own. */
   readonly weights?: Float64Array;
 }
 
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
 export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
 
-/** Whether the time slice has ended; `waits`: nothing can be done before bricks arrive from their store. */
+/** Whether the time slice has ended. @param waits true if nothing can be done before bricks arrive from a store */
 export type Pause = (waits?: boolean) => boolean;
 
-/** Interrupts work that waits for a store when its time slice is over; the work begins again in another slice. */
+/** Thrown when a time slice ends while work waits for a store; the work begins again in another slice. */
 export class StoreWait extends Error {
   /** The brick that it waits for. */
   readonly brick: string;
@@ -44,10 +44,10 @@ export class StoreWait extends Error {
 
 /** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
-  /** Whether work that cannot pause should give up its thread while it waits for a store. */
+  /** Whether work that cannot pause gives up its thread while it waits for a store. */
   mayLeave: () => boolean = () => false;
   readonly accelerator: Accelerator | undefined;
-  /** The arrays in which filters over cubes of nodes add. */
+  /** Scratch arrays of filters over cubes of nodes. */
   readonly sumsScratch = new SumsScratch();
   readonly #points: SortedPoints;
   readonly #group: BrickGroup;
@@ -116,7 +116,7 @@ export class Sampler {
       let size = 0;
       try {
         size = group.choose(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
-        // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
+        // Bricks of a store may take long: until they arrive, other tasks run and the query can be cancelled.
         while (!group.isFetched(sampling)) {
           stop();
           if (pause(true)) return first;
@@ -139,7 +139,7 @@ export class Sampler {
     this.#group.readAhead(sampling, count, isOver);
   }
 
-  /** The points that take `GROUP_MS`; if frames are combined one after the other, as many as there is room for. */
+  /** Points that take `GROUP_MS`; as many as fit if frames are combined one after the other. */
   #mostPoints({ scheme, frames: { frames } }: Sampling): number {
     const most = Math.floor(GROUP_VALUES / scheme.components);
     if (this.#group.inTurn) return most;
@@ -203,18 +203,20 @@ export class Sampler {
       scheme.combineInTurn([...each.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
   }
 
-  /** A function that calls `use` with the fields of one frame, while its bricks are pinned. */
+  /** Makes a function that calls `use` with the fields of one frame while its bricks are pinned. */
   #eachFrame({ sources, frames: { frames } }: Sampling): Parameters<Scheme["combineInTurn"]>[1] {
     return (f, use) => this.#group.withFields(sources, frames.slice(f, f + 1), ([fields]) => use(fields));
   }
 
-  /** The `pause` of work that cannot pause. @throws StoreWait if bricks are on their way and the time slice is over */
+  /**
+   * The default `pause`, which never pauses. @throws StoreWait if bricks are on their way and the time slice is over
+   */
   #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
     if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
     return false;
   }
 
-  /** Lends memory until the next call for the records of one point of a box filter, which may be millions. */
+  /** Lends memory, until the next call, for the records of one point of a box filter: there may be millions. */
   recordsOfPoint(length: number): Float64Array {
     if (this.#records.length < length) this.#records = new Float64Array(length);
     return this.#records.subarray(0, length);

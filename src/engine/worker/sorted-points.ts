@@ -1,18 +1,18 @@
-/** The points of a batch in the order of their bricks, so that points close to each other in the order share bricks. */
+/** The points of a batch, sorted by brick so that neighbours in the order share bricks. */
 import { type SortTables, sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import type { Axes, Bricking } from "../../kernels/types.js";
 import { type Arena, BATCH_POINTS, MAX_AXIS_NODES } from "../contract/memory.js";
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
-/** Evaluations of particles from one sort to the next. */
+/** Evaluations of particles between two sorts. */
 const KEPT_ORDER = 8;
 
 export interface PointOrder {
   readonly axes: Axes;
   /** Whether the points are in sweep order already. */
   readonly sorted: boolean;
-  /** Identifies particles that move little between evaluations and so keep their order for some of them. */
+  /** Identifies particles that move little between evaluations, so that they keep their order for some of them. */
   readonly moving?: object;
 }
 
@@ -22,13 +22,13 @@ export class SortedPoints {
   readonly given: Float64Array;
   /** Positions in the order of evaluation. */
   readonly positions: Float64Array;
-  /** Index in the caller's order of each of them. */
+  /** Index in the caller's order of each position. */
   readonly order: Uint32Array;
   readonly #keys: Uint32Array;
   readonly #tableRoom: Uint32Array;
   /** Key tables of the last sort. */
   #tables: { readonly axes: Axes; readonly bricking: Bricking; readonly tables: SortTables } | null = null;
-  /** Particles whose order is kept, with their number and the evaluations that are left. */
+  /** Particles whose order is kept, their number, and the evaluations until the next sort. */
   #kept: { readonly moving: object; readonly count: number; left: number } | null = null;
 
   constructor(arena: Arena) {

@@ -1,4 +1,4 @@
-/** Sampling of fields on staggered grids: each part on its own grid, gathered into the records of the kernel. */
+/** Sampling of staggered fields: each component on its own grid, gathered into the records of the kernel. */
 import { POINT_KERNELS, type PointQuantity, RESULTS } from "../../kernels/table.js";
 import { axesOfField, type FieldName, isStaggered, partsOfField } from "../../storage/dataset/dataset.js";
 import type { BatchContext } from "./batch-context.js";
@@ -14,7 +14,7 @@ const KERNELS: Readonly<Record<PointQuantity, readonly [vector: string, scalar: 
   laplacianOfGradient: ["velocityLaplacianOfGradient", "pressureLaplacianOfGradient"],
 };
 
-/** A part of the fields of a kernel: its place in the record, and how it is sampled. */
+/** A component of the fields of a kernel: its offset in the record, and its sampling. */
 interface SampledPart extends Pick<Sampling, "axes" | "scheme" | "sources"> {
   readonly offset: number;
   readonly width: number;
@@ -41,7 +41,7 @@ export function arePartsSampled({ dataset }: OpenDataset, fields: readonly Field
   return fields.some((field) => isStaggered(dataset, field));
 }
 
-/** A function that samples a kernel of fields at positions of the sampler, whatever their nodes. */
+/** Makes a function that samples a kernel at the positions of the sampler, whatever the nodes of its fields. */
 export function sampleOf(
   { open, sampler, stop }: Pick<BatchContext, "open" | "sampler" | "stop">,
   fields: readonly FieldName[],

@@ -1,4 +1,4 @@
-/** A worker puts the points of a section in sweep order: by column, layer, row and brick (`sweep-shape.ts`). */
+/** Sorts the points of a section into sweep order: by column, layer, row and brick (`sweep-shape.ts`). */
 import { cellOf, type SortTables, sortByBrick } from "../../kernels/brick-order.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { Axes, Bricking } from "../../kernels/types.js";

@@ -1,4 +1,4 @@
-/** Particles of a batch, moved along the velocity that GetVelocity would answer, and their records. */
+/** Tracks the particles of a batch along the velocity that GetVelocity answers, and writes their records. */
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";
@@ -22,7 +22,7 @@ const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTrace
 };
 const STILL: Triple = [0, 0, 0];
 const VELOCITY = ["velocity"] as const;
-/** Default tolerance of adaptive steps, in the smallest spacing of the grid. */
+/** Default tolerance of adaptive steps, relative to the smallest spacing of the grid. */
 const TOLERANCE = 1e-6;
 
 /** Takes the steps of a batch and fills `task.out` with its records. */
@@ -54,7 +54,7 @@ export function trackParticles(context: BatchContext): Progress | null {
   return { done };
 }
 
-/** Asks for the end of the time slice, and counts adaptive steps. @throws LimitError if the query tries too many */
+/** Checks the time slice and counts adaptive steps. @throws LimitError if the query tries too many */
 function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<PathParameters["pause"]> {
   if (stepBudget === undefined) return () => pause();
   const { most, tried } = stepBudget;
@@ -64,7 +64,7 @@ function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<Pat
   };
 }
 
-/** The state of the particles, as a copy: a step may be left while it waits for a store. */
+/** The state of the particles, copied: a step that waits for a store may be abandoned. */
 function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
   const { query, count, progress, particles } = task;
   const { places, more, exits } = particleNumbers(query, open.dataset);
@@ -80,7 +80,7 @@ function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" |
   return { ...parts, exits: left };
 }
 
-/** Advances the particles by the integrator of the query until the time slice ends. @returns the steps taken by all */
+/** Advances the particles by the integrator of the query until the time slice ends. @returns the steps taken */
 function advance(
   context: BatchContext,
   path: Omit<PathParameters, "sample">,
@@ -155,7 +155,7 @@ function sampleAtTime(
   };
 }
 
-/** Writes the flow map of each particle; the gradient of one that has left the domain is not known. */
+/** Writes the flow map of each particle; the gradient of a particle that has left the domain is NaN. */
 function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float64Array | null): void {
   const { count, out, query } = task;
   const width = RECORDS.FlowMap.length;
@@ -171,7 +171,7 @@ function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float6
   }
 }
 
-/** As `velocitySample`, with a time of its own for each position, which does not snap to stored ones. */
+/** As `velocitySample`, with a time for each position that is not rounded to stored times. */
 function timedSample(context: BatchContext): TimedSampler {
   const { operation, task } = context;
   const sample = sampleOf(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");
@@ -192,7 +192,7 @@ function timedSample(context: BatchContext): TimedSampler {
   };
 }
 
-/** Copies positions, and the times of exits and numbers of steps that are asked for, to the places of their records. */
+/** Makes a function that copies positions, exit times and step counts into the records. */
 function recorder(
   { task: { query, count, steps, itemsPerPoint: width, out }, operation }: BatchContext,
   exits: Float64Array | null,

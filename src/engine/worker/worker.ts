@@ -1,4 +1,4 @@
-/** The entry of the worker threads runs one task at a time and returns a tagged outcome. */
+/** Entry of the worker threads: runs one task at a time and returns a tagged outcome. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
@@ -31,9 +31,9 @@ import { NodeReductions } from "./reduce-nodes.js";
 import { Sampler, StoreWait } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
-/** Length of a time slice: the time after which a batch gives its thread up when others wait. */
+/** Length of a time slice, after which a batch yields its thread if others wait. */
 const SLICE_MS = 10;
-/** Changes of the brick that a task waits for after which it keeps its thread: the cache may be too small for all. */
+/** Changes of the awaited brick after which a task keeps its thread: the cache may be too small for all tasks. */
 const MOST_CHANGES = 4096;
 
 // piscina wraps the data it is given.
@@ -66,7 +66,7 @@ function accelerate(scratch: { offset: number; bytes: number }): Accelerator {
   return fromModule(file, (wasm) => instantiateSimd(wasm, memory, scratch));
 }
 
-/** Makes something of a WebAssembly module, which the build has put into a file. */
+/** Reads the file of a WebAssembly module and instantiates it with `make`. */
 function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   try {
     return make(readFileSync(file));
@@ -76,7 +76,7 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   }
 }
 
-/** Evaluates a batch for a time slice, which ends when it waits for a store, so that the main thread learns of it. */
+/** Evaluates a batch for a time slice. A wait for a store ends the slice, so that the main thread knows of it. */
 function evaluateForSlice(task: Message<BatchTask>): Progress | null {
   const isOver = startSlice();
   let waits = false;
@@ -87,7 +87,7 @@ function evaluateForSlice(task: Message<BatchTask>): Progress | null {
   return progress && waits ? { ...progress, waits } : progress;
 }
 
-/** Runs work that may be left undone while it waits for a store, and begins again when more bricks are in the cache. */
+/** Runs work that is abandoned while it waits for a store, and begins again when more bricks are cached. */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
   sampler.mayLeave = () => changes < MOST_CHANGES;
@@ -102,7 +102,7 @@ function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T |
   }
 }
 
-/** Starts a time slice, and returns the question whether it has ended. */
+/** Starts a time slice. @returns a function that reports whether it has ended */
 function startSlice(): () => boolean {
   const end = performance.now() + SLICE_MS;
   return () => Atomics.load(contended, 0) === 1 && performance.now() > end;
@@ -167,8 +167,8 @@ function succeeded(value: unknown): TaskOutcome<unknown> {
 }
 
 /**
- * Reports the error of a task. One that is not a FieldprobeError is a defect, after which this thread cannot be
- * trusted: thrown outside of the task it ends the thread.
+ * Reports the error of a task. Any error but a FieldprobeError is a defect, after which this thread cannot be trusted:
+ * rethrown outside of the task, it ends the thread.
  */
 function failed(error: unknown): TaskOutcome<unknown> | Promise<never> {
   if (error instanceof FieldprobeError) {

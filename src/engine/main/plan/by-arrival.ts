@@ -1,4 +1,4 @@
-/** A plan by arrival cuts a query into batches in the order in which its points arrive. */
+/** Plan by arrival: cuts a query into batches in the order in which its points arrive. */
 import { type Family, RECORDS } from "../../../shared/operations.js";
 import { BATCH_POINTS } from "../../contract/memory.js";
 import { recordOf } from "../../contract/particle-records.js";
@@ -22,7 +22,7 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   arrays: 1,
   echo: 1,
 };
-/** Most particles of a batch: all take a step before its time slice can end. */
+/** Most particles of a batch: all of them take a step before its time slice can end. */
 export const MOST_PARTICLES = 4096;
 /** Batches of box filters per worker: one may take much longer than another. */
 const FILTER_BATCHES = 4;
@@ -117,7 +117,7 @@ export function planByArrival(context: PlanContext): Plan {
   const largest = Math.max(1, Math.min(most, Math.floor(context.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
-  /** Gives the buffer of a part back, once: a reader that left may still request the next part. */
+  /** Returns the buffer of a part, once: a reader that left may still request the next part. */
   const drop = (part: number): void => {
     if (values[part].length > 0) context.buffers.give(values[part]);
     values[part] = new Float32Array(0);

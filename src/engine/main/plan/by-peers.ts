@@ -1,4 +1,4 @@
-/** Plan of one task that divides the points among peers, unless the query is small and its bricks are cached here. */
+/** Plan of one task that divides the points among peers, or runs here if it is small and its bricks are cached. */
 import type { DividedTask, Sharing } from "../sharing.js";
 import { batchOf, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
 

@@ -22,7 +22,7 @@ import type { BatchTask, SortTask } from "../../contract/task.js";
 import type { CheckedQuery } from "../check-query.js";
 import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 
-/** Fewest points that are swept: fewer touch few bricks. */
+/** Fewest points of a sweep: fewer touch few bricks. */
 const LEAST_POINTS = 128;
 /** Most points of a section. */
 const SECTION = 1_048_576;
@@ -57,7 +57,7 @@ interface Demand {
   readonly fields: readonly FieldSource[];
 }
 
-/** The demand of a query; null if it is never swept: only queries that read fields once per point are. */
+/** The demand of a query; null for queries that are never swept: only those that read fields once per point are. */
 function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.

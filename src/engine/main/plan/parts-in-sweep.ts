@@ -10,10 +10,10 @@ import type { NodeRegion } from "../../contract/node-region.js";
 import { fieldsOf } from "../../contract/require-nodes.js";
 import { leastReads, STENCIL_REACH, type SweepShape } from "../../contract/sweep-shape.js";
 
-/** Rows of bricks of which the sweep holds one layer more: that in which parts are reduced, and the next. */
+/** Rows of bricks that a sweep holds in one more layer: the row being reduced and the next one. */
 const FRONT_ROWS = 2;
 
-/** @returns the places of parts, in the order in which they are to be reduced */
+/** @returns the indices of the parts, in the order of their reduction */
 export function placesInSweep(
   places: readonly number[],
   { part }: Parts,
@@ -67,7 +67,7 @@ function shapeOf(
   return { axes, nodes: width.map((bricks, a) => bricks * bricking.edge[a]) };
 }
 
-/** The bricks that the nodes of a region have. */
+/** The bricks that hold nodes of a region. */
 function bricksIn({ first, count, stride }: NodeRegion, { edge }: Bricking): Bricking {
   const bricks = edge.map((nodes, a) => {
     const last = first[a] + (count[a] - 1) * stride[a];
