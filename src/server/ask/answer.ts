@@ -1,11 +1,11 @@
-/** Answers before they are written: rows at points, arrays on a grid, or a table of an analysis. */
+/** Answers before they are written: rows at points, arrays on a grid, or the table of an analysis. */
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { PathRecords } from "../../engine/cutouts/cutout-thread.js";
 import type { CallName } from "../../shared/calls.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
 
-/** A quantity of an answer: its numbers, the components of an element side by side. */
+/** A quantity of an answer. The components of an element are adjacent numbers. */
 export interface AnsweredQuantity {
   readonly name: string;
   /** Names of the components. */
@@ -15,7 +15,7 @@ export interface AnsweredQuantity {
   readonly values: Values;
 }
 
-/** A column of rows: number `stride * row + offset` of its numbers. */
+/** A column of rows; the number of a row is `values[stride * row + offset]`. */
 export interface Column {
   readonly name: string;
   readonly unit: string | null;
@@ -24,7 +24,7 @@ export interface Column {
   readonly offset: number;
 }
 
-/** Rows: where and when they are, then the quantities. */
+/** Rows: positions and times first, then quantities. */
 export interface RowsAnswer {
   readonly kind: "rows";
   readonly count: number;
@@ -34,13 +34,13 @@ export interface RowsAnswer {
   readonly shape: readonly number[];
   /** Members beside the rows. */
   readonly more?: Readonly<Record<string, unknown>>;
-  /** What forms of one quantity hold if none is asked. */
+  /** The numbers of forms that hold one quantity, if the question names none. */
   readonly places?: AnsweredQuantity;
-  /** Of paths: as NetCDF lays them out. */
+  /** Paths: their layout in NetCDF. */
   readonly paths?: { readonly records: PathRecords; readonly starts: Float64Array | null } | undefined;
 }
 
-/** A dimension of a grid, or a place or time of all of it. */
+/** A dimension of a grid, or a fixed position or time of the whole grid. */
 export interface GridDimension {
   readonly name: string;
   readonly coordinates: Float64Array;
@@ -54,14 +54,14 @@ export interface GridAnswer {
   readonly scalars: readonly GridDimension[];
   readonly quantities: readonly AnsweredQuantity[];
   readonly more?: Readonly<Record<string, unknown>>;
-  /** Of stored fields: what writes their HDF5 file and its XDMF. */
+  /** Stored fields: writes their HDF5 file and its XDMF. */
   readonly cutout?: (path: string) => Promise<void>;
 }
 
 export interface TableAnswer {
   readonly kind: "table";
   readonly body: GroupAnswer;
-  /** The number of the structure of each node, which files have instead of the table. */
+  /** The number of the structure of each node; files hold it instead of the table. */
   readonly labels?: GridAnswer;
 }
 
@@ -70,7 +70,7 @@ export type Answer = RowsAnswer | GridAnswer | TableAnswer;
 /** Members of a question as they were understood. */
 export type Understood = Readonly<Record<string, unknown>>;
 
-/** What a call answers, and the members that it states otherwise than they were given. */
+/** The answer of a call, and the members that it restates differently from the question. */
 export interface CallAnswer<Kind extends Answer = Answer> {
   readonly answer: Kind;
   readonly found: Understood;

@@ -1,4 +1,4 @@
-/** Checks JSON by schemas, and names the member that does not fit. */
+/** Checks JSON against schemas, and names the member that does not fit. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { excerpt, RequestError } from "../../shared/errors.js";
@@ -32,13 +32,13 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
   throw wrong(member, text);
 }
 
-/** The variant of a union that an object is meant for: it has the first member of it. */
+/** The variant of a union that an object is meant to be: it has the first member of that variant. */
 function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return (anyOf as TSchema[]).find(({ properties = {} }) => Object.hasOwn(value, Object.keys(properties)[0] ?? ""));
 }
 
-/** What a union admits, in words. */
+/** The alternatives of a union, in words. */
 function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
   const named = (one: TSchema): unknown =>
     one.const ??

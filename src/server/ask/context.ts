@@ -1,4 +1,4 @@
-/** What a question is answered with. */
+/** Context in which a question is answered. */
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import type { TaskPart } from "../../jobs/job-runner.js";
@@ -17,13 +17,13 @@ export interface Work {
   readonly rounds: number;
   /** Numbers of an element of each quantity. */
   readonly widths: readonly number[];
-  /** Elements that stay together: parts are multiples of it. */
+  /** Elements that stay together: parts are multiples of this number. */
   readonly together?: number;
   /** Computes the numbers of elements `from` to `to - 1` at a time. */
   fill(round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
 }
 
-/** Finds out how a call can be cut, and whether it is refused, and computes nothing. */
+/** Plans a call without computing: finds out how it can be divided, and whether it is refused. */
 export class Plan {
   /** Null: the call is a single task. */
   work: Work | null = null;
@@ -31,7 +31,7 @@ export class Plan {
 
 export type Part = TaskPart | Plan;
 
-/** What a call answers with. */
+/** What a call needs for its answer. */
 export interface Context {
   readonly life: RequestLife;
   readonly service: Service;
@@ -39,15 +39,11 @@ export interface Context {
   readonly dataset: Dataset;
   /** The jobs and inputs of the service; null if it has none. */
   readonly jobs: Jobs | null;
-  /** What is computed of the answer; null: all of it. */
+  /** The part of the answer to compute; null: all of it. */
   readonly part: Part | null;
 }
 
-/**
- * Checks what a call evaluates at all of its times.
- *
- * @throws LimitError that says how many of either fit
- */
+/** Checks the number of points against the number of times. @throws LimitError that says how many of either fit */
 export function checkFits(
   { life, service }: Context,
   count: number,

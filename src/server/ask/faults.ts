@@ -1,10 +1,10 @@
-/** Collects everything that is wrong with a question, so that its caller mends all of it at once. */
+/** Collects all faults of a question, so that its caller can mend them at once. */
 import { MEMBERS, type MemberName } from "../../shared/calls.js";
 import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 
 const ORDER = Object.keys(MEMBERS);
 
-/** Members of the engine's queries, as questions call them. */
+/** Members of the engine's queries, by their names in questions. */
 const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
   ...{ StartTime: "time", EndTime: "time", T: "time", dt: "step", nt: "step", recordEvery: "every" },
   ...{ spatialInterpolation: "method", temporalInterpolation: "time_method", openFaces: "open_faces" },
@@ -32,7 +32,7 @@ export class Faults {
       });
   }
 
-  /** Runs a step, whose failure is kept. */
+  /** Runs a step and keeps its fault. */
   try<T>(member: MemberName | "question", step: () => T): T | undefined {
     try {
       return step();
@@ -55,7 +55,7 @@ export class Faults {
   }
 }
 
-/** The faults of an error of the caller, for problems: an error of one member is a list of one. */
+/** The faults of an error of the caller, as a list; an error of one member is a list of one. */
 export function withFaults(error: unknown): unknown {
   if (!(error instanceof FieldprobeError) || error.blame !== "caller" || error.context.faults !== undefined)
     return error;
@@ -70,7 +70,7 @@ export function withFaults(error: unknown): unknown {
   return error;
 }
 
-/** A fault in the names of questions. */
+/** A fault under the name that questions use. */
 function inQuestion(code: Fault["code"], member: string, detail: string): Fault {
   const own = OF_QUESTIONS[member];
   return own === undefined

@@ -1,4 +1,4 @@
-/** Computes the numbers of an answer: all of them, some as they are sent, or those of a task of a job. */
+/** Computes the numbers of an answer: all at once, as they are sent, or for a task of a job. */
 import { type FileHandle, open } from "node:fs/promises";
 import { type JobCut, rangeOf, tasksOf } from "../../jobs/job.js";
 import { LongNumbers, type Values } from "../../storage/tools/long-numbers.js";
@@ -13,7 +13,7 @@ export async function compute(context: Context, work: Work, isStream = false): P
   const arrays = (many: number) => widths.map((width) => life.floats(width * many));
   if (part === null && isStream) return windowsOf(context, work);
   if (part === null) {
-    // Each round by itself may be small enough for the slots that small requests have to themselves.
+    // Each round alone might fit the slots that are reserved for small requests.
     if (rounds > 1) life.foresee(Math.max(1, count) * rounds);
     const numbers = arrays(count * rounds);
     for (let round = 0; round < rounds; round++) {
@@ -44,7 +44,7 @@ function unread(): never {
   throw new Error("a plan has no numbers");
 }
 
-/** Numbers that are computed as they are read, forwards, in parts of some hundred thousand elements. */
+/** Numbers computed as they are read, forwards, in parts of some hundred thousand elements. */
 function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fill }: Work): readonly Values[] {
   const size = together * Math.max(1, Math.floor(WINDOW / together));
   let held: { readonly number: number; readonly numbers: readonly Float32Array[] } | null = null;
@@ -55,7 +55,7 @@ function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fil
     const to = Math.min(count, from + size);
     const numbers = widths.map((width) => new Float32Array(width * (to - from)));
     await fill(round, from, to, numbers);
-    // Its slot is for computing, not for waiting until the reader has taken the numbers.
+    // The slot is for computing, not for waiting until the reader has taken the numbers.
     await life.computed([]);
     life.stream();
     held = { number, numbers };
@@ -71,7 +71,7 @@ function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fil
   );
 }
 
-/** The numbers in the files of tasks, each of which has those of its range, quantity after quantity. */
+/** Numbers in the files of tasks; each holds its range, quantity after quantity. */
 function filesOf(
   { life }: Context,
   cut: JobCut,
@@ -110,7 +110,7 @@ function filesOf(
   });
 }
 
-/** Numbers in pieces. @param pieceAt returns one that has a number, from which on `most` are wanted */
+/** Numbers in pieces. @param pieceAt returns the piece with a number, from which on `most` numbers are wanted */
 function pieced(
   length: number,
   pieceAt: (at: number, most: number) => Promise<{ readonly numbers: Float32Array; readonly from: number }>,

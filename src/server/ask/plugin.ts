@@ -1,4 +1,4 @@
-/** `apiPlugin` adds `/api`: the calls of the table of questions, datasets, jobs, inputs and documents. */
+/** `/api`: calls by the table of calls, datasets, jobs, inputs and documents. */
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
@@ -91,7 +91,7 @@ function askRoute(api: FastifyInstance, doors: Doors): void {
 /** The interface; its parsers, error form and documentation stay inside. */
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
   guardReads(api, service.config);
-  // Schemas only document: the readers of questions and inputs name every member that is wrong.
+  // Schemas only document: the readers of questions and inputs report every wrong member.
   api.setValidatorCompiler(() => () => true);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser([...BODY_TYPES], (_request, payload, done) => done(null, payload));
@@ -117,7 +117,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     example: exampleOf,
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
-  // On a terminal, the prompt starts on a new line after an answer.
+  // On a terminal, the prompt then starts on a new line.
   api.addHook("onSend", async (_request, _reply, payload) =>
     typeof payload === "string" && !payload.endsWith("\n") ? `${payload}\n` : payload,
   );

@@ -1,4 +1,4 @@
-/** The members of a question as its answer restates them, complete: asked again, they give the same bytes. */
+/** Restates the members of a question, complete: asked again, they give the same bytes. */
 import { type CallName, callOf, type MemberName, memberOf } from "../../shared/calls.js";
 import type { Understood } from "./answer.js";
 import type {
@@ -12,14 +12,14 @@ import type {
 import { pointsText } from "./question/points.js";
 import { pointDerivatives, whatTexts } from "./question/what.js";
 
-/** What members are that were left out; of others nothing is restated, or what the call has found. */
+/** Defaults of omitted members; other omitted members are not restated unless the call reports them. */
 const USUAL: Understood = {
   ...{ method: "Lag8", time_method: "PCHIP", integrator: "rk4", every: 1, last: false, open_faces: "stop" },
   ...{ weights: "volume", units: "check", remove: "mean", level: 0, map: "viridis", scale: "linear" },
   ...{ limit: 1000, connectivity: "26", least: 1, labels: false },
 };
 const OF_PICTURES: readonly MemberName[] = ["map", "range", "scale"];
-/** Calls whose derivatives are those between nodes. */
+/** Calls whose derivatives are taken between nodes. */
 const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
 
 /**
@@ -94,7 +94,7 @@ function framesText(frame: RequestedFrames): unknown {
   return `${frame.first ?? ""}:${frame.end ?? ""}:${frame.stride}`;
 }
 
-/** Times of a question as they were found; those given by frames stay frames, by number if they are known. */
+/** Times as they were found; frames are restated as frames, by number if known. */
 export function timeText(
   { frame }: MemberValues,
   times: readonly number[],

@@ -1,9 +1,9 @@
-/** Runs the queries of a question, each from its start to its result. */
+/** Runs the queries of a question, from start to result. */
 import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { TripleWriter } from "../http/triple-writer.js";
 
-/** Runs a query. @param write hands over its points, if it has some @returns the result, which the caller releases */
+/** Runs a query. @param write hands over its points, if any @returns the result, which the caller releases */
 export async function runQuery(
   life: RequestLife,
   query: Query,

@@ -1,4 +1,4 @@
-/** Answers questions: reads the members, runs the call, and sends the answer in its form. */
+/** Answers questions: reads their members, runs the call, and sends the answer in the requested form. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { SMALL_WORK } from "../../engine/contract/query.js";
@@ -44,7 +44,7 @@ import {
 } from "./question/read-question.js";
 import { restate } from "./restate.js";
 
-/** Most questions of a list, and of one that is a small request. */
+/** Most questions of a list, and of a list that is a small request. */
 export const MOST_QUESTIONS = 64;
 const FEW_QUESTIONS = 8;
 
@@ -70,7 +70,7 @@ const RUNS: Readonly<Record<CallName, Run>> = {
 
 const ORDER = Object.keys(MEMBERS);
 
-/** The form of an answer: `format` is stronger than `Accept`. @throws NotAcceptableError that lists the forms */
+/** The form of an answer; `format` overrides `Accept`. @throws NotAcceptableError that lists the forms */
 function formFor(call: CallName, { format }: MemberValues, accept: string | undefined): FormName {
   if (format !== undefined) return format;
   const { forms } = callOf(call);
@@ -82,7 +82,7 @@ function formFor(call: CallName, { format }: MemberValues, accept: string | unde
 async function answerTo(context: Context, call: CallName, question: MemberValues, format: FormName): Promise<Answered> {
   const { dataset, service, life } = context;
   const { level = 0 } = question;
-  // In every call but grid, a level is a dataset of its own.
+  // In every call but grid, a level is a separate dataset.
   const isOwn = call !== "grid" && typeof level === "number" && level > 0;
   const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
   const own = { ...question, format };
@@ -93,7 +93,7 @@ async function answerTo(context: Context, call: CallName, question: MemberValues
   return { answer, question: complete, dataset };
 }
 
-/** The points of a job's own input, as the question repeats them that the job was started by. */
+/** The points of a job's own input, as the question that started the job stated them. */
 async function statedPoints({ jobs, life }: Context, { points }: MemberValues): Promise<Understood> {
   if (life.task === null || points === undefined || !("input" in points)) return {};
   const source = (await jobs?.input(life.owner, points.input))?.source;
@@ -113,7 +113,7 @@ async function answerAndSend(
   addVary(reply, "Accept");
   if (request.method !== "POST") {
     const members = [...given].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    // Levels may have been made since.
+    // Levels may have been made meanwhile.
     if (question.level !== undefined) members.push(["level", service.engine.levels(dataset)?.datasets[0]?.digest]);
     const tag = service.tags.of(dataset, [call, form, members]);
     if (isHeld(request, reply, service.config, tag)) return reply.code(304).send();
@@ -134,7 +134,7 @@ async function withFaultList<T>(steps: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Takes `job` out of the members. @returns whether it is set */
+/** Removes `job` from the members. @returns whether it was set */
 function takeJob(given: GivenMembers): boolean {
   const job = given.get("job");
   given.delete("job");
@@ -238,7 +238,7 @@ async function answerList(
       answers.push(await answerTo({ ...doors, life, dataset, part: null }, call, question, "json"));
       life.settle();
     } catch (error) {
-      // A failure of the service fails the list; what the caller can mend is told beside the other answers.
+      // A failure of the service fails the whole list; faults of a question are reported beside the other answers.
       if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
       life.abort();
       answers.push({ problem: describeProblem(withFaults(error), request.id).problem });

@@ -1,4 +1,4 @@
-/** What transforms of whole frames make: filtered fields and spectral derivatives. */
+/** Filtered fields and spectral derivatives: inputs that transforms of whole frames provide. */
 import {
   actsAlong,
   boxNodes,
@@ -26,7 +26,7 @@ export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
   throw wrong("derivatives", `expected one of ${AT_NODES.join(", ")}, spectral`);
 }
 
-/** The plan of those of some inputs that transforms make. @throws as `derivedOf` does */
+/** The plan of the inputs that need transforms. @throws as `derivedOf` does */
 export function derivedFor(
   keys: Iterable<InputKey>,
   dataset: Dataset,
@@ -36,7 +36,7 @@ export function derivedFor(
 ): DerivedPlan | null {
   const { axes, name } = dataset;
   const filters = [...keys].flatMap((key) => filterOf(partsOfInput(key) ?? NO_INPUT, filter) ?? []);
-  // A Gaussian filter is a matrix along axes that are not periodic.
+  // Along axes that are not periodic, a Gaussian filter is a matrix.
   const fits = (one: FieldFilter): boolean =>
     one.kind === "gaussian" || AXIS_NUMBERS.every((a) => axes[a].periodic || !actsAlong(one, a));
   const isAnywhere = scheme !== "spectral" && filters.every(fits);
@@ -66,7 +66,7 @@ export function derivedFor(
 const AXIS_NUMBERS = [0, 1, 2] as const;
 const NO_INPUT = { kind: "value", field: "", option: "", expression: null } as const;
 
-/** Refuses a filter that has fewer than three nodes of an open axis within its width. @throws RequestError */
+/** Refuses a filter with fewer than three nodes of an open axis within its width. @throws RequestError */
 function requireThreeNodes(axis: Axis, width: number, name: string): void {
   const { coordinates, spacing, periodic } = axis;
   if (periodic) return;
@@ -77,7 +77,9 @@ function requireThreeNodes(axis: Axis, width: number, name: string): void {
   throw refuse("filter.width", `${text}; three of them need a width of at least ${least}.`);
 }
 
-/** The widths of a filter along x, y and z: those asked, or of a tophat the odd numbers of nodes that it averages. */
+/**
+ * The widths of a filter along x, y and z: the requested one; for a top hat, the odd number of nodes that it averages.
+ */
 export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): readonly number[] {
   return axes.map(({ spacing }) => (kind === "tophat" ? boxNodes(width, spacing) * spacing : width));
 }

@@ -5,8 +5,7 @@ import type { FastifyInstance } from "fastify";
 const PARAMETER = /:\w+(?:\(\^?([^()]*?)\$?\))?/;
 
 /**
- * Notes routes that are added to `scope` from now on, without those that have a wildcard. @returns sorted methods of a
- * path
+ * Records routes that are added to `scope` from now on, except those with a wildcard. @returns sorted methods of a path
  */
 export function watchRoutes(scope: FastifyInstance): (path: string) => string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];

@@ -1,9 +1,9 @@
-/** OpenAPI document of an interface and its human page, made of the schemas of its routes. */
+/** OpenAPI document of an interface and its page for people, from the schemas of its routes. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { version } from "../../shared/build.js";
 import { type ApiExample, type ApiGroup, referencePage } from "./reference-page.js";
 
-/** Nothing but the page's own style. */
+/** Content policy of the page: nothing but its own style. */
 const DOCS_POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -13,11 +13,11 @@ const DOCS_POLICY = [
   "object-src 'none'",
 ].join("; ");
 
-/** Head of a document, and one way to be authorised, optional on every route. */
+/** Head of a document, with one optional way to authorise. */
 export interface ApiHead {
   readonly title: string;
   readonly description: string;
-  /** Below the scope. */
+  /** Address of the page within the scope. */
   readonly page: string;
   /** Path of the public address; empty without one. */
   readonly base: string;
@@ -63,7 +63,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   return { document: async () => (await made()).swagger() };
 }
 
-/** An instance that listens nowhere, with the same routes without handlers. */
+/** An instance that does not listen, with the same routes but no handlers. */
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,

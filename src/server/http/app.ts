@@ -41,7 +41,7 @@ export interface AppOptions {
   readonly jobs?: boolean;
 }
 
-/** The server's `close` waits until all connections have ended. */
+/** Makes the server. Its `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine, logger } = options;
   const slices = new TimeSlices(mainThreadCpu());
@@ -139,10 +139,10 @@ function serverOptions(
       server.on("timeout", (socket: Socket) => endTimedOut(socket, connections, headersTimeout));
       return server;
     },
-    // The header that names the address of a caller counts only if a trusted proxy sends it.
+    // `X-Forwarded-For` counts only if a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
-    // A long name must reach its interface, which answers that it is unknown.
+    // Long names must reach their interface, which answers that they are unknown.
     routerOptions: { maxParamLength: HEADER_BYTES },
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
     return503OnClosing: false,
@@ -156,15 +156,15 @@ function serverOptions(
 }
 
 /**
- * Ends a connection on which nothing has moved, unless its next request has arrived unread, or its head has begun: the
- * parser refuses one that is not whole after `headersTimeout`.
+ * Ends an idle connection, unless another request has arrived but was not read yet, or has begun: the parser refuses an
+ * incomplete one after `headersTimeout`.
  */
 function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
     socket.destroy();
     return;
   }
-  // Timers run before arrived data is read.
+  // Timers run before arrived data are read.
   const read = socket.bytesRead;
   setImmediate(() => {
     if (socket.bytesRead !== read) return;
@@ -173,13 +173,13 @@ function endTimedOut(socket: Socket, connections: Connections, headersTimeout: n
   });
 }
 
-/** Scheme and authority may be written out in a request target (RFC 9112, 3.2.2). */
+/** The path of a request target, which may include scheme and authority (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** The path of the public address may or may not have been removed by a proxy. @param base empty, or `/path` */
+/** Removes the path of the public address from a target, unless a proxy has done so. @param base empty, or `/path` */
 function below(base: string, target: string): string {
   if (base === "" || !target.startsWith(base)) return target;
   const rest = target.slice(base.length);
@@ -187,7 +187,7 @@ function below(base: string, target: string): string {
   return rest.startsWith("/") ? rest : target;
 }
 
-/** The router takes every `%` literally in a path that cannot be decoded. */
+/** Escapes the percent signs of a path that cannot be decoded, so that the router takes them literally. */
 function decodable(url: string): string {
   if (!url.includes("%")) return url;
   const end = url.indexOf("?");
@@ -244,7 +244,7 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
   return `${config.tls === null ? "http" : "https"}://${host}:${address?.port ?? config.port}`;
 }
 
-/** Answers `Expect: 100-continue` unless the body is too long for every interface; any other expectation is refused. */
+/** Answers `Expect: 100-continue` unless the body is too long for every interface; refuses other expectations. */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
     if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
@@ -273,7 +273,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const { raw } = reply;
     const { socket } = request.raw;
     const sentBefore = socket.bytesWritten;
-    // The socket of a request of the service to itself counts nothing.
+    // A request of the service to itself has no real socket, and its bytes do not count.
     const isOwn = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
@@ -342,11 +342,11 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * Refuses what the HTTP parser cannot read, or what does not arrive in time. @param answered whether the answer has
- * begun: then no other can be sent
+ * Refuses a request that the HTTP parser cannot read or that does not arrive in time. @param answered whether an answer
+ * has begun, so that no other can be sent
  */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
-  // Without TLS keys no answer can be sent.
+  // Without a TLS handshake no answer can be sent.
   const unsecured = /^ERR_(?:TLS|SSL)_/.test(error.code ?? "");
   if (unsecured || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

@@ -1,4 +1,4 @@
-/** Authentication by tokens, whose digests are in a file that may change while the service runs. */
+/** Authenticator: tokens, by their digests in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -36,9 +36,9 @@ export type TokenEntry = TokenFile["tokens"][number];
 /** Rights of a checked request; `release` is called once, when it has been answered. */
 export interface Grant {
   readonly id: string | null;
-  /** 0 for any number. */
+  /** Most points; 0 for any number. */
   readonly points: number;
-  /** Whether it may see and confirm what waits. */
+  /** Whether it may see and confirm data that wait. */
   readonly manage?: boolean;
   /** Counts one more query of the request. @throws AuthError `RateLimited` */
   another(): void;
@@ -69,7 +69,7 @@ export function digestToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** One line, the members named. */
+/** The first problem of a token file, in one line that names the member; null if there is none. */
 function problemOf(content: unknown): string | null {
   const parsed = TOKEN_FILE.safeParse(content);
   if (!parsed.success) {
@@ -128,7 +128,7 @@ class Account {
     this.#at = now;
   }
 
-  /** The allowance refills evenly to `perMinute`; 0 means no limit. */
+  /** Takes one request out of the allowance, which refills evenly to `perMinute`; 0 means no limit. */
   spend(perMinute: number, now: number): void {
     if (perMinute === 0) return;
     this.#allowance = Math.min(perMinute, this.#allowance + ((now - this.#at) * perMinute) / 60_000);
@@ -140,7 +140,7 @@ class Account {
     this.#allowance -= 1;
   }
 
-  /** 0 means no limit. */
+  /** Counts a simultaneous request. @param concurrent their limit; 0 means none @returns ends it */
   enter(concurrent: number): () => void {
     if (concurrent > 0 && this.#running >= concurrent) {
       throw new LimitError("token.concurrent", `This token may run ${concurrent} requests at a time.`);
@@ -175,7 +175,10 @@ class TokenBook {
     return search(this.#accounts, token);
   }
 
-  /** False if the file is unchanged. The same complaint is repeated only on request. */
+  /**
+   * Reads the file again if it has changed. @returns false if it is unchanged. The same complaint is repeated only on
+   * request
+   */
   look(anew = false): boolean {
     if (anew) this.#complaint = "";
     try {
@@ -197,7 +200,7 @@ class TokenBook {
     }
   }
 
-  /** Accounts that were open before keep what is left of their rate. */
+  /** Accounts keep what is left of their rate. */
   #accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
     return new Map(
       file.tokens.map((entry) => {
@@ -261,7 +264,7 @@ export function watchTokens(
   };
 }
 
-/** Compares with every digest, so that the time reveals nothing. */
+/** Finds the account of a token; compares with every digest, so that the time reveals nothing. */
 function search(accounts: ReadonlyMap<string, Account>, token: string): Account | null {
   const digest = Buffer.from(digestToken(token));
   let found: Account | null = null;

@@ -6,10 +6,10 @@ import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge } from "./refusal.js";
 
 const PART_BYTES = 32 * 1024;
-/** Longer bodies take turns, so that a turn of the event loop reads one of them. */
+/** Size above which bodies take turns: a turn of the event loop reads one of them. */
 const SHORT_BYTES = 4 * 1024;
 
-/** Reads on demand; otherwise the request is paused, and its socket holds its sender back. */
+/** Body that is read on demand; otherwise the request is paused, and its socket holds the sender back. */
 export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
@@ -23,7 +23,7 @@ export class Body implements ByteQueue {
   #closed = false;
   #released = false;
   #wake: (() => void) | null = null;
-  /** Takes bytes as they arrive, as long as it returns true. */
+  /** Receives bytes as they arrive, until it returns false. */
   #into: ((bytes: Buffer) => boolean) | null = null;
 
   constructor(request: IncomingMessage, limit: number, slices: TimeSlices) {
@@ -55,7 +55,7 @@ export class Body implements ByteQueue {
     return first.subarray(0, PART_BYTES);
   }
 
-  /** What was put back; all else is available only on demand. */
+  /** Takes the bytes that were put back; all others are available only on demand. */
   takeHeld(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
     this.#given += held.length;
@@ -68,7 +68,7 @@ export class Body implements ByteQueue {
     this.#given -= bytes.length;
   }
 
-  /** Bytes still to come, as far as the request says. */
+  /** Bytes still to come, as the request states them. */
   get remaining(): number {
     return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
   }
@@ -112,7 +112,7 @@ export class Body implements ByteQueue {
     this.#settle();
   }
 
-  /** What still arrives is discarded. */
+  /** Discards whatever still arrives. */
   release(): void {
     this.#released = true;
     this.#returned.length = 0;
@@ -132,10 +132,10 @@ export class Body implements ByteQueue {
     return this.isLong && this.#slices.isOver;
   }
 
-  /** Null for the end, undefined for bytes to come. */
+  /** Null at the end, undefined if bytes are still to come. */
   #end(): null | undefined {
     const { complete, readableLength } = this.#request;
-    // A request that has arrived whole need not wait for the stream to say so.
+    // A request that has arrived whole need not wait for the stream to report it.
     if (this.#ended || (complete && readableLength === 0)) return null;
     if (this.#closed) throw new CancelledError("The client disconnected before its request was complete.");
     return undefined;

@@ -6,11 +6,10 @@ import type { Service } from "./service.js";
 
 /**
  * Runs the steps of a computing request from its arrival on.
- *
- * @param operation null if the steps find out which one it is, and note it
- * @param caller    name of the interface, for log and counters, and the token of the request
- * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be
- *   answered
+ * @param operation null if the steps determine and record it
+ * @param caller name of the interface, for log and counters, and the token of the request
+ * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and errors of the steps while an answer is
+ * possible
  */
 export async function compute(
   service: Service,
@@ -32,8 +31,7 @@ export async function compute(
 }
 
 /**
- * The token of a request, from `Authorization: Bearer`; null without that header. Any other scheme gives a token that
- * no one has.
+ * The token of a request from `Authorization: Bearer`; null without that header. Other schemes give an unknown token.
  */
 export function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;

@@ -1,7 +1,4 @@
-/**
- * `describeProblem` turns errors into problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP
- * status.
- */
+/** Errors as problem details (RFC 9457): the codes of the SOAP faults, each with an HTTP status. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, type ErrorCode, type Fault, FieldprobeError } from "../../shared/errors.js";
 import { NotAcceptableError } from "./negotiate.js";
@@ -33,7 +30,7 @@ export interface Problem extends ProblemDetails {
   readonly code: ErrorCode;
   readonly member?: string;
   readonly limit?: string;
-  /** Everything that is wrong with a question. */
+  /** All faults of a question. */
   readonly errors?: readonly Fault[];
   readonly requestId: string;
 }
@@ -44,7 +41,7 @@ export interface ProblemAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The code of an error that fastify raised itself, by its status: callers see the same closed list everywhere. */
+/** The code for an error that fastify raised itself, by its status, so that all interfaces use the same list. */
 function codeOfStatus(status: number): ErrorCode {
   if (status === 413) return "LimitExceeded";
   if (status === 503) return "Busy";
@@ -52,8 +49,8 @@ function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * HTTP status of an error. A limit on simultaneous requests is not about the size of this one, and data that may be
- * mended are worth another try.
+ * HTTP status of an error. A limit on simultaneous requests does not concern the size of this one, and data may be
+ * mended later.
  */
 function statusOf(error: FieldprobeError): number {
   if (error instanceof NotAcceptableError) return 406;
@@ -62,10 +59,9 @@ function statusOf(error: FieldprobeError): number {
 }
 
 /**
- * Describes an error to the caller, without its text if it is neither ours nor a refusal by the HTTP layer.
- *
- * @param error whatever was thrown
- * @param requestId the id under which the log knows the request
+ * Describes an error to the caller; hides its text unless it is ours or a refusal of the HTTP layer.
+ * @param error anything that was thrown
+ * @param requestId id of the request in the log
  */
 export function describeProblem(error: unknown, requestId: string): ProblemAnswer {
   if (error instanceof FieldprobeError) {

@@ -1,4 +1,4 @@
-/** `describe` describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
+/** Describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
 import {
   type Axis,
   axesOfField,
@@ -15,10 +15,7 @@ import {
 import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../shared/operations.js";
 import { type Measure, unitOf } from "../../shared/quantities.js";
 
-/**
- * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in
- * SOAP.
- */
+/** Operations with routes below a dataset. Cutouts have another form, and array forms exist only in SOAP. */
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
   ({ family }) => family !== "echo" && family !== "cutout" && family !== "arrays",
 );
@@ -38,7 +35,7 @@ const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; rea
 export interface AxisSpan {
   readonly first: number;
   readonly last: number;
-  /** Length of the domain: the period, or the distance of the end nodes. */
+  /** Length of the domain: the period, or the distance between the end nodes. */
   readonly length: number;
 }
 
@@ -54,7 +51,7 @@ export function spanOf(axis: Axis): AxisSpan {
   return { first: axis.origin, last, length: axis.periodic ? axis.nodes * axis.spacing : last - axis.origin };
 }
 
-/** Queryable stored times, guards left out. */
+/** Queryable stored times, without guard frames. */
 export function timesOf(time: TimeAxis): number[] {
   const end = time.count - time.guardAfter;
   const times: number[] = [];
@@ -99,7 +96,7 @@ function describeField(name: FieldName, dataset: Dataset) {
   };
 }
 
-/** The nodes of a field, or of each component, along x, y and z, if they are not those of the dataset. */
+/** The nodes of a field or of its components along x, y and z, if they differ from those of the dataset. */
 export function nodesOfField(dataset: Dataset, name: FieldName) {
   return partsOfField(dataset, name).map((part) => ({
     of: part,
@@ -122,7 +119,7 @@ export function assumedOf({ assumed }: Dataset): string[] {
   return assumed.map(claimText);
 }
 
-/** The short form, for lists. */
+/** The short description, for lists. */
 export function summarize(dataset: Dataset) {
   const times = timesOf(dataset.time);
   return {
@@ -135,7 +132,7 @@ export function summarize(dataset: Dataset) {
   };
 }
 
-/** Everything that a caller may want to know before sending queries. */
+/** The full description: everything that a caller may need before sending queries. */
 export function describe(dataset: Dataset) {
   const times = timesOf(dataset.time);
   return {

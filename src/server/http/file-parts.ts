@@ -1,4 +1,4 @@
-/** Reads files that are sent, part by part: readers who wait hold no open file. */
+/** Reads files part by part as they are sent: readers that wait hold no file open. */
 import { type FileHandle, open } from "node:fs/promises";
 import { DataError } from "../../shared/errors.js";
 
@@ -42,7 +42,7 @@ export class FileParts {
         await file.close();
       }
     } finally {
-      // The place passes on to the next one.
+      // Passes the turn on to the next reader.
       const next = this.#waiting.shift();
       if (next === undefined) this.#open--;
       else next();

@@ -1,4 +1,4 @@
-/** Title and picture by which a link to the page unfurls elsewhere: a plane of what it shows, by `grid` as PNG. */
+/** Title and picture of a link to the page elsewhere: the plane that it shows, by `grid` as PNG. */
 import { timesOf } from "./describe.js";
 import type { Service } from "./service.js";
 
@@ -10,13 +10,13 @@ const SAMPLES = "128";
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (one) => ESCAPES[one] as string);
 
-/** The number of a text, or a usual one. */
+/** The number in a text, or a default. */
 function numberOr(text: string | null, usual: number): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : usual;
 }
 
-/** Elements for the head of the page; none for datasets that are not there, or not open to all. */
+/** Elements for the head of the page; none for unknown datasets and those that are not open to all. */
 export function previewOf({ config, engine, baseUrl }: Service, name: string, search: string): string {
   const dataset = engine.find(name);
   if (dataset === undefined || (config.tokens !== null && config.anonymous !== true)) return "";

@@ -4,19 +4,19 @@ import type { Config } from "../../shared/config.js";
 
 const LEVELS = { 10: "trace", 20: "debug", 30: "info", 40: "WARN", 50: "ERROR", 60: "FATAL" } as const;
 
-/** Creates the log; stdout is left to what commands print. */
+/** Creates the log. It leaves stdout to the output of commands. */
 export function createLog({ logLevel }: Pick<Config, "logLevel">): Logger {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   if (!process.stderr.isTTY) return pino(options, gathered());
   return pino(options, { write: (line: string) => process.stderr.write(`${readableLine(line)}\n`) });
 }
 
-/** Bytes of lines that could not be written, at most; what is beyond them is lost. */
+/** Most bytes of unwritten lines; lines beyond them are lost. */
 const UNWRITTEN_BYTES = 1024 * 1024;
 
 /**
- * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. If it
- * takes nothing, as a file on a full disk, its lines wait for the next ones, and the service continues.
+ * Standard error, which writes the lines of one tick together and loses none when the process exits. While it accepts
+ * nothing, as on a full disk, lines wait, and the service continues.
  */
 function gathered(): DestinationStream & { flushSync(): void } {
   const descriptor = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES });
@@ -36,10 +36,7 @@ function gathered(): DestinationStream & { flushSync(): void } {
   };
 }
 
-/**
- * A JSON line of the log as a person reads it: time of day, level, message, then the other members; errors by their
- * message.
- */
+/** A JSON line of the log for people: time of day, level, message, other members; errors by their message. */
 export function readableLine(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const clock = String(time).slice(11, 23);

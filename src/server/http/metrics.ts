@@ -57,7 +57,7 @@ function figure(
   });
 }
 
-/** Counts that are copied when they are read: requests are many, readers are few. */
+/** Counts that are copied when they are scraped: requests are many, scrapes are few. */
 class Tally {
   readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
 
@@ -219,7 +219,7 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
   }
 }
 
-/** A process that works alone has no peers. */
+/** Metrics of the cluster; a process that works alone has none. */
 function peerFigures(engine: Engine, registers: Registry[]): void {
   const peers = (read: (peer: PeerStatus) => number) => () =>
     engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);

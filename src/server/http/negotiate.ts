@@ -5,8 +5,10 @@ import { RequestError } from "../../shared/errors.js";
 export class NotAcceptableError extends RequestError {}
 
 /**
- * The media type with the highest weight; of equal ones the first offered. @param header blank: everything is accepted
- * @param offered lower case, the default first @throws NotAcceptableError when the header excludes all of them
+ * The media type with the highest weight; among equal ones the first offered.
+ * @param header blank: everything is accepted
+ * @param offered in lower case, the default first
+ * @throws NotAcceptableError when the header excludes all of them
  */
 export function negotiate<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T {
   const chosen = preferred(header, offered);
@@ -14,7 +16,7 @@ export function negotiate<T extends string>(header: string | undefined, offered:
   return chosen;
 }
 
-/** The same; null if the header excludes everything. */
+/** As `negotiate`; null if the header excludes everything. */
 export function preferred<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T | null {
   if (header === undefined || header.trim() === "") return offered[0];
   const ranked = rank(header, offered);
@@ -23,7 +25,7 @@ export function preferred<T extends string>(header: string | undefined, offered:
   return accepted.find((type) => !accepted.some((other) => outweighs(header, other, type))) ?? null;
 }
 
-/** Not by a wildcard. */
+/** Whether a header names a media type, not by a wildcard. */
 export function names(header: string | undefined, type: string): boolean {
   return header?.toLowerCase().includes(type) ?? false;
 }
@@ -33,12 +35,12 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
   return negotiator.encodings(["gzip"]).length > 0;
 }
 
-/** The library orders equal weights as the header does. */
+/** Media types in order of weight; the library breaks ties by the order of the header. */
 function rank(header: string, types: readonly string[]): string[] {
   return new Negotiator({ headers: { accept: header } }).mediaTypes([...types]);
 }
 
-/** Whether `type` comes first whichever way the header is ordered. */
+/** Whether `type` has the larger weight, whatever the order of the header. */
 function outweighs(header: string, type: string, other: string): boolean {
   const backwards = header.split(",").reverse().join(",");
   return type !== other && [header, backwards].every((text) => rank(text, [other, type])[0] === type);

@@ -1,11 +1,11 @@
-/** Bound of connections by the files that the system lets the process open. */
+/** Bound on connections, from the number of files that the system allows the process to open. */
 import { readFileSync } from "node:fs";
 
-/** Files reserved for datasets, threads and the store of events, and part of all files. */
+/** Files reserved for datasets, threads and the store of events, and the fraction of all files for connections. */
 const KEPT = 96;
 const KEPT_PART = 1 / 4;
 
-/** Infinity if the system does not say. */
+/** Most open files of the process; infinite if the system does not say. */
 export function mostOpenFiles(): number {
   try {
     const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];

@@ -8,7 +8,7 @@ import { HttpRefusal } from "./refusal.js";
 import { addVary } from "./send-answer.js";
 
 const HARMLESS = ["GET", "HEAD", "OPTIONS"];
-/** Ports make no difference to a site. */
+/** Values of Sec-Fetch-Site from other sites; ports do not distinguish sites. */
 const FOREIGN_SITES = ["cross-site", "same-site"];
 const EXPOSED = [
   "Fieldprobe-Shape",
@@ -70,8 +70,8 @@ export function guardOrigins(
 }
 
 /**
- * Refuses costly GET from images and scripts of other sites, if the service listens on loopback. A link that opens in a
- * tab is followed.
+ * Refuses costly GET from images and scripts of other sites if the service listens on loopback. Links that open in a
+ * tab are followed.
  */
 export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Config, "host" | "corsOrigins">): void {
   if (!isLoopbackHost(host)) return;
@@ -87,7 +87,7 @@ export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Con
   });
 }
 
-/** Without the port. */
+/** A host without its port. */
 function nameOf(host: string): string {
   return host.replace(/:\d*$/, "").toLowerCase();
 }
@@ -96,7 +96,7 @@ function isKnown(name: string, names: ReadonlySet<string>): boolean {
   return isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost") || names.has(name);
 }
 
-/** Whether a page comes from this service, under the requested address or its public one. */
+/** Whether a page belongs to this service, by the requested address or the public one. */
 function isOwn(origin: string, host: string | undefined, base: URL | null): boolean {
   if (origin === base?.origin) return true;
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();

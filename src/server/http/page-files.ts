@@ -12,7 +12,7 @@ import { type Config, pathOfBase } from "../../shared/config.js";
 import { previewOf } from "./link-preview.js";
 import type { Plugin, Service } from "./service.js";
 
-/** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
+/** Content policy of the page: nothing from elsewhere, only its own code, and no markup from strings. */
 const POLICY = {
   "default-src": "'none'",
   "script-src": "'self'",
@@ -29,7 +29,7 @@ const POLICY = {
   "require-trusted-types-for": "'script'",
 };
 
-/** The policy of the documents: highlighted code has inline styles, and its pages are set by `innerHTML`. */
+/** Content policy of the documents: highlighted code has inline styles, and pages are set by `innerHTML`. */
 const SITE_POLICY = { ...POLICY, "style-src": "'self' 'unsafe-inline'", "require-trusted-types-for": undefined };
 
 type PolicyRules = Readonly<Record<string, string | undefined>>;
@@ -48,18 +48,18 @@ function headersOf(policy: PolicyRules): Readonly<Record<string, string>> {
 const FOREVER = "public, max-age=31536000, immutable";
 const FRESH = "no-cache";
 
-/** The folder where the page is built: the same place seen from the compiled file and from the source. */
+/** The folder of the built page, from the compiled file or from the source. */
 const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
-/** The folder of the documents: `npm run docs:site` makes it. */
+/** The folder of the documents, made by `npm run docs:site`. */
 const SITE = fileURLToPath(new URL("../../../dist/site", import.meta.url));
 
-/** The time for which a file of the page may be kept without asking, by its place in the folder. */
+/** How long a file of the page may be cached, by its path in the folder. */
 export function cachingOf(path: string, folder: string = FOLDER): string {
   return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
 }
 
-/** Sends the page at the address of each link, `/view/NAME`, with its files one folder above. */
+/** Sends the page at the address of each link, `/view/NAME`; its files lie one folder above. */
 async function addViews(app: FastifyInstance, service: Service, policy: PolicyRules): Promise<void> {
   const page = readFileSync(join(FOLDER, "index.html"), "utf8").replaceAll('="./', '="../');
   const headers = { ...headersOf(policy), "cache-control": FRESH };
@@ -95,7 +95,7 @@ export const pagePlugin: Plugin = async (app, service) => {
     app.log.warn("the page is not built: npm run build makes it");
     return;
   }
-  // The build leaves a compressed copy next to each large file.
+  // The build stores a compressed copy beside each large file.
   await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
   await addViews(app, service, POLICY);
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));

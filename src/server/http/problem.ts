@@ -10,7 +10,10 @@ export interface ProblemDetails {
   readonly detail: string;
 }
 
-/** @param title null: the standard phrase of the status @param members of the interface; undefined ones are left out */
+/**
+ * @param title null: the standard phrase of the status
+ * @param members members of the interface; undefined ones are omitted
+ */
 export function problemDetails<T extends object>(
   status: number,
   title: string | null,

@@ -1,11 +1,14 @@
-/** Numbers of the text of a request: float32 rounded once, and whole numbers of 32 bits. */
+/** Numbers in the text of a request: float32 rounded once, and 32-bit integers. */
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, RequestError } from "../../shared/errors.js";
 
-/** Clients in the field print whole numbers with a fraction of zeros. */
+/** Clients in the field print integers with a fraction of zeros. */
 const INT = /^[+-]?[0-9]+(?:\.0+)?$/;
 
-/** Rounded once to float32. Infinite and NaN values pass. @throws RequestError `InvalidRequest` naming the member */
+/**
+ * Reads a number, rounded once to float32; infinite and NaN values pass. @throws RequestError `InvalidRequest` naming
+ * the member
+ */
 export function readFloat(text: string, member: string): number {
   const value = parseFloat32(text);
   if (value === undefined) throw notA("number", text, member);

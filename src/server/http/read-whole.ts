@@ -3,10 +3,8 @@ import { bodyTooLarge } from "./refusal.js";
 import type { RequestLife } from "./request-life.js";
 
 /**
- * Reads the whole body of a request, whose bytes count like points in flight.
- *
- * @param instead what to send instead of more
- * @throws HttpRefusal of more than `most` bytes
+ * Reads the whole body of a request; its bytes count as points in flight. @param instead what to send instead of a
+ * longer body @throws HttpRefusal beyond `most` bytes
  */
 export async function readWhole(life: RequestLife, most: number, instead?: string): Promise<Buffer> {
   const body = life.openBody();
@@ -24,7 +22,7 @@ export async function readWhole(life: RequestLife, most: number, instead?: strin
       if (part.length === stated) return part;
       if (bytes + part.length > most) throw bodyTooLarge(instead);
       if (bytes + part.length > whole.length) {
-        // Room for what has come, so that slow senders hold little.
+        // Allocates for what has come, so that slow senders hold little.
         const longer = await life.room(Math.min(stated, 4 * (bytes + part.length)));
         whole.copy(longer);
         whole = longer;

@@ -1,16 +1,16 @@
-/** Human page of an interface from its OpenAPI document: plain markup by subject, without scripts. */
+/** Page for people from the OpenAPI document of an interface: plain markup by subject, without scripts. */
 
-/** Part of an OpenAPI document; which members are there follows from its place. */
+/** Part of an OpenAPI document; its members depend on its position. */
 interface Node {
   readonly [member: string]: unknown;
 }
 
 export interface ApiExample {
-  /** Below the root of the service, with its query string. */
+  /** Address below the root of the service, with its query string. */
   readonly address: string;
   readonly accept?: string;
   readonly body?: object;
-  /** Shortened; absent if it is not text. */
+  /** The answer, shortened; absent if it is not text. */
   readonly answer?: string;
 }
 
@@ -90,8 +90,9 @@ function article(document: Node, method: string, address: string, operation: Nod
 }
 
 /**
- * @param source address of the document @param groups in their order; what belongs to none comes last @param example of
- * an operation, by method and address
+ * @param source address of the document
+ * @param groups in their order; operations without a group come last
+ * @param example of an operation, by method and address
  */
 export function referencePage(
   given: object,

@@ -1,9 +1,9 @@
-/** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
+/** Refusals of requests by HTTP alone: a status and a line of text. */
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { BusyError, fullDisk, RequestError } from "../../shared/errors.js";
 import { describeError, isFullDisk, isOutOfFiles } from "../../shared/system.js";
 
-/** An error that every interface lets through as it is. */
+/** An error that every interface passes on unchanged. */
 export class HttpRefusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ interface Failed {
   readonly log: Pick<FastifyBaseLogger, "error">;
 }
 
-/** Turns a refusal of the operating system that passes into Busy, and logs it; returns any other error as it is. */
+/** Turns a transient refusal of the operating system into Busy, and logs it; returns other errors unchanged. */
 export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
   const full = isFullDisk(error);
   if (!full && !isOutOfFiles(error)) return error;
@@ -33,7 +33,7 @@ export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
   return full ? fullDisk(error) : new BusyError("The service has too many files open.", 1, error);
 }
 
-/** The answer to an error outside of any interface's own form: a status and a line of text. */
+/** The answer to an error outside of every interface: a status and a line of text. */
 export function plainRefusal(
   thrown: unknown,
   request: Failed,
@@ -53,24 +53,19 @@ export function plainRefusal(
   return { status, headers: type, body: "The service failed.\n" };
 }
 
-/**
- * The refusal of a body that is longer than `http.bodyBytes`, or than its form may be.
- *
- * @param instead what to send instead
- */
+/** The refusal of a body longer than `http.bodyBytes`, or than its form allows. @param instead what to send instead */
 export function bodyTooLarge(instead = ""): HttpRefusal {
   return new HttpRefusal(413, `The body is too large${instead}.`, { connection: "close" });
 }
 
-/** Refuses a compressed body: none is inflated. */
+/** Refuses a compressed body: none is decompressed. */
 export function refuseEncoded(encoding: string | undefined): void {
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
   throw new HttpRefusal(415, "Compressed requests are not supported.", { "accept-encoding": "identity" });
 }
 
 /**
- * Refuses the requests under `prefix` that no route takes, before their bodies are read.
- *
+ * Refuses requests under `prefix` that no route takes, before their bodies are read.
  * @param refusalOf the refusal of a path
  */
 export async function refuseTheRest(
@@ -82,7 +77,7 @@ export async function refuseTheRest(
     async (nowhere) => {
       const refuse = (url: string) => refusalOf(url.split("?", 1)[0] as string);
       nowhere.addHook("onRequest", (request, _reply, done) => done(refuse(request.url)));
-      // Reached by routes that find nothing: folders of files.
+      // Reached by routes without a file: folders of files.
       nowhere.setNotFoundHandler((request) => {
         throw refuse(request.url);
       });
@@ -91,7 +86,7 @@ export async function refuseTheRest(
   );
 }
 
-/** The error of a member that is missing, unknown or wrong. */
+/** The error of a missing, unknown or wrong member. */
 export function refuse(member: string, message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member });
 }

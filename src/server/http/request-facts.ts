@@ -1,17 +1,17 @@
-/** What access log and counters keep of a request. */
+/** Facts about a request for the access log and the counters. */
 export interface RequestFacts {
   interface: string;
   operation: string;
-  /** Set if the status does not say it. */
+  /** The outcome, if the status does not show it. */
   outcome: string | null;
   points: number;
   dataset: string | null;
   queueMs: number;
   /** Milliseconds from there to the whole result. */
   computeMs: number;
-  /** Without waiting for the reader. */
+  /** Milliseconds without waiting for the reader. */
   encodeMs: number;
-  /** Never the token itself. */
+  /** Name of the token, never the token itself. */
   token: string | null;
 }
 
@@ -27,7 +27,7 @@ export const NO_FACTS: Readonly<RequestFacts> = {
   token: null,
 };
 
-/** By the status and whether the answer was taken whole, unless the facts state it. */
+/** The outcome by the status and whether the answer was taken whole, unless the facts state it. */
 export function outcomeOf({ outcome }: RequestFacts, isWhole: boolean, status: number): string {
   if (outcome !== null) return outcome;
   if (!isWhole) return "cancelled";

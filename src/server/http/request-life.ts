@@ -1,7 +1,4 @@
-/**
- * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
- * and how it ends.
- */
+/** Life of one computing request, from its arrival to the end of its answer: its rights, its resources and its end. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
@@ -18,34 +15,32 @@ import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { Service, ServiceTask } from "./service.js";
 
-/** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
+/** Size below which answers are not counted: their text goes to the socket in one write. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
-/** Bytes that count like a point in flight: three float32. */
+/** Bytes that count as one point in flight: three float32. */
 const BYTES_OF_POINT = 12;
 
-/** Length of a JSON text up to which it is read at once, and beyond which a worker thread reads it. */
+/** Length up to which a JSON text is read at once; a worker thread reads longer ones. */
 const SHORT_BYTES = 4 * 1024;
 const LONG_BYTES = 256 * 1024;
 
-/** Evaluations of a field that a query takes at least: what it costs without points. */
+/** Least cost of a query, in evaluations of a field. */
 const QUERY_WORK = 16;
 
-/** The header of answers that rest on accepted guesses. */
+/** Header of answers that depend on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
-/**
- * A dataset and the subjects of its accepted guesses, with the axes that they are about: `u: order, spacing of x y z`.
- */
+/** A dataset and the subjects of its accepted guesses with their axes: `u: order, spacing of x y z`. */
 function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
   const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** The header with the secret by which the service recognises the tasks of its jobs. */
+/** Header with the secret by which the service recognises the tasks of its jobs. */
 export const TASK_HEADER = "fieldprobe-task";
 
-/** The number of points that a request may have, and the name of the limit that says so. */
+/** Most points of a request, and the name of the limit that sets it. */
 export type PointLimit = Evaluation["limit"];
 
 /**
@@ -54,7 +49,7 @@ export type PointLimit = Evaluation["limit"];
  * then on the answer counts by its bytes. Everything is given back when the caller leaves, at whatever step.
  */
 export class RequestLife {
-  /** The clock of the event loop, for work that the request does on it. */
+  /** The clock of the event loop, for work of the request on it. */
   readonly slices: TimeSlices;
   /** Its caller, who reads the answer. */
   readonly reader: ReaderPace;
@@ -66,40 +61,39 @@ export class RequestLife {
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
-  /** The task of a job that this is, which the service itself sends; null: a request of a caller. */
+  /** The task of a job that the service itself sends; null for a request of a caller. */
   readonly task: ServiceTask | null;
   readonly #background: boolean;
-  /** Points that a task of the queries so far may have. */
+  /** Most points of a task, for the queries so far. */
   taskPoints: number;
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
-  /** What the token allows; null until it is checked. */
+  /** Rights of the token; null until it is checked. */
   #grant: Grant | null = null;
   /** Points and nodes of earlier queries of the request. */
   #settled = 0;
   /** Nodes of the searches and cutouts of the request. */
   #nodes = 0;
   #body: Body | null = null;
-  /** Work of the queries that have ended: many small ones are a large request. */
+  /** Work of ended queries: many small ones are a large request. */
   #done = 0;
   /** See `foresee`. */
   #foreseen = 0;
   /** Records, beyond one per point, that count as points in flight. */
   #records = 0;
-  /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
+  /** Deadline of the result on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
   #gone = false;
   #over = false;
-  /** Whether steps of the request go on. */
+  /** Whether a step of the request still runs. */
   #goesOn = false;
   readonly #lent: LentMemory[] = [];
-  /** Memory that the analysis of the request was admitted. */
+  /** Memory admitted for the analysis of the request. */
   #memory: { readonly bytes: number; readonly giveBack: () => void } = { bytes: 0, giveBack: () => undefined };
 
   /**
-   * Checks a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
+   * Checks a request on arrival, before its body is read. Earlier requests of its connection are answered, so no
    * connection has more than one slot.
-   *
    * @param name of the interface, for log and counters
    * @throws HttpRefusal of a compressed or too large body, or if all slots are taken
    */
@@ -140,17 +134,17 @@ export class RequestLife {
     this.onEnd(() => grant.release());
   }
 
-  /** Whose request it is: the name of a token, or null; of a task, the owner of its job. */
+  /** The owner of the request: the name of its token, or null; for a task, the owner of its job. */
   get owner(): string | null {
     return this.task === null ? (this.#request.facts.token ?? null) : this.task.owner;
   }
 
-  /** Points that its token admits; 0: any number. */
+  /** Most points of its token; 0: any number. */
   get tokenPoints(): number {
     return this.#tokenPoints;
   }
 
-  /** Whether its token may see and confirm what waits. */
+  /** Whether its token may see and confirm data that wait. */
   get manages(): boolean {
     return this.#grant?.manage ?? false;
   }
@@ -167,7 +161,7 @@ export class RequestLife {
     this.#settled = this.#request.facts.points + this.#nodes;
   }
 
-  /** Records the work, in evaluations of a field, that a request will take in all: its slot is for no less. */
+  /** Announces the total work of a request in evaluations of a field; its slot is for no less. */
   foresee(work: number): void {
     this.#foreseen = Math.max(work, this.#foreseen);
   }
@@ -184,7 +178,7 @@ export class RequestLife {
     return this.#body;
   }
 
-  /** Records points read, by the records of their answers; a promise if reading has to wait. */
+  /** Counts points read, by the records of their answers; a promise if reading has to wait. */
   admit(count: number): Promise<void> | null {
     this.#request.facts.points += count;
     let records = 1;
@@ -192,17 +186,16 @@ export class RequestLife {
     return count > 0 && !this.#background ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
-  /** @throws LimitError of more points than a request may have */
+  /** @throws LimitError for more points than a request may have */
   checkPoints(count: number): void {
     const { points, name } = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
     if (count > points) throw tooManyPoints(name, count, points);
   }
 
   /**
-   * Records points that the service makes itself, and waits for room for what it keeps of each.
-   *
-   * @param records of three float32 that are kept for a point
-   * @throws LimitError of more points than a request may have
+   * Counts points that the service makes itself, and waits for room for what it keeps.
+   * @param records of three float32 kept for each point
+   * @throws LimitError for more points than a request may have
    */
   async reserve(points: number, records: number): Promise<void> {
     this.checkPoints(points);
@@ -211,10 +204,9 @@ export class RequestLife {
   }
 
   /**
-   * Waits until the memory of an analysis is admitted, instead of less that was admitted before; given back when the
-   * request is over. It holds no slot meanwhile.
-   *
-   * @throws BusyError if others have it until the deadline, CancelledError if the caller leaves
+   * Waits until the memory of an analysis is admitted, in place of a smaller earlier admission; freed when the request
+   * is over. The request holds no slot meanwhile.
+   * @throws BusyError if others hold the memory until the deadline, CancelledError if the caller leaves
    */
   async admitMemory(bytes: number): Promise<void> {
     if (this.#gone) throw new CancelledError();
@@ -258,9 +250,8 @@ export class RequestLife {
   }
 
   /**
-   * Lends memory for numbers, which hold what was there before, until the request is over and none of its steps goes
-   * on: one that does not know yet that its caller has left still writes.
-   *
+   * Lends uninitialised shared memory until the request is over and no step of it runs: a step may still write after
+   * the caller has left.
    * @throws CancelledError when the caller has left
    */
   floats(count: number): Float32Array<SharedArrayBuffer> {
@@ -268,7 +259,7 @@ export class RequestLife {
     return new Float32Array(buffer, byteOffset, count);
   }
 
-  /** The same for numbers of eight bytes. */
+  /** As `floats`, for numbers of eight bytes. */
   doubles(count: number): Float64Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(8 * count);
     return new Float64Array(buffer, byteOffset, count);
@@ -291,7 +282,7 @@ export class RequestLife {
     if (this.#gone) throw new CancelledError();
   }
 
-  /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
+  /** The dataset of a name, in the version that the request met first, for all of its queries and labels. */
   find(name: string): ReturnType<Engine["find"]> {
     const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
     if (known) this.#datasets.set(name, known).set(known.name, known);
@@ -299,7 +290,7 @@ export class RequestLife {
     return known;
   }
 
-  /** The same. @throws NotFoundError if there is none of that name */
+  /** As `find`. @throws NotFoundError if there is none of that name */
   dataset(name: string): NonNullable<ReturnType<Engine["find"]>> {
     const found = this.find(name);
     if (found === undefined) throw unknownDataset(name, this.datasets());
@@ -311,9 +302,7 @@ export class RequestLife {
     return this.#service.engine.datasets();
   }
 
-  /**
-   * Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked.
-   */
+  /** Reports the assumptions about the requested datasets in a header, which other clients ignore. */
   #reportAssumed(): void {
     const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
@@ -340,7 +329,7 @@ export class RequestLife {
     return evaluation;
   }
 
-  /** A query that names no dataset means the one of `DEFAULT_DATASET`, or the only one that is served. */
+  /** Names the dataset of a query without one: `DEFAULT_DATASET`, or the only one that is served. */
   #withDataset(query: Query): Query {
     if (query.dataset !== undefined && query.dataset !== "") return query;
     if (operationOf(query.operation).family === "echo") return query;
@@ -349,7 +338,7 @@ export class RequestLife {
     return dataset === undefined ? query : { ...query, dataset };
   }
 
-  /** Names the dataset in the access log; each of the queries of a list of times has the same one. */
+  /** Names the dataset in the access log; all queries of a list of times have the same one. */
   #noteDataset(name: string | undefined): void {
     const { facts } = this.#request;
     if (name === undefined) facts.dataset = null;
@@ -362,11 +351,10 @@ export class RequestLife {
   }
 
   /**
-   * Waits for a slot to be answered in, once the body has been read. A request that is no longer small, by all of its
-   * queries, asks for its slot again: large ones may have to wait longer.
-   *
-   * @param more        evaluations of a field that the request takes besides those of the queries it has begun
-   * @param moreRecords records, beyond one per point, of the answers to these
+   * Waits for a slot once the body has been read. A request that is no longer small, by all of its queries, takes a new
+   * slot: large ones may have to wait longer.
+   * @param more evaluations of a field besides those of the queries so far
+   * @param moreRecords records of their answers, beyond one per point
    */
   async enter(more = 0, moreRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
@@ -375,7 +363,7 @@ export class RequestLife {
     let work = this.#done + more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
     work = Math.max(work, this.#foreseen);
-    // Many small queries, evaluated at once, would be one long turn of the event loop.
+    // Many small queries, evaluated at once, would make one long turn of the event loop.
     if (this.#done > 0) await this.slices.pause();
     if (this.#slot.isFor(work)) return;
     this.#slot.leave();
@@ -384,8 +372,8 @@ export class RequestLife {
   }
 
   /**
-   * Counts the records of the queries that the request has begun like points, of which one per point is counted:
-   * records are what answers are made of. It holds no slot while it waits for room.
+   * Counts the records of the queries so far as points, beyond the one per point that is counted: answers consist of
+   * records. Holds no slot while it waits for room.
    */
   async #holdRecords(more: number): Promise<void> {
     let records = more;
@@ -399,15 +387,14 @@ export class RequestLife {
     if (this.#gone) throw new CancelledError();
   }
 
-  /** The client whose share of slots and worker threads the request uses: its token, or its connection. */
+  /** The client whose share of slots and worker threads the request uses: its token or its connection. */
   get #client(): unknown {
     return this.#request.facts.token ?? this.#request.raw.socket;
   }
 
   /**
-   * Gives slot and points back: the results are complete, or are streams and count by what they hold. Waits for room
+   * Gives slot and points back: the results are complete, or are streams that count by what they hold. Waits for room
    * among the answers that wait for their readers.
-   *
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */
   async computed(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
@@ -422,12 +409,12 @@ export class RequestLife {
     this.#hold.release();
   }
 
-  /** Says that the answer is computed while it is read, after `computed`: from here on its reader sets the pace. */
+  /** Marks the answer as computed while it is read: after `computed`, the reader sets the pace. */
   stream(): void {
     this.#deadline = null;
   }
 
-  /** Calls back when the request is over: at once if it is. */
+  /** Calls `release` when the request is over, at once if it is. */
   onEnd(release: () => void): void {
     if (this.#over) release();
     else this.#releases.push(release);
@@ -439,9 +426,8 @@ export class RequestLife {
   }
 
   /**
-   * Gives up a failed request if no answer can say so: its caller has left, or its answer has begun.
-   *
-   * @returns false when the error is still to be answered
+   * Gives a failed request up if no answer is possible: its caller has left, or its answer has begun.
+   * @returns false if the error is still to be answered
    */
   giveUp(error: unknown): boolean {
     this.abort();
@@ -460,7 +446,7 @@ export class RequestLife {
     this.#reply.raw.destroy();
   }
 
-  /** The answer has been sent, or the caller has left. */
+  /** Ends the life: the answer has been sent, or the caller has left. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
       this.#gone = true;

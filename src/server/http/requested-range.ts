@@ -1,11 +1,10 @@
-/** `askedRange` reads which bytes of a file or an object a request asks for. */
+/** Reads which bytes of a file or an object a request wants. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpRefusal } from "./refusal.js";
 
 /**
- * The first and the last byte that a `Range` asks for, whose status and headers it sets; all bytes for several ranges,
- * for another version than `If-Range` names, and for other methods than GET.
- *
+ * The first and the last requested byte by the `Range` header; sets status and headers. All bytes for several ranges,
+ * another version than `If-Range` names, and methods other than GET.
  * @throws HttpRefusal 416 of a range beyond the end
  */
 export function requestedRange(

@@ -12,21 +12,21 @@ import type { ReaderPace } from "./policies/reader-pace.js";
 import type { TimeSlices } from "./policies/time-slices.js";
 import type { Service } from "./service.js";
 
-/** Only larger bodies are compressed. */
+/** Size above which bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
 /**
- * How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed: clients that
- * read no answer before they have sent all of it would otherwise find a broken connection.
+ * Time and bytes for which the rest of a refused body is discarded before the socket is closed: clients that read no
+ * answer before they have sent everything would otherwise find a broken connection.
  */
 const LINGER_MS = 10_000;
-/** A sender that pauses for longer is not waited for. */
+/** Longest pause of a sender that is waited for. */
 const LINGER_IDLE_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024 * 1024;
 
 /** Longest body that is written together with its head. */
 const SHORT_BYTES = 16 * 1024;
 
-/** Bytes that are handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
+/** Bytes handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
 const WRITTEN_BYTES = 512 * 1024;
 
 /**
@@ -72,7 +72,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Says that the answer depends on a further header of its request. */
+/** Declares that the answer depends on a further header of its request. */
 export function addVary(reply: FastifyReply, header: string): void {
   const vary = reply.getHeader("vary");
   reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
@@ -111,8 +111,8 @@ function sendWhole(reply: FastifyReply, contentType: string, chunks: readonly Bu
 }
 
 /**
- * Sends an answer whose chunks come one by one, as fast as the socket takes them; a failure on the way ends the
- * connection. A chunk is read until the next one is requested.
+ * Sends an answer whose chunks come one by one, at the pace of the socket; a failure on the way ends the connection. A
+ * chunk may be reused when the next one is requested.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -127,7 +127,7 @@ export async function sendStream(
   const coding = compress ? { "content-encoding": "gzip" } : {};
   const headers = { ...reply.getHeaders(), "content-type": contentType, ...coding };
   const { raw } = reply.hijack();
-  // A caller that left meanwhile is not reported again: a pipe without a reader would wait for ever.
+  // A caller that has left is not reported again: a pipe without a reader would wait for ever.
   if (raw.destroyed) return;
   raw.writeHead(200, headers as OutgoingHttpHeaders);
   await pour(paced(first, chunks, slices, reader), raw, compress);
@@ -238,13 +238,13 @@ async function* paced(
       reader.handedOver(next.value.length);
     }
   } finally {
-    // If the reader leaves, the source of the chunks is ended.
+    // Ends the source of the chunks if the reader leaves.
     await rest.return?.();
   }
   reader.handOver(0);
 }
 
-/** A caller that leaves in the middle of an answer is not a failure of the service. */
+/** Ignores callers that leave in the middle of an answer: they are no failure of the service. */
 function ignoreLeaving(error: NodeJS.ErrnoException): void {
   if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
 }

@@ -1,4 +1,4 @@
-/** What the interfaces of a service share. */
+/** What all interfaces of a service share. */
 import type { FastifyInstance } from "fastify";
 import type { Engine } from "../../engine/contract/query.js";
 import type { Config } from "../../shared/config.js";
@@ -18,9 +18,9 @@ export const SOAP_PATH = "/service/turbulence.asmx";
 export interface ServiceTask {
   /** The token that started the job; null without tokens. */
   readonly owner: string | null;
-  /** Points that this token admits; 0: any number. */
+  /** Most points of this token; 0: any number. */
   readonly limit: number;
-  /** The part of the call that is answered; null: all of it. */
+  /** The part of the call to answer; null: all of it. */
   readonly part: unknown;
 }
 
@@ -28,7 +28,7 @@ export interface ServiceTask {
 export interface OptionalPlugin {
   /** Its state in `/readyz`. */
   state(): string;
-  /** Reads its data, once the server listens and when files are to be read again. */
+  /** Reads its data: when the server listens, and when files are to be read again. */
   open(): Promise<void>;
 }
 
@@ -49,11 +49,11 @@ export interface Service {
   readonly tasks: Map<string, ServiceTask>;
   /** Path of the public address, without a slash at its end. */
   readonly basePath: string;
-  /** Without a slash at its end; from the configuration, else of the listening socket. */
+  /** Public address without a slash at its end: from the configuration, else from the listening socket. */
   baseUrl(): string;
 }
 
-/** An interface: it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
+/** An interface. It gets an encapsulated instance, so that its parsers, hooks and error handlers stay its own. */
 export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
 
 declare module "fastify" {

@@ -5,7 +5,7 @@ import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../shared/config.js";
 import { reasonOf } from "../../shared/system.js";
 
-/** An error adds a line to `problems` that names setting and file. */
+/** Reads a file; an error adds a line to `problems` that names setting and file. */
 function read<T>(
   problems: string[],
   setting: string,
@@ -66,7 +66,7 @@ export class TlsFiles {
     return this.#pair;
   }
 
-  /** New connections get a changed pair; a pair that cannot be used changes nothing. */
+  /** Gives a changed pair to new connections; a pair that cannot be used changes nothing. */
   reload(server: Pick<Server, "setSecureContext">, log: TlsLog): void {
     try {
       const { cert, key, certificate } = readPair(this.#files);

@@ -1,7 +1,4 @@
-/**
- * `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps
- * them.
- */
+/** Writes triples into a sink of the engine up to a limit (`TripleWriter`), or keeps them (`TripleStore`). */
 import { type TripleSink, writeTriples } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../shared/errors.js";
 import { copyFloats } from "../../text/items-ahead.js";

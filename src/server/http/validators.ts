@@ -1,4 +1,4 @@
-/** Tags of answers to GET, by which whoever holds one learns that it has not changed (RFC 9110, 13). */
+/** Entity tags of answers to GET (RFC 9110, 13). */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { digestBuild } from "../../engine/contract/build-digest.js";
@@ -8,14 +8,14 @@ import type { Config } from "../../shared/config.js";
 /** Strong tags: digests of the data, the code that computes, the settings that change numbers, and the request. */
 export class Tags {
   readonly #fd8Legacy: boolean;
-  /** Computed for the first tag: reads every file of the code that computes. */
+  /** Digest of the code that computes, read for the first tag. */
   #build: string | null = null;
 
   constructor({ fd8Legacy }: Config) {
     this.#fd8Legacy = fd8Legacy;
   }
 
-  /** @param request all that this answer about the dataset depends on */
+  /** @param request everything that this answer about the dataset depends on */
   of({ name, digest }: Dataset, request: unknown): string {
     this.#build ??= digestBuild();
     const text = JSON.stringify([this.#build, this.#fd8Legacy, name, digest, request]);
@@ -30,7 +30,7 @@ export function isNamed(ifNoneMatch: string | undefined, tag: string): boolean {
   return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, named]) => named === tag);
 }
 
-/** Adds a tag. Returns whether the caller holds this answer, so that 304 is all that it needs. */
+/** Adds a tag. @returns whether the caller holds this answer, so that 304 suffices */
 export function isHeld(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
   return isNamed(request.headers["if-none-match"], tag);

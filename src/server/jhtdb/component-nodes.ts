@@ -1,4 +1,4 @@
-/** Nodes of the components of a field, with coordinates as clients of the public service compute them. */
+/** Nodes of the components of a field, with the coordinates that clients of the public service compute. */
 import {
   type Axes,
   type Axis,
@@ -34,7 +34,7 @@ export function componentNodes(
 export const DECIMALS = 7;
 
 /**
- * Coordinates of a range; those behind the seam of a periodic axis go on. On even axes they are the bits of
+ * Coordinates of a range; they continue beyond the seam of a periodic axis. On even axes they have the bits of
  * `np.around(np.arange(..., dtype=float32) * spacing, 7) + origin` in float32, by which the Python client selects them.
  */
 export function coordinatesOf(axis: Axis, { from, count, stride }: StridedRange): number[] {
@@ -49,7 +49,7 @@ export function coordinatesOf(axis: Axis, { from, count, stride }: StridedRange)
   });
 }
 
-/** Of two equally near numbers, the even one. */
+/** Rounds to the nearest integer, ties to even. */
 function roundToEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

@@ -6,10 +6,10 @@ import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { operationFor, type Variable, variablesOf } from "./variables.js";
 
-/** Zero-based. */
+/** A range of nodes, counted from 0. */
 export interface StridedRange {
   readonly first: number;
-  /** As requested; on a periodic axis it may lie outside of the period. */
+  /** First node as requested; on a periodic axis it may lie outside of the period. */
   readonly from: number;
   readonly count: number;
   readonly stride: number;
@@ -45,7 +45,7 @@ function whole(texts: ReadonlyMap<string, string>, name: string, fallback: numbe
   return value;
 }
 
-/** One-based, inclusive. */
+/** A range, counted from 1, inclusive. */
 function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): StridedRange {
   const least = wraps ? Number.NEGATIVE_INFINITY : 1;
   const start = whole(texts, `${axis}s`, null, least);

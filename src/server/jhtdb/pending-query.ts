@@ -1,4 +1,4 @@
-/** Query of a request whose body is arriving: points flow into the engine, or are kept if there are several times. */
+/** Query whose body is still arriving: points flow into the engine, or are kept if there are several times. */
 import type { Evaluation, Query, Result, TripleSink } from "../../engine/contract/query.js";
 import type { Limits } from "../../shared/config.js";
 import { tooManyPoints } from "../../shared/errors.js";
@@ -51,7 +51,7 @@ export class PendingQuery {
     return time === undefined ? this.#query : { ...this.#query, time };
   }
 
-  /** The threads that may read the points of a long body; null if there are none, or the query has not begun. */
+  /** Threads that may read the points of a long body; null if there are none, or the query has not begun. */
   get threads(): QueryTexts | null {
     return this.#evaluation?.texts ?? null;
   }
@@ -85,8 +85,8 @@ export class PendingQuery {
   }
 
   /**
-   * Refuses too many points, and a time that cannot be answered, which a query without points shows. The times that can
-   * be are an interval, so the first, the earliest and the latest tell; of ascending times the first one is named.
+   * Refuses too many points, and times that cannot be answered. Answerable times form an interval, so a query without
+   * points at the first, the earliest and the latest shows it; of ascending times the first is named.
    */
   async #checkTimes(): Promise<void> {
     const times = this.#times;
@@ -121,12 +121,12 @@ export class PendingQuery {
     const start = (index: number): Evaluation => this.#fill(this.#life.start(this.#queryAt(index), stream));
     const first = start(0);
     await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
-    // A time without points takes the event loop about as long as an evaluation takes a worker.
+    // A time without points costs the event loop about as much as an evaluation costs a worker.
     await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
     return (index) => (index === 0 ? first : start(index));
   }
 
-  /** Answers times in their order, a few ahead of the reader; each result lasts until the next is asked for. */
+  /** Answers times in order, a few ahead of the reader; each result lasts until the next is requested. */
   async *#inTurn(): AsyncGenerator<Result, undefined> {
     const start = await this.#startFirst(true);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
@@ -202,17 +202,14 @@ export class PendingQuery {
     return joined as unknown as Result;
   }
 
-  /**
-   * Hands the points that were kept to a query; those of all times together count against its limit, and each time
-   * counts as a point.
-   */
+  /** Hands kept points to a query. Those of all times together count against its limit; each time counts as a point. */
   #fill(evaluation: Evaluation): Evaluation {
     this.#checkCount(evaluation, this.#times.length);
     this.#store?.replay(evaluation.points);
     return evaluation;
   }
 
-  /** @throws LimitError if the points of all times are more than a query may have */
+  /** @throws LimitError if the points of all times exceed what a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name, tracking } = this.#life.limit(limit);
     const count = times * Math.max(1, this.#points?.count ?? 0);
@@ -220,13 +217,13 @@ export class PendingQuery {
   }
 }
 
-/** The parts of a result in their order; each may be read until the next is asked for. */
+/** The parts of a result in order; each may be read until the next is requested. */
 export async function* partsOf({ values, stream }: Result): AsyncGenerator<Float32Array, undefined> {
   yield* values;
   if (stream !== undefined) yield* stream;
 }
 
-/** What follows the values of a first result: its stream, then the results behind it. */
+/** What follows the first values: the stream of the first result, then the other results. */
 async function* following({ stream }: Result, others: AsyncIterable<Result>): AsyncGenerator<Float32Array, undefined> {
   if (stream !== undefined) yield* stream;
   for await (const result of others) yield* partsOf(result);

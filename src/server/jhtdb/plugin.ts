@@ -1,4 +1,4 @@
-/** REST interface of today's clients of the public turbulence database, under each of its public prefixes. */
+/** REST interface for today's clients of the public turbulence database, under each of its public prefixes. */
 import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../shared/errors.js";
 import { lackOf, spatialOf } from "../../shared/operations.js";
@@ -10,7 +10,7 @@ import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
 import { describeForClients } from "./served-metadata.js";
 
-/** Of each public version, and of none. */
+/** Prefixes of the public versions, and none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
 
 /** Clients print a title and a list of lines. */

@@ -1,4 +1,4 @@
-/** Bodies with one point per line, `x TAB y TAB z`, as they arrive. */
+/** Reads bodies with one point per line, `x TAB y TAB z`, as they arrive. */
 import { parseFloat32 } from "../../float32/parse.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import { textModule } from "../../text/text-module.js";
@@ -12,7 +12,7 @@ const CR = 0x0d;
 
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
-/** With either line end. */
+/** Line forms with either line end. */
 const LF_LINES = linesEnding("\n");
 const CRLF_LINES = linesEnding("\r\n");
 const MOST_POINTS = 2048;
@@ -21,11 +21,11 @@ function linesEnding(end: string): ItemForm {
   return { tags: ["", "", "\t", "", "\t", "", end, ""], rules: "lines" };
 }
 
-/** Lines of three decimals, each rounded once to float32. Empty lines are taken only at the end. */
+/** Reads lines of three decimals, each rounded once to float32. Empty lines are allowed only at the end. */
 export class PointsReader {
   readonly #writer: PointWriter;
   readonly #triples = new Float32Array(3 * MOST_POINTS);
-  /** A line that has not ended yet. */
+  /** An incomplete line. */
   #carry: Buffer = Buffer.alloc(0);
   #line = 1;
   #blank = 0;
@@ -35,7 +35,7 @@ export class PointsReader {
     this.#writer = writer;
   }
 
-  /** Form of the lines that come next; threads may read them instead. */
+  /** Form of the next lines, which threads may read instead. */
   get form(): ItemForm {
     return this.#form;
   }
@@ -45,7 +45,7 @@ export class PointsReader {
     return this.#carry.length === 0 && this.#blank === 0;
   }
 
-  /** Adds points that threads have read from the lines that come next. */
+  /** Adds points that threads have read from the next lines. */
   add(triples: Float32Array, count: number): void {
     this.#writer.addAll(triples, count);
     this.#line += count;
@@ -71,7 +71,7 @@ export class PointsReader {
     if (rest < part.length) this.#keep(Buffer.from(part.subarray(rest)));
   }
 
-  /** The last line needs no line feed. */
+  /** Ends the body; the last line needs no line feed. */
   end(): void {
     if (this.#carry.length > 0) {
       const line = Buffer.concat([this.#carry, Buffer.of(LF)]);
@@ -92,14 +92,14 @@ export class PointsReader {
     }
   }
 
-  /** Returns the bytes of lines of the usual form. */
+  /** Reads lines of the usual form. @returns their bytes */
   #usualLines(lines: Buffer): number {
     const { count, bytes } = textModule().read(lines, this.#form, this.#triples);
     this.add(this.#triples, count);
     return bytes;
   }
 
-  /** Reads a line of another form; returns where the next one begins. */
+  /** Reads a line of another form. @returns the start of the next line */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);

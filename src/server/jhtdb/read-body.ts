@@ -7,12 +7,12 @@ import type { PendingQuery } from "./pending-query.js";
 import type { PointsReader } from "./points-reader.js";
 
 /**
- * Length from which worker threads read a body. If the body does not state its length, or has had an item of unusual
- * form, the main thread reads this many bytes before threads are tried.
+ * Length from which worker threads read a body. If its length is not stated, or an item had an unusual form, the main
+ * thread reads this many bytes before threads are tried.
  */
 const LARGE_BYTES = 256 * 1024;
 
-/** Reads a body to its end; its socket waits while a part is read or too many points are in flight. */
+/** Reads a body to its end; its socket waits while a part is being read or too many points are in flight. */
 export async function readBody(
   reader: PointsReader,
   pending: Pick<PendingQuery, "admit" | "threads">,

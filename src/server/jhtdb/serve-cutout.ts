@@ -1,4 +1,4 @@
-/** `GET cutout/api/local`: stored numbers of a box in the form of an xarray dataset, as they are read. */
+/** `GET cutout/api/local`: stored numbers of a box in the form of an xarray dataset, sent as they are read. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import { AXIS_NAMES, componentsOf, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
@@ -32,14 +32,14 @@ function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Da
   );
 }
 
-/** Dimensions, outermost first, and the coordinates along x, y and z by name. */
+/** Dimensions, outermost first, and coordinates along x, y and z by name. */
 interface ArrayForm {
   readonly dims: readonly string[];
   readonly shape: readonly number[];
   readonly coordinates: readonly (readonly [name: string, data: readonly number[]])[];
 }
 
-/** Components with nodes of their own have coordinates of their own, as `zcoor_uv` and `zcoor_w`. */
+/** Components on nodes of their own have separate coordinates, such as `zcoor_uv` and `zcoor_w`. */
 function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, components: number): ArrayForm {
   const byAxis = AXIS_NAMES.map((axis, a) => {
     const groups = componentNodes(dataset, field, (axes) => [axes[a].origin, axes[a].spacing, axes[a].coordinates]);
@@ -55,9 +55,7 @@ function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, compon
   };
 }
 
-/**
- * Coordinates first, then an array per frame. @param results of each frame by its name, requested one after the other
- */
+/** Writes coordinates, then an array for each frame. @param results of each frame by its name, requested in order */
 async function* write(
   { dims, shape, coordinates }: ArrayForm,
   results: AsyncIterable<readonly [string, Result]>,
@@ -77,7 +75,7 @@ async function* write(
   yield Buffer.from("}}");
 }
 
-/** Frame after frame, the first one under way; each is given back when the next is requested. */
+/** Reads frame after frame, the first one under way; each is given back when the next is requested. */
 async function* frames(
   life: RequestLife,
   boxes: ReadonlyMap<string, FrameBox>,
@@ -118,7 +116,7 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
   return life.dataset(name);
 }
 
-/** Nothing is sent before the first numbers are ready, so most failures still get their own status. */
+/** Serves a cutout. Nothing is sent before the first numbers are ready, so most failures still get their own status. */
 export function serveCutout(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = { name: "values", token: tokenIn(request.query, "token") };
   const steps = async (life: RequestLife): Promise<FastifyReply> => {

@@ -25,8 +25,8 @@ function timesFor({ dataset: name, times, isTrack }: ValuesQuery, life: RequestL
 }
 
 /**
- * A row of JSON numbers per point, all points of the first time, then of the next. Clients read nothing until they have
- * sent all points. A large answer is sent while its parts are computed: later failures end the connection.
+ * Serves rows of JSON numbers, all points of the first time, then of the next. Clients read nothing until they have
+ * sent all points. Large answers are sent while their parts are computed; later failures end the connection.
  */
 export function serveValues(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = { name: "values", token: tokenIn(request.query, "authToken") };
@@ -56,7 +56,7 @@ async function send(result: Result, service: Service, reply: FastifyReply, life:
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Null if there is none, or an empty one. */
+/** The token in a query string; null if it is missing or empty. */
 export function tokenIn(query: unknown, name: string): string | null {
   const given = (query as Record<string, unknown> | null)?.[name];
   return typeof given === "string" && given !== "" ? given : null;

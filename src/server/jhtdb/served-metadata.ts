@@ -16,13 +16,13 @@ import {
 } from "./variables.js";
 
 const MIB = 2 ** 20;
-/** Digits of a multiple of a step, without the error of the product. */
+/** Significant digits of a multiple of a step, without the rounding error of the product. */
 const TIME_DIGITS = 14;
 
 /** Spatial options of a dataset for an operation; none if it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
-/** Nodes left and right of a point. */
+/** Numbers of nodes to the left and to the right of a point. */
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
 
 function nodesAround(method: string): number {
@@ -42,14 +42,14 @@ function endText(value: number): string {
   return isMultiple ? `${multiple}pi` : String(value);
 }
 
-/** SHA-256 of stretched axes as float64 whose coordinates clients have, and the name that they know. */
+/** SHA-256 of stretched axes, as float64, whose coordinates clients have under a known name. */
 const KNOWN_NODES: ReadonlyMap<string, string> = new Map([
   ["6fc74e65b8ae94fe406730fe8bc06fe2dc076c65aa9431107bb3500a3604e0de", "irregular channel dy"],
   ["7095f24e8cb1c55337d7da20ea15157453875be2c567730915643d5aaf49ff88", "irregular channel5200 dy"],
   ["6a1081c92ad4503899d314297fc4a4cfd50ecb95ca3f0020fd69e55e031d21b1", "irregular transition bl dy"],
 ]);
 
-/** A number, or the name of known nodes; of others the mean. */
+/** The spacing as a number or as the name of known nodes; for other stretched axes the mean. */
 function spacingOf({ coordinates, spacing, nodes }: Axis): number | string {
   if (coordinates === null) return spacing;
   const known = KNOWN_NODES.get(createHash("sha256").update(coordinates).digest("hex"));
@@ -69,7 +69,7 @@ function axisLimits(axis: Axis) {
   };
 }
 
-/** @param name of the dataset, or an alias, that a client uses */
+/** @param name of the dataset or an alias, as used by the client */
 function timeLimits(dataset: Dataset, name: string) {
   const { time } = dataset;
   const at = (k: number): number => time.values?.[k] ?? Number((time.origin + k * time.step).toPrecision(TIME_DIGITS));
@@ -90,9 +90,8 @@ function timeLimits(dataset: Dataset, name: string) {
 }
 
 /**
- * First nodes of a variable, in several entries, as `velocity_w`, if its components differ. Clients request the
- * velocity of some datasets as `velocity_uv` and `velocity_w` and of others as `velocity`, whatever its nodes, so it
- * has all three.
+ * First nodes of a variable, in separate entries such as `velocity_w` if its components differ. Clients request some
+ * velocities as `velocity_uv` and `velocity_w`, others as `velocity`, whatever the nodes, so it has all three.
  */
 function offsetsOf(dataset: Dataset, variable: Variable) {
   const { code, field = operationFor(variable, "field")?.fields[0] } = variable;
@@ -138,7 +137,7 @@ function everyVariable(datasets: readonly Dataset[]): readonly Variable[] {
   return [...new Map(all.map((variable) => [variable.code, variable])).values()];
 }
 
-/** @param limits points that a request may have, and numbers of a cutout */
+/** @param limits most points of a request, and most numbers of a cutout */
 export function describeForClients(
   datasets: readonly Dataset[],
   answers: OptionsOf,

@@ -8,15 +8,15 @@ import { refuse } from "../http/refusal.js";
 import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";
 
-/** By this number clients say that a parameter is not given. */
+/** Number by which clients mark a parameter as not given. */
 const NOT_GIVEN = -999.9;
 
 export interface ValuesQuery {
   readonly dataset: string;
   readonly operation: Operation;
-  /** All but times and points. */
+  /** Everything but times and points. */
   readonly query: Query;
-  /** Times of a series, the one of a plain query, or the start of a track, as given. */
+  /** Times as given: a series, one time, or the start of a track. */
   readonly times: readonly number[];
   readonly isTrack: boolean;
 }
@@ -39,7 +39,7 @@ type Parameter = (typeof PARAMETERS)[number];
 /** Public datasets whose clients give the number of a frame, from 1, instead of a time. */
 const COUNTED_DATASETS = /^(isotropic(4096|8192|32768)|(st)?sabl2048low|rotstrat4096|channel5200)$/i;
 
-/** Whether the descriptor says so, or the name that clients use. */
+/** Whether clients count frames, by the descriptor or by the name of the dataset. */
 export function countsFrames(name: string, dataset?: Pick<Dataset, "countsFrames">): boolean {
   return dataset?.countsFrames === true || COUNTED_DATASETS.test(name);
 }
@@ -54,7 +54,7 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   });
 }
 
-/** One of a list of names, in any letter case. */
+/** A value out of a list, in any letter case. */
 function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allowed: readonly string[]): string {
   const text = given.get(name);
   const list = `${name} must be one of ${allowed.join(", ")}`;
@@ -64,7 +64,7 @@ function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allo
   return found;
 }
 
-/** A number that a float32 can hold; null if absent or `NOT_GIVEN`. */
+/** A number in the range of float32; null if absent or `NOT_GIVEN`. */
 function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
   const text = given.get(name)?.trim();
   if (text === undefined || text === "" || Number(text) === NOT_GIVEN) return null;
@@ -76,8 +76,10 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
 }
 
 /**
- * @param most times that a series may have @param find finds the dataset of a name, which has the variables @throws
- * RequestError naming the first wrong parameter; LimitError for a longer series
+ * Reads the query string.
+ * @param most most times of a series
+ * @param find finds the dataset of a name, which has the variables
+ * @throws RequestError naming the first wrong parameter; LimitError for a longer series
  */
 export function readValuesQuery(
   parameters: unknown,
@@ -129,10 +131,7 @@ export function readValuesQuery(
   return { dataset, operation, query, times, isTrack: false };
 }
 
-/**
- * `start + k step` up to `end`, including an end that the last step misses by less than a millionth: clients expect
- * these.
- */
+/** `start + k step` up to `end`, including an end missed by less than a millionth of a step, as clients expect. */
 function seriesTimes(start: number, end: number, step: number, most: number): number[] {
   if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");
   if (end < start) throw refuse("timepoint_end", "timepoint_end must not be before t.");

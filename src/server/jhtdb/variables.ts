@@ -1,4 +1,4 @@
-/** Variables, operators and methods, each with the operation or option that computes it. */
+/** Variables, operators and methods, each with its operation or option. */
 import { componentsOf, type Dataset, fieldNames } from "../../engine/contract/dataset.js";
 import {
   FIELDS,
@@ -16,7 +16,7 @@ export type Operator = (typeof OPERATORS)[number];
 
 export const TEMPORAL_METHODS = { none: "None", pchip: "PCHIP" } as const;
 
-/** Columns, and the operation behind each operator. */
+/** Columns of a variable, and the operation behind each operator. */
 export interface Variable {
   readonly code: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export const VARIABLES: readonly Variable[] = [
   scalar("temperature", "t", "GetTemperature"),
 ];
 
-/** Those that have operations, and other fields under their own names. */
+/** Variables with operations, and other fields under their own names. */
 export function variablesOf(dataset: Pick<Dataset, "fields"> | undefined): readonly Variable[] {
   if (dataset === undefined) return VARIABLES;
   const others = fieldNames(dataset).filter((name) => !Object.hasOwn(FIELDS, name));
@@ -68,7 +68,7 @@ export function operationFor(variable: Variable, operator: Operator): Operation 
   return name === undefined ? null : (findOperation(name) ?? null);
 }
 
-/** `None_Fd4` is `fd4noint`, others are lower case. */
+/** Name of a method: `None_Fd4` is `fd4noint`, others are in lower case. */
 function methodName(option: SpatialInterpolation): string {
   const differences = /^None_Fd(\d)$/.exec(option);
   return differences ? `fd${differences[1]}noint` : option.toLowerCase();

@@ -1,8 +1,8 @@
-/** Writes rows and nested arrays of JSON from the numbers of a result; what is not finite becomes null. */
+/** Writes the numbers of a result as rows and nested arrays of JSON; null where they are not finite. */
 import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
 
-/** Numbers alone, a line for each. */
+/** Form of bare numbers, one per line. */
 const NUMBER_LINES = formOf(1, "", "\n");
 
 /** Nested arrays of a shape, outermost dimension first. Each part is read before the next is requested. */
@@ -13,7 +13,7 @@ export async function* nestedArrays(
   // Numbers in one element of each dimension.
   const spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
   let count = 0;
-  /** Arrays that begin or end here. */
+  /** Arrays that begin or end at this number. */
   const bounds = () => spans.filter((span) => count % span === 0).length;
   for await (const part of parts) {
     for (const chunk of writeHere([part], NUMBER_LINES)) {

@@ -1,4 +1,4 @@
-/** Array forms: the name of a function, and coordinates as three lists. */
+/** Array forms of requests: the name of a function, and coordinates as three lists. */
 import type { Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, LimitError, type RequestError } from "../../shared/errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../shared/operations.js";
@@ -7,7 +7,7 @@ import { readFloat } from "../http/read-number.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { START, type XmlReader } from "./xml/reader.js";
 
-/** @throws RequestError for a function that the form does not have */
+/** @throws RequestError for a function that the form lacks */
 export function requestedFunction(form: OperationRow, name: string | undefined): OperationRow {
   const found = functionNamed(form, name);
   if (found !== null) return found;
@@ -54,7 +54,7 @@ function wrongLists(): RequestError {
   return invalid("The first dimension of points array must have a size of 3.", "points");
 }
 
-/** @throws RequestError unless there are three lists of one length, or none */
+/** @throws RequestError unless there are three lists of equal length, or none */
 export function writePoints(lists: readonly Float32Array[], sink: TripleSink): void {
   const [x, y, z] = lists;
   if (lists.length === 0) return;

@@ -1,6 +1,5 @@
 /**
- * Reads the element of an operation by its row of the table: scalars first, then points straight into the engine's
- * slabs.
+ * Decodes the element of an operation by its table row: scalars first, then points straight into the engine's slabs.
  */
 import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
@@ -32,23 +31,23 @@ export interface DecodedOperation {
 export interface DecodeContext extends RequestDialect {
   /** Checks the token; null if the request has none. */
   authorise(token: string | null): void;
-  /** For forms that keep their points until the last member. */
+  /** Most points of forms that hold their points until the last member. */
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
   limit(own: PointLimit): PointLimit;
-  /** Counts decoded points, possibly none; a promise if reading must wait. */
+  /** Counts decoded points, possibly none; a promise if reading has to wait. */
   admit(points: number): Promise<void> | null;
-  /** Bytes still to come, as far as the request says; absent: no threads read it. */
+  /** Bytes still to come, as the request states them; absent: no threads read the points. */
   readonly remaining?: () => number;
 }
 
-/** Requests that a body element may name, which differ in their members. */
+/** The operations that a body element may mean: they share a name and differ in their members. */
 export function requestedOperations(namespace: string, reader: XmlReader): readonly OperationRow[] {
   return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
 
-/** Reads an operation element: the first row of its name that has its members. */
+/** Decodes an operation element by the first row whose members fit. */
 export function decode(
   reader: XmlReader,
   rows: readonly OperationRow[],
@@ -115,7 +114,7 @@ class Decoder {
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
-  /** Turns to another request of the same name if the next member says so. */
+  /** Switches to another operation of the same name if only that one has the next member. */
   #choose(local: string): void {
     const isNext = ({ request }: OperationRow): boolean => {
       const left = request.slice(this.#cursor);
@@ -132,7 +131,7 @@ class Decoder {
     this.#query.operation = other.name;
   }
 
-  /** The trailing `addr` of later clients, also nil; every other name is refused. */
+  /** Reads the trailing `addr` of later clients, which may be nil; refuses every other name. */
   *#extra(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
@@ -146,7 +145,7 @@ class Decoder {
     yield* readText(this.#reader, local);
   }
 
-  /** Skips members up to `index`, none of them required. */
+  /** Skips members up to `index`, none of which may be required. */
   #advance(index: number, before: string): void {
     if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
@@ -155,7 +154,7 @@ class Decoder {
     }
   }
 
-  /** Index of the token: first, or in the array forms after the name of the function. */
+  /** Index of the token: first, or after the function name in array forms. */
   #tokenAt(): number {
     return this.#row.request.findIndex(({ name }) => name === "authToken");
   }
@@ -214,7 +213,7 @@ class Decoder {
     (this.#query as Record<string, unknown>)[name] = value;
   }
 
-  /** Items of `points`, which count against the limits, or of `InitialV`. */
+  /** Reads the items of `points`, which count against the limits, or of `InitialV`. */
   #items(item: ItemArray["item"], member: string, sink: TripleSink, counted: boolean): Steps<void> {
     const { limit, texts } = this.#begin();
     const { points, name } = this.#context.limit(limit);

@@ -1,4 +1,4 @@
-/** Writes results in chunks, in the form of the original platform. */
+/** Encodes results in chunks, in the form of the original platform. */
 import type { Result } from "../../engine/contract/query.js";
 import { type OperationRow, RECORDS } from "../../shared/operations.js";
 import { recordBytes, textModule } from "../../text/text-module.js";
@@ -11,7 +11,7 @@ import { escapeText } from "./xml/writer.js";
 const CHUNK_BYTES = 64 * 1024;
 const BASE64_BYTES = (CHUNK_BYTES / 4) * 3;
 
-/** Literal parts of a response. */
+/** The literal parts of a response. */
 interface Template {
   readonly head: Buffer;
   readonly form: RecordForm;
@@ -19,7 +19,7 @@ interface Template {
   readonly itemBytes: number;
 }
 
-/** Templates are made once per operation and version. */
+/** Encoder with one template per operation and version. */
 export class ResponseEncoder {
   readonly #namespace: string;
   readonly #templates = new Map<string, Template>();
@@ -28,11 +28,11 @@ export class ResponseEncoder {
     this.#namespace = namespace;
   }
 
-  /** Writes a response in chunks, a short one in one. The result is read only while a chunk is being made. */
+  /** Encodes a response in chunks, a short one in one. The result is read only while a chunk is being made. */
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
     const components = template.form.separators.length - 1;
-    // The array forms write a number per record.
+    // Array forms write each number as a record.
     const items = components === 1 ? result.items * result.components : result.items;
     let chunk = allocate(template, items);
     let at = template.head.copy(chunk);
@@ -58,7 +58,7 @@ export class ResponseEncoder {
     yield chunk.subarray(0, at + template.tail.copy(chunk, at));
   }
 
-  /** Writes a large response on the worker threads; each chunk may be read until the next one is requested. */
+  /** Encodes a large response on the worker threads; each chunk is valid until the next one is requested. */
   async *encodeInThreads(
     row: OperationRow,
     version: SoapVersion,
@@ -72,7 +72,7 @@ export class ResponseEncoder {
     yield tail;
   }
 
-  /** Base64 of little-endian float32, as its parts come. */
+  /** Encodes streamed parts as base64 of little-endian float32. */
   async *encodeBytes(
     row: OperationRow,
     version: SoapVersion,
@@ -80,7 +80,7 @@ export class ResponseEncoder {
   ): AsyncGenerator<Buffer, undefined> {
     const { head, tail } = this.#template(row, version);
     yield head;
-    // Bytes that do not yet make a group of three.
+    // Bytes that do not yet fill a group of three.
     let rest = Buffer.alloc(0);
     for await (const part of parts) {
       const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
@@ -132,7 +132,7 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
   return { head: Buffer.from(head), form, tail: Buffer.from(tail), itemBytes: recordBytes(form) };
 }
 
-/** Small answers do not need 64 KiB. */
+/** Allocates a chunk: small answers do not need 64 KiB. */
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
   return Buffer.allocUnsafe(Math.min(CHUNK_BYTES, needed));

@@ -1,4 +1,4 @@
-/** The envelope: version, header blocks, and the single element of the body. */
+/** Reads the envelope: version, header blocks, and the single element of the body. */
 import { FieldprobeError, LimitError, RequestError } from "../../shared/errors.js";
 import type { Steps } from "../../text/steps.js";
 import type { SoapVersion } from "./media-type.js";
@@ -12,7 +12,7 @@ export const ENVELOPE_NAMESPACE: Readonly<Record<SoapVersion, string>> = {
 const ENV12 = ENVELOPE_NAMESPACE["1.2"];
 const NO_ENCODING = `${ENV12}/encoding/none`;
 
-/** Absent and empty roles count as the ultimate receiver. */
+/** Roles of the ultimate receiver; absent and empty ones count too. */
 const ROLES: Readonly<Record<SoapVersion, readonly string[]>> = {
   "1.1": ["", "http://schemas.xmlsoap.org/soap/actor/next"],
   "1.2": ["", `${ENV12}/role/next`, `${ENV12}/role/ultimateReceiver`],
@@ -49,7 +49,7 @@ export class MustUnderstandFault extends Error {
 
 export class EncodingFault extends Error {}
 
-/** An error of header blocks alone, which SOAP 1.1 allows no detail. */
+/** An error of header blocks, to which SOAP 1.1 allows no detail. */
 export class HeaderError extends Error {
   override readonly cause: FieldprobeError;
 
@@ -96,7 +96,7 @@ export function* closeEnvelope(reader: XmlReader): Steps<void> {
   if ((yield* reader.nextTag(stray)) !== DONE) throw invalid("Nothing may follow the envelope.");
 }
 
-/** Refuses an encoding style; SOAP 1.1 clients send one with literal messages, where it means nothing. */
+/** Refuses an encoding style. SOAP 1.1 clients send one with literal messages, where it means nothing. */
 export function checkEncodingStyle(attributes: readonly Attribute[], version: SoapVersion): void {
   if (version === "1.1") return;
   const style = find(attributes, ENV12, "encodingStyle");
@@ -126,7 +126,7 @@ function find(attributes: readonly Attribute[], namespace: string, local: string
   return attributes.find((attribute) => attribute.namespace === namespace && attribute.local === local)?.value;
 }
 
-/** No header block is understood, so each mandatory one for this service ends the request. */
+/** Reads the header. The service understands no block, so every mandatory one for its role ends the request. */
 function* readHeader(reader: XmlReader, version: SoapVersion, limit: number): Steps<void> {
   try {
     const blocks: QualifiedName[] = [];

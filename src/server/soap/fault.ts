@@ -39,7 +39,7 @@ interface Fault {
   readonly blocks: MustUnderstandFault["blocks"];
 }
 
-/** Unknown errors are reported as Internal, without details. */
+/** The fault of an error; unknown errors are reported as Internal, without details. */
 function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
   const fault = classify(error);
   const { code, status } = CODES[fault.kind][version];
@@ -55,7 +55,7 @@ function faultAnswer(error: unknown, version: SoapVersion, namespace: string, re
   };
 }
 
-/** Writes the fault of a request, and notes it for log and metrics. */
+/** Writes the fault of a request, and records it for log and metrics. */
 export function faultFor(
   error: unknown,
   { facts, id, log }: Pick<FastifyRequest, "facts" | "id" | "log">,
@@ -114,7 +114,7 @@ function faultDetail(detail: FieldprobeError, space: string, requestId: string):
   return element("FaultDetail", content, { xmlns: space });
 }
 
-/** Versions that are served, best first (SOAP 1.2, 5.4.7). */
+/** Supported versions, best first (SOAP 1.2, 5.4.7). */
 function upgrade(): string {
   const envelopes = (["1.2", "1.1"] as const).map((version, i) =>
     element("soap:SupportedEnvelope", "", {
@@ -129,7 +129,7 @@ function upgrade(): string {
 function notUnderstood({ blocks }: Fault): string {
   if (blocks.length === 0) return "";
   const written = blocks.map(({ namespace, local }) =>
-    // No other prefix may be bound to this namespace.
+    // This namespace has a fixed prefix.
     namespace === XML_NAMESPACE
       ? element("soap:NotUnderstood", "", { qname: `xml:${local}` })
       : element("soap:NotUnderstood", "", { qname: `b:${local}`, "xmlns:b": namespace }),

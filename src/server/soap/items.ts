@@ -1,6 +1,6 @@
 /**
- * Items of `points` and `InitialV`: those with the tags of the ones before, byte for byte, are read by the text module,
- * others by the XML reader.
+ * Reads the items of `points` and `InitialV`: the text module reads items with the same tags, byte for byte, as their
+ * predecessors; the XML reader reads all others.
  */
 import type { TripleSink } from "../../engine/contract/query.js";
 import { excerpt, tooManyPoints } from "../../shared/errors.js";
@@ -22,9 +22,9 @@ export interface ItemArray {
   readonly sink: TripleSink;
   readonly most: number;
   readonly limit: string;
-  /** A promise if reading has to wait. */
+  /** Counts items read; a promise if reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
-  /** Absent: the caller's thread reads all items. */
+  /** Threads that may read items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
 }
 
@@ -33,13 +33,16 @@ export interface ReadingThreads {
   remaining(): number;
 }
 
-/** Longer incomplete items go to the slow reader, which never reads a byte twice for long. */
+/**
+ * Longest incomplete item that waits for more bytes; the XML reader, which never reads a byte twice for long, reads
+ * longer ones.
+ */
 const SHORT_BYTES = 4096;
 /** Items in one form after which threads pay off, and announced bytes from which they are used at once. */
 const AHEAD_FROM = 4096;
 const LARGE_BYTES = 256 * 1024;
 
-/** Items of nearly all clients: no prefix, the namespace of the service as default. */
+/** The form of nearly all clients: no prefix, the namespace of the service as default. */
 const PLAIN: Readonly<Record<Item, ItemForm>> = { Point3: plainForm("Point3"), Vector3: plainForm("Vector3") };
 
 function plainForm(item: Item): ItemForm {
@@ -59,7 +62,7 @@ class ItemsReader {
   /** Items read so far, and those of them in the slab. */
   #total = 0;
   #filled = 0;
-  /** Items in one form without a break, and how many of them are worth the threads. */
+  /** Items in one form without a break, and how many of them justify threads. */
   #alike = 0;
   #aheadFrom: number;
 
@@ -122,7 +125,10 @@ class ItemsReader {
     return count > 0 ? admit(count) : null;
   }
 
-  /** Threads read items until one has another form; then many of one form must come before they are tried again. */
+  /**
+   * Lets threads read items until one has another form; then many of one form must follow before threads are tried
+   * again.
+   */
   *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;
     this.#alike = 0;
@@ -150,7 +156,7 @@ class ItemsReader {
   }
 }
 
-/** Reads an item by the XML reader, after its start tag; returns its tags. */
+/** Reads an item by the XML reader, after its start tag. @returns its tags */
 function* readItem(
   reader: XmlReader,
   expected: RequestDialect,

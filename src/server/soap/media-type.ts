@@ -1,4 +1,4 @@
-/** SOAP version, character encoding and action of header fields. */
+/** SOAP version, character encoding and action from header fields. */
 import { HttpRefusal } from "../http/refusal.js";
 
 export type SoapVersion = "1.1" | "1.2";
@@ -30,7 +30,7 @@ const PARAMETER =
 
 const KEPT = 64;
 
-/** Reads each `Content-Type` once: clients send the same one with every request. */
+/** Caches parsed `Content-Type` headers: a client sends the same one with every request. */
 export class MediaTypes {
   readonly #known = new Map<string, MediaType>();
 

@@ -1,4 +1,4 @@
-/** The SOAP route: each request from its media type to the last byte of its answer. */
+/** SOAP route: serves requests from the media type to the last byte of the answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
@@ -24,7 +24,7 @@ interface SharedParts {
   readonly encoder: ResponseEncoder;
 }
 
-/** Calls by POST, the WSDL by GET. */
+/** SOAP interface: calls by POST, the WSDL by GET. */
 export const soapPlugin: Plugin = async (app, service) => {
   const shared: SharedParts = {
     service,
@@ -41,8 +41,8 @@ export const soapPlugin: Plugin = async (app, service) => {
 };
 
 /**
- * The `onRequest` hook serves calls before fastify checks length and type of a body: `serve` does that, and reads the
- * body as it arrives.
+ * Adds the POST route. Its `onRequest` hook serves calls before fastify checks length and type of the body: `serve`
+ * does that, and reads the body as it arrives.
  */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -66,7 +66,7 @@ function aboutService(path: string): string {
   );
 }
 
-/** @param known WSDLs that have been written, by dialect and address */
+/** @param known WSDLs written so far, by dialect and address */
 function sendWsdl(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -150,7 +150,7 @@ function* readCall(
       limit: (own) => life.limit(own),
       admit: (count) => {
         const wait = life.admit(count);
-        // Items in an unusual form are read slowly.
+        // Reading items of unusual form takes long.
         return wait ?? (body.isLong ? slices.pause() : null);
       },
       remaining: () => body.remaining,
@@ -163,7 +163,7 @@ function* readCall(
   }
 }
 
-/** States the right namespace if only that is wrong. */
+/** The error of an unknown operation; names the right namespace if only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
   const isKnown = operationsNamed(local).length > 0;
@@ -171,7 +171,7 @@ function unknownOperation(namespace: string, { local, namespace: given }: XmlRea
   return new RequestError("UnknownOperation", isKnown ? `${text} ${where}: it is in ${namespace}` : `${text}.`);
 }
 
-/** A client may leave the SOAP action out, but may not name another operation. */
+/** Checks the SOAP action: a client may omit it, but may not name another operation. */
 function checkAction(request: FastifyRequest, media: MediaType, row: OperationRow, namespace: string): void {
   const header = request.headers.soapaction as string | undefined;
   const action = media.version === "1.1" ? readSoapAction(header) : media.action;

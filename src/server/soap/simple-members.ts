@@ -22,7 +22,7 @@ export function schemaType(local: string): string {
   return `{${XSD}}${local}`;
 }
 
-/** Checks the attributes of the element that has just started. @param type its declared type, if it has a name */
+/** Checks the attributes of the element that has just started. @param type its declared type, if that has a name */
 export function checkAttributes(
   reader: XmlReader,
   version: SoapVersion,
@@ -44,7 +44,7 @@ function checkAttribute(
   nil: "nillable" | undefined,
 ): void {
   const { namespace, local, value } = attribute;
-  // Clients of the encoded style number their elements; nothing refers to the numbers.
+  // Clients of the encoded style number their elements; nothing refers to these numbers.
   if (namespace === "" && local === "id") return;
   if (namespace === "") throw invalid(`The attribute ${excerpt(local)} of ${member} is not allowed.`, member);
   if (namespace !== XSI) return;

@@ -1,4 +1,6 @@
-/** Valid UTF-8 of the body of a request: byte order marks, UTF-16, ISO-8859-1. */
+/**
+ * Converts the body of a request to valid UTF-8, from UTF-8, UTF-16 or ISO-8859-1, with or without a byte order mark.
+ */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
@@ -56,7 +58,7 @@ type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1";
 /** Transcodes one document; input may be cut anywhere, output is cut between characters. */
 export class Transcoder {
   readonly #charset: Charset | null;
-  /** Null until the first bytes decide it. */
+  /** Null until the first bytes determine it. */
   #encoding: Encoding | null = null;
   #marked = false;
   #held: Buffer = NOTHING;
@@ -67,7 +69,8 @@ export class Transcoder {
   }
 
   /**
-   * A byte order mark must agree with the XML declaration, a charset overrules it; without either it must say UTF-8.
+   * Declares the encoding of the XML declaration. A byte order mark must agree with it, a charset overrules it; without
+   * either it must be UTF-8.
    */
   declare(encoding: string): void {
     const named = encoding.toLowerCase();
@@ -78,9 +81,7 @@ export class Transcoder {
     }
   }
 
-  /**
-   * Takes the next bytes, or null at the end; the part before an invalid character is given out before it is refused.
-   */
+  /** Converts the next bytes, null at the end; output before an invalid character precedes its refusal. */
   push(part: Buffer | null): Buffer {
     if (this.#broken) throw malformed("its characters are not validly encoded");
     let input = this.#held.length === 0 ? (part ?? NOTHING) : Buffer.concat([this.#held, part ?? NOTHING]);
@@ -97,7 +98,7 @@ export class Transcoder {
     return this.#encoding === "utf-8" ? this.#utf8(input, part === null) : this.#utf16(input, part === null);
   }
 
-  /** Settles the encoding and returns the length of the byte order mark. */
+  /** Determines the encoding. @returns the length of the byte order mark */
   #detect(input: Buffer): number {
     this.#marked = true;
     if (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf) return this.#settle("utf-8", 3);
@@ -143,7 +144,7 @@ export class Transcoder {
   }
 }
 
-/** Bytes at the end that begin a character without completing it. */
+/** Number of bytes at the end that begin an incomplete character. */
 function unfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back];
@@ -153,7 +154,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Length of the longest valid beginning, found by halving. */
+/** Length of the longest valid prefix, found by halving. */
 function validPrefix(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;
@@ -168,7 +169,7 @@ function validPrefix(bytes: Buffer): number {
   return good;
 }
 
-/** Length of the longest beginning without an unpaired surrogate. */
+/** Length of the longest prefix without an unpaired surrogate. */
 function wellFormedPrefix(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -21,7 +21,7 @@ const BINDINGS = [
   { name: "TurbulenceServiceSoap12", prefix: "soap12" },
 ] as const;
 
-/** The other interface of each, and a sentence that the address of its description ends. */
+/** The other dialect, and a sentence that the address of its description completes. */
 const OTHER: Readonly<Record<Dialect, readonly [Dialect, string]>> = {
   older: ["later", "The later one, with more fields, searches and cutouts, takes requests at the same address:"],
   later: ["older", "The older one, with other filters and particles, takes requests at the same address:"],
@@ -32,8 +32,9 @@ function arrayOf(record: RecordName): string {
 }
 
 /**
- * @param namespace ends in a slash @param address absolute @param dialect the interface to describe; the address takes
- * requests of both
+ * @param namespace ends in a slash
+ * @param address absolute
+ * @param dialect the interface to describe; the address takes requests of both
  */
 export function writeWsdl(namespace: string, address: string, dialect: Dialect = "older"): string {
   const operations = operationsIn(dialect);
@@ -96,7 +97,7 @@ function resultType(record: RecordName): string {
   return record === "base64" ? "s:base64Binary" : `tns:${arrayOf(record)}`;
 }
 
-/** Node numbers are whole; everything else is a float. */
+/** The XML type of a number: node numbers are integers, everything else is a float. */
 function numberType(record: RecordName, member: string): string {
   return record === "ThresholdInfo" && member !== "value" ? "s:int" : "s:float";
 }

@@ -30,7 +30,7 @@ export function chunkAt({ arrays }: ZarrView, path: string): Chunk | null {
   return inside ? { path, array, place } : null;
 }
 
-/** Those beyond the ends of the grid hold NaN. */
+/** Number of elements of a chunk; those beyond the ends of the grid are NaN. */
 export function chunkElements({ array: { chunks } }: Chunk): number {
   return chunks.reduce((product, edge) => product * edge, 1);
 }
@@ -47,7 +47,7 @@ function boxOf({ array: { shape, chunks }, place }: Chunk): ChunkBox {
   return { time: place[0], first, count };
 }
 
-/** Rows of nodes at their places in a chunk, which is larger than they are at the ends of the grid. */
+/** Copies rows of nodes into a chunk, which is larger than they are at the ends of the grid. */
 function padded(chunk: Chunk, box: ChunkBox, components: number, rows: readonly Float32Array[]): Float32Array {
   if (rows[0]?.length === chunkElements(chunk)) return rows[0];
   const out = new Float32Array(chunkElements(chunk)).fill(Number.NaN);
@@ -69,7 +69,10 @@ async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, 
   return result;
 }
 
-/** The bytes of a chunk of stored nodes, part by part and without a copy; null for others, and at the grid's ends. */
+/**
+ * The bytes of a chunk of stored nodes, part by part without a copy; null for other chunks, and at the ends of the
+ * grid.
+ */
 export async function storedBytes(
   life: RequestLife,
   dataset: Dataset,
@@ -93,7 +96,7 @@ export async function computeChunk(
   if (content.kind === "field") {
     const result = await readNodes(life, dataset, content.field, box);
     const rows: Float32Array[] = [];
-    // A part may be read only until the next one is asked for.
+    // A part is valid only until the next one is requested.
     for await (const part of result.stream as AsyncIterable<Float32Array>)
       rows.push(content.of === undefined ? part.slice() : componentOf(part, result.components, content.of.component));
     if (content.of !== undefined) return { values: padded(chunk, box, 1, rows), result };
@@ -118,7 +121,7 @@ export async function computeChunk(
   return { values: padded(chunk, box, 1, [values]), result };
 }
 
-/** The quantity at every point, from the records of the operation behind it. */
+/** Reduces the records of an operation to a quantity at every point. */
 async function reduce(
   quantity: Quantity,
   result: Result,
@@ -140,7 +143,7 @@ async function reduce(
   return values;
 }
 
-/** The bytes of parts; one may be read until the next one is asked for, as chunks of answers are. */
+/** The bytes of parts; each is valid until the next one is requested, as chunks of answers are. */
 async function* bytesOf(parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
   for await (const { buffer, byteOffset, byteLength } of parts) yield Buffer.from(buffer, byteOffset, byteLength);
 }
@@ -149,7 +152,7 @@ function componentOf(part: Float32Array, components: number, component: number):
   return Float32Array.from({ length: part.length / components }, (_, i) => part[components * i + component] as number);
 }
 
-/** Writes the coordinates of the nodes of a box, x fastest, where its frame is at a time. */
+/** Writes the coordinates of the nodes of a box, x fastest, in the position of the frame at a time. */
 async function writeNodes(
   life: RequestLife,
   dataset: Dataset,

@@ -1,7 +1,4 @@
-/**
- * Each dataset under `/zarr/NAME/` as a Zarr store that is made while it is read; `/zarr/NAME@zstd/` has compressed
- * chunks.
- */
+/** Each dataset as a Zarr store under `/zarr/NAME/`, made as it is read; `/zarr/NAME@zstd/` has compressed chunks. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -42,7 +39,7 @@ function sendBytes(
   return reply.type(type).send(body.subarray(first, last + 1));
 }
 
-/** Answers by a tag, or to HEAD; null if the answer is to be computed. */
+/** Answers by entity tag, or to HEAD; null if the answer has to be computed. */
 function answerEarly(
   { config }: Service,
   request: FastifyRequest,
@@ -56,7 +53,7 @@ function answerEarly(
   return reply.type(type).send();
 }
 
-/** JSON text in ASCII: zarr-python 2 reads nothing else. */
+/** JSON text in ASCII, as zarr-python 2 requires. */
 function ascii(json: string): string {
   return json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -104,7 +101,7 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   return compute(service, { name: "zarr" }, request as FastifyRequest, reply, async (life) => {
     const early = answerEarly(service, request, reply, { type: OCTETS, tag, bytes });
     if (early !== null) return early;
-    // The life of the request keeps this version of the dataset, whose tag it is, until its end.
+    // The life of the request keeps this version of the dataset, and so the tag valid, until its end.
     const { content } = array;
     const level = content.kind === "field" ? content.of?.level : undefined;
     const version = life.dataset(level ? `${name}@${level}` : name);

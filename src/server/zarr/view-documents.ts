@@ -1,7 +1,7 @@
-/** Metadata of a view in the words of Zarr 2 and of Zarr 3, which name the same chunks. */
+/** Metadata of a view in Zarr 2 and Zarr 3, for the same chunks. */
 import type { ZarrArray, ZarrView } from "./view.js";
 
-/** Compressions of chunks, by their names in addresses; level 1 of Zstandard is the fastest. */
+/** Compressions of chunks by their names in addresses; level 1 of Zstandard is the fastest. */
 export const CODECS = ["none", "zstd"] as const;
 export type Codec = (typeof CODECS)[number];
 
@@ -13,7 +13,7 @@ export function elementBytes({ content }: ZarrArray): 4 | 8 {
   return content.kind === "coordinates" ? 8 : 4;
 }
 
-/** Coordinates never are. */
+/** Whether chunks are compressed; those of coordinates never are. */
 export function compresses({ content }: ZarrArray, codec: Codec): boolean {
   return codec === "zstd" && content.kind !== "coordinates";
 }
@@ -49,7 +49,7 @@ function arrayV3(array: ZarrArray, codec: Codec): Document {
   };
 }
 
-/** A group of Zarr 3, whose images are those of OME-NGFF 0.5; in Zarr 2 they are those of 0.4. */
+/** A group of Zarr 3 with images of OME-NGFF 0.5; Zarr 2 has those of 0.4. */
 function groupV3({ multiscales, ...attributes }: Document): Document {
   const images = (multiscales ?? []) as readonly Document[];
   const ome = { version: "0.5", multiscales: images.map(({ version: _, ...image }) => image) };
@@ -61,7 +61,7 @@ const join = (folder: string, name: string): string => (folder === "" ? name : `
 const isBelow = (path: string, group: string): boolean =>
   path !== group && (group === "" || path.startsWith(`${group}/`));
 
-/** All members below a group as Zarr 2 names its documents, by paths from that group. */
+/** All members below a group, named as in Zarr 2 by paths from that group. */
 function consolidatedV2({ groups, arrays }: ZarrView, group: string, codec: Codec): Document {
   const metadata: Record<string, unknown> = {};
   const add = (path: string, documents: Document) => {
@@ -83,7 +83,7 @@ function consolidatedV3({ groups, arrays }: ZarrView, group: string, codec: Code
   return { kind: "inline", must_understand: false, metadata };
 }
 
-/** Attributes of an array for xarray, which finds the names of dimensions there in Zarr 2. */
+/** Attributes of an array in Zarr 2, where xarray looks for the names of dimensions. */
 function attributesV2({ attributes, dimensions }: ZarrArray): Document {
   return { ...attributes, _ARRAY_DIMENSIONS: dimensions };
 }

@@ -13,9 +13,9 @@ import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../..
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
 import { about, aboutField, assumedOf, timesOf } from "../http/describe.js";
 
-/** About; whole bricks, so that a chunk reads each brick once. */
+/** Approximate nodes per edge of a chunk: whole bricks, so that a chunk reads each brick once. */
 const CHUNK_NODES = 64;
-/** Spatial options that give the values at nodes as they are, and derivatives from the nodes around. */
+/** Spatial options that give values at nodes unchanged, and derivatives from the surrounding nodes. */
 const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
 const DERIVED = "derived";
 const LEVELS = "levels";
@@ -39,7 +39,7 @@ export interface ZarrArray {
   readonly content: Content;
 }
 
-/** By path; the root has the empty path. */
+/** Groups and arrays by path; the root has the empty path. */
 export interface ZarrView {
   readonly groups: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   readonly arrays: ReadonlyMap<string, ZarrArray>;
@@ -47,7 +47,7 @@ export interface ZarrView {
 
 const VIEWS = new WeakMap<Dataset | LevelSet, ZarrView>();
 
-/** Made once for a dataset and its levels. */
+/** The view of a dataset and its levels, made once. */
 export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrView {
   const known = VIEWS.get(levels ?? dataset) ?? makeView(dataset, levels);
   VIEWS.set(levels ?? dataset, known);
@@ -55,7 +55,7 @@ export function viewOf(dataset: Dataset, levels: LevelSet | null = null): ZarrVi
 }
 
 function makeView(dataset: Dataset, levels: LevelSet | null): ZarrView {
-  // Fields with nodes of their own have other coordinates.
+  // Staggered fields have other coordinates.
   const stored = fieldNames(dataset).filter((name) => !isStaggered(dataset, name));
   const edges = chunkEdges(dataset, stored[0] ?? (fieldNames(dataset)[0] as FieldName));
   const times = timesOf(dataset.time).length;
@@ -124,7 +124,10 @@ function addImages(
   }
 }
 
-/** A translation is the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4 and 0.5, multiscales. */
+/**
+ * An image. Its translation is the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4 and 0.5,
+ * multiscales.
+ */
 function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
   const [first = 0, second = first + 1, ...later] = timesOf(time);
   const isEven = [second, ...later].every(
@@ -167,7 +170,7 @@ function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
   return edges.reverse();
 }
 
-/** Undefined if the quantity needs a filter width, or data that are not there. */
+/** The spatial option of a quantity at nodes; undefined if it needs a filter width or missing data. */
 function methodAtNodes(
   { operation: name, methods, needsViscosity }: Quantity,
   dataset: Dataset,
@@ -180,7 +183,7 @@ function methodAtNodes(
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
 }
 
-/** As float64, in the order t, z, y, x. */
+/** Coordinates as float64, in the order t, z, y, x. */
 function coordinatesOf(dataset: Dataset): readonly (readonly [string, ZarrArray])[] {
   const lines: (readonly [string, Float64Array, Record<string, unknown>])[] = [
     ["t", Float64Array.from(timesOf(dataset.time)), { ...about(dataset, "Time", "time"), axis: "T" }],

@@ -20,16 +20,16 @@ export const LETTERS = ["x", "y", "z"] as const;
 export const DIRECTIONS = ["x", "y", "z", "t"] as const;
 type OfAxes<T> = readonly [T, T, T];
 
-/** The nodes and frames that are analysed, as far as plans know them, and for the answer. */
+/** Nodes and frames of an analysis: for its plans, and for its answer. */
 export interface AnalysedNodes {
   readonly base: Omit<ReductionPlan, "columns" | "reductions">;
   readonly first: OfAxes<number>;
   readonly stride: OfAxes<number>;
-  /** Frames as the engine counts them, guard frames included. */
+  /** Frames as the engine numbers them, guard frames included. */
   readonly frames: readonly number[];
-  /** Frames as callers count them. */
+  /** Frames as callers number them. */
   readonly numbers: readonly number[];
-  /** Whether an axis is taken for its whole period. */
+  /** Whether the nodes along an axis are a whole period. */
   readonly wraps: OfAxes<boolean>;
   readonly field: FieldName;
   readonly weights: "volume" | "nodes";
@@ -40,12 +40,12 @@ export interface AnalysedNodes {
   };
 }
 
-/** Which directions keep their places: all but those averaged over, and time only of several frames. */
+/** Directions that keep separate positions: those not averaged over; time only if there are several frames. */
 export function keptBeside(over: readonly Direction[], frames: number): ReductionPlan["kept"] {
   return DIRECTIONS.map((one) => !over.includes(one) && (one !== "t" || frames > 1)) as never;
 }
 
-/** The same nodes in other groups. */
+/** The same nodes, grouped along other directions. */
 export function grouped(nodes: AnalysedNodes, kept: ReductionPlan["kept"]): AnalysedNodes {
   return { ...nodes, base: { ...nodes.base, kept } };
 }
@@ -61,7 +61,7 @@ export function nodesOf(question: MemberValues, dataset: Dataset, frames: readon
   return nodesIn(runs, schemeOf(nodeDerivatives(question)), question.weights ?? "volume", question, dataset, frames);
 }
 
-/** Frames and names for points, which have no nodes; derivatives there are no differences at nodes. */
+/** Frames and names for an analysis of points, where derivatives are not differences at nodes. */
 export function nodesOfPoints(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = dataset.axes.map(({ nodes: count }) => ({ first: 0, from: 0, count, step: 1 }));
   return nodesIn(runs as never, 4, "nodes", question, dataset, frames);
@@ -80,7 +80,7 @@ function nodesIn(
   const filter = (question.filter ?? null) as FieldFilter | null;
   const ofRuns = <T>(of: (run: NodeRun, axis: Axis, a: AxisNumber) => T) =>
     AXES.map((a) => of(runs[a], axes[a], a)) as unknown as OfAxes<T>;
-  // A node keeps its weight whatever the region.
+  // The weight of a node does not depend on the region.
   const widths = axes.map((axis) => (weights === "nodes" ? new Float64Array(axis.nodes).fill(1) : cellWidths(axis)));
   const isEven = widths.map((all) => all.every((width) => width === all[0]));
   const numbersAlong = ({ count, step }: NodeRun, from: number, of: (node: number) => number) =>
@@ -110,13 +110,13 @@ function nodesIn(
   };
 }
 
-/** Refuses strides, for neighbours among nodes. @throws RequestError */
+/** Refuses strides for analyses of neighbouring nodes. @throws RequestError */
 export function requireEveryNode({ stride }: AnalysedNodes): void {
   if (stride.some((step) => step !== 1))
     throw refuse("i", "i, j, k: neighbouring nodes are compared, so the stride must be 1.");
 }
 
-/** Columns and what is made of them. */
+/** Columns, and the reductions of their values. */
 export interface Reducing {
   readonly columns: readonly string[];
   readonly reductions: readonly AnyReduction[];
@@ -143,7 +143,7 @@ export function derivedOf(
   return derivedFor(keys, dataset, names, filter, scheme);
 }
 
-/** Frames and times as an answer has them. */
+/** Frames and times in the form of an answer. */
 export function framesIn({ numbers, base }: AnalysedNodes): readonly GroupAnswer[] {
   return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
 }

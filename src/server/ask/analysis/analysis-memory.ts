@@ -1,17 +1,17 @@
-/** Bounds the memory that a reduction may take, from its states to its answer, before any of it is made. */
+/** Bounds the memory of a reduction, from its states to its answer, before any of it is allocated. */
 import { widthOf } from "../../../analysis/fragments.js";
 import { frequencySums } from "../../../analysis/frequencies.js";
 import { groupExtent } from "../../../analysis/plan.js";
 import type { AnyReduction } from "../../../analysis/reductions.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
 
-/** Bytes of a number of an answer: in its object, and in the text that is made of it. */
+/** Bytes of a number of an answer: in its object and in its text. */
 const ANSWER_BYTES = 48;
-/** States of a reduction at a time: the merged one, those of parts on their way, and those that wait for others. */
+/** States of a reduction held at once: the merged one, those in transit, and those that wait for earlier parts. */
 const STATES = 8;
-/** Bytes of a fragment besides its row: its parent, seams, structure and place. */
+/** Bytes of a fragment besides its row: its parent, seams, structure and index. */
 const FRAGMENT_BYTES = 32;
-/** Fragments for each node, at most: nodes as close as they may be without being neighbours. */
+/** Largest number of fragments per node: the densest packing of nodes that are not neighbours. */
 const DENSITY = { 6: 1 / 2, 18: 1 / 4, 26: 1 / 8 } as const;
 
 /** Bytes that a reduction may take. */
@@ -34,12 +34,12 @@ function bytesOfStructures(
 ): number {
   const fragments = Math.min(most, nodes * DENSITY[connectivity]);
   const width = widthOf(properties.length);
-  // A longer list is refused; labels are sent instead of it.
+  // Longer lists are refused; with labels, the labels are sent instead of the list.
   const answer = labels ? 4 * nodes : ANSWER_BYTES * Math.min(most, fragments * width);
   return fragments * (8 * width + FRAGMENT_BYTES) + answer;
 }
 
-/** Numbers of a group, besides the weights of bins. */
+/** Numbers per group, besides the weights of bins. */
 export function numbersOf(reduction: AnyReduction): number {
   switch (reduction.kind) {
     case "histogram":
@@ -53,7 +53,7 @@ export function numbersOf(reduction: AnyReduction): number {
     case "frequencies":
       return frequencySums(reduction);
     case "digits":
-      // What is listed is so of all groups together.
+      // Listed values belong to all groups together.
       if (reduction.listed > 0) return (3 * reduction.listed) / reduction.prefixes.length;
       return 2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits;
     case "increments":

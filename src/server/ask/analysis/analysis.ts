@@ -1,4 +1,4 @@
-/** What an analysis works with: its question, the nodes that it is of, and passes over these within a request's life. */
+/** Analysis: its question, its nodes, and passes over them within the life of the request. */
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { Merged, reducePart } from "../../../analysis/plan.js";
@@ -26,19 +26,19 @@ export interface Analysis {
   readonly question: MemberValues;
   readonly dataset: Dataset;
   readonly nodes: AnalysedNodes;
-  /** The times of the question as its answer states them. */
+  /** The times of the question in the form of the answer. */
   readonly time: Understood;
-  /** Whether they are a list, which an answer has even of one time. */
+  /** Whether the question gives a list of times, so that even one time is a dimension of the answer. */
   readonly isList: boolean;
   /** Reduces columns over nodes, those of the analysis or others. */
   readonly reduce: (nodes: AnalysedNodes, parts: Reducing) => Promise<Merged>;
   /** Sums the modes of the frames of nodes. */
   readonly sum: (query: SpectrumQuery, nodes: AnalysedNodes) => Promise<SpectrumSums>;
   readonly evaluate: EvaluateAt;
-  /** Counts points that an analysis draws among the points in flight, and waits until there is room for them. */
+  /** Counts drawn points as points in flight, and waits until there is room for them. */
   readonly admit: (points: number) => Promise<void>;
   readonly slices: TimeSlices;
-  /** Numbers that an answer may have. */
+  /** Most numbers of an answer. */
   readonly most: number;
 }
 
@@ -62,7 +62,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     if (query.reduction) await life.admitMemory(bytesOfReduction(query.reduction));
     const result = await runQuery(life, { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes: box, ...query });
     result.release();
-    // What is made of it is work of the main thread.
+    // Building the answer is work of the main thread.
     await life.slices.pause();
     return result;
   };
@@ -109,7 +109,7 @@ export async function analysisOfPoints(context: Context, question: MemberValues)
   return { ...analysis, nodes: { ...nodes, base }, reduce };
 }
 
-/** Moments of columns in each group of nodes. @param columnsOfPass of which a part holds the values of its nodes */
+/** Moments of columns in each group of nodes. @param columnsOfPass columns held at once in a part */
 export async function momentsOf(
   { reduce }: Pick<Analysis, "reduce">,
   nodes: AnalysedNodes,

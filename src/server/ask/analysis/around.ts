@@ -1,4 +1,4 @@
-/** Answers `around`: means of quantities at nodes around events, the nodes where a condition holds. */
+/** Answers `around`: means of quantities around events, the nodes where a condition holds. */
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { nested } from "../../../analysis/nested.js";
@@ -14,7 +14,7 @@ import { withMeans } from "./means.js";
 import { atOffsets, meansOriented, offsetsIn } from "./oriented.js";
 import { aboutTexts, checkNumbers, coordinatesOf } from "./reductions.js";
 
-/** Columns of a pass: a part holds the nodes of each. */
+/** Columns of a pass, all held at once in a part. */
 const COLUMNS = 32;
 /** Most columns of a question: one for each offset of each component. */
 const MOST_COLUMNS = 65_536;
@@ -47,7 +47,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   const ranges = lags.map((n) => Array.from({ length: 2 * n + 1 }, (_, i) => i - n));
   const [xs, ys, zs] = ranges as [number[], number[], number[]];
   const offsets = zs.flatMap((k) => ys.flatMap((j) => xs.map((i) => [i, j, k] as const)));
-  // Along a stretched axis places stay.
+  // Along a stretched axis positions are not averaged.
   const averaged: readonly Direction[] = over ?? [
     ...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].coordinates === null),
     "t",
@@ -83,7 +83,7 @@ function lagsOf({ lag = [4], orient }: MemberValues, axes: Dataset["axes"]): rea
   if ((lag.length !== 1 && lag.length !== 3) || more.length > 0 || lag.some((n) => n < 0))
     throw wrong("lag", "expected one number of nodes, or three, of x, y and z");
   if (orient !== undefined) return [x, y, z];
-  // Distances of nodes of a stretched axis differ from place to place.
+  // On a stretched axis the distance between nodes varies.
   const lags = axes.map(({ coordinates }, a) =>
     lag.length === 1 && coordinates !== null ? 0 : ([x, y, z][a] as number),
   );

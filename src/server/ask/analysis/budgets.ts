@@ -9,12 +9,12 @@ import { timesOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import type { Expanded } from "./distributions.js";
 
-/** The terms, in the order of answers, by the names of the files of Moser, Kim and Mansour. */
+/** The terms in the order of answers, named after the files of Moser, Kim and Mansour. */
 const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "convection", "d/dt"] as const;
 type Term = (typeof TERMS)[number];
 const LETTERS = ["x", "y", "z"] as const;
 
-/** The expressions of the terms. @throws RequestError for what has no budget */
+/** The expressions of the terms. @throws RequestError for quantities without a budget */
 function expressionsOf(
   name: string,
   dataset: Dataset,
@@ -62,7 +62,7 @@ function expressionsOf(
   };
 }
 
-/** A budget by the means of its terms, and their sum. @throws RequestError */
+/** A budget from the means of its terms, and their sum. @throws RequestError */
 export function budgetOf(name: string, dataset: Dataset, frames: readonly number[]): Expanded {
   const of = expressionsOf(name, dataset, frames);
   const terms = TERMS.filter((term) => of[term] !== undefined);
@@ -79,7 +79,7 @@ export function budgetOf(name: string, dataset: Dataset, frames: readonly number
   };
 }
 
-/** Numbers in nested lists, times a factor; null stays. */
+/** Multiplies the numbers of nested lists; null stays null. */
 function timesScale(value: unknown, scale: number): unknown {
   if (Array.isArray(value)) return value.map((one) => timesScale(one, scale));
   return typeof value === "number" ? scale * value : null;

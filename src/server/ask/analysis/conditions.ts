@@ -2,12 +2,12 @@
 import { type AnalysedNodes, together } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 
-/** What is where a condition holds, and not a number elsewhere. */
+/** An expression whose values are NaN where the condition fails. */
 export function whereHolds(condition: string, text: string): string {
   return `(${condition}) ? (${text}) : (0/0)`;
 }
 
-/** How many nodes hold each of some conditions. */
+/** Counts the nodes at which each condition holds. */
 export async function countsOf(
   analysis: Pick<Analysis, "reduce">,
   nodes: AnalysedNodes,

@@ -30,17 +30,17 @@ import { type Tabled, tabled } from "./analysis.js";
 
 /** Records that are held at once. */
 const PART_RECORDS = 2 ** 20;
-/** Records that are added up between two looks at the clock. */
+/** Records added between two checks of the clock. */
 const SLICE_RECORDS = 8192;
-/** Terms of increments from all records: of a company, which is one turn, and of all; and numbers of histograms. */
+/** Bounds on increments: terms of a group of particles, which one turn adds, terms of all groups, and bins. */
 const INCREMENTS = { company: 2 ** 22, all: 2 ** 30, numbers: 2 ** 20 } as const;
-/** Companies that are turned between two looks at the clock. */
+/** Groups turned between two checks of the clock. */
 const TURNED_TOGETHER = 512;
 
-/** Particles at random places; pairs of them at a distance, or regular tetrads with such edges. */
+/** Random particles, pairs at a given distance, or regular tetrads with edges of a given length. */
 type Drawn = Exclude<RequestedPoints, { readonly rows: unknown } | { readonly input: unknown }>;
 
-/** Particles are tracked part by part and added up in their order. */
+/** Tracks particles part by part and adds up the statistics in their order. */
 export async function dispersion(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset, life } = context;
   const interval = intervalIn(question);
@@ -76,7 +76,7 @@ export async function dispersion(context: Context, question: MemberValues): Prom
   );
 }
 
-/** @throws RequestError for increments that take too long, or whose histograms are too large */
+/** @throws RequestError for increments that would take too long or whose histograms are too large */
 function checkIncrements(given: ReturnType<typeof incrementsIn>, records: number, all: number, one: number): void {
   const terms = given?.isAll ? (records ** 2 / 2) * given.orders.length : 0;
   if (terms * one > INCREMENTS.company || terms * all > INCREMENTS.all)
@@ -100,7 +100,7 @@ function roomIn(life: RequestLife, query: Query, count: number): number {
   return limitOf(query).points;
 }
 
-/** Places and velocities of particles at the recorded times. @param all the particles of the question */
+/** Positions and velocities of particles at the recorded times. @param all number of particles of the question */
 async function pathsOf(
   { life, dataset }: Context,
   query: Query,
@@ -110,7 +110,7 @@ async function pathsOf(
   const particles = points.length / 3;
   const result = await runQuery(life, query, (evaluation) => {
     writeTriples(evaluation.points, points);
-    // One slot for all parts.
+    // One slot serves all parts.
     life.foresee((3 * evaluation.work * all) / particles);
   });
   try {
@@ -157,7 +157,7 @@ interface Seeds {
   readonly together: Company;
 }
 
-/** The seeds in their order. @throws RequestError if they do not fit into the domain, LimitError */
+/** The start positions in order. @throws RequestError if they leave the domain, LimitError */
 async function seedsOf(context: Context, question: MemberValues): Promise<Seeds> {
   const { dataset, life } = context;
   const wanted = question.points as RequestedPoints;
@@ -201,7 +201,7 @@ const TETRAD = [
   [-1, -1, 1],
 ].map((corner) => corner.map((x) => x / Math.sqrt(8)));
 
-/** Where centres may be: as far as `reach` from faces that are not periodic. @throws RequestError if nowhere */
+/** The box of possible centres, at least `reach` away from open faces. @throws RequestError if it is empty */
 function insetBox(reach: number, dataset: Dataset, { origin, extent }: Box): Box {
   const whole = boxOfAll(dataset);
   const runs = dataset.axes.map(({ periodic }, a) => {

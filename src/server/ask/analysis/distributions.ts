@@ -10,14 +10,14 @@ import type { Row } from "./reductions.js";
 
 /** Most quantiles of a reduction. */
 const MOST_QUANTILES = 32;
-/** Quantiles of all places together beyond which digits have 8 bits. */
+/** Number of quantiles of all positions above which digits have 8 bits instead of 16. */
 const MOST_OF_16_BITS = 64;
-/** Values that are listed instead of counting their next digits, at most. */
+/** Most values that are listed instead of counting their next digits. */
 const MOST_LISTED = 2 ** 17;
-/** How far a weight may be below p W: rounding. */
+/** Tolerance for rounding when a weight is compared with p W. */
 const ROUNDING = 1e-12;
 
-/** A reduction by others: their rows, and what makes its result of theirs. */
+/** A reduction in terms of others: their rows, and how its result follows from theirs. */
 export interface Expanded {
   readonly rows: readonly Row[];
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
@@ -41,7 +41,7 @@ export function quantiles({ quantiles: text, at, ...more }: Row, index: number):
   };
 }
 
-/** Quantile p is the smallest value with weight(values <= it) >= (p - 1e-12) W, of each place. */
+/** Quantile p at each position: the smallest value with weight(values <= it) >= (p - 1e-12) W. */
 async function quantilesOf(text: string, at: readonly number[], { nodes, reduce }: Analysis): Promise<GroupAnswer> {
   const { extent, kept, names } = nodes.base;
   compileScalar(text, names, "reduce.quantiles");
@@ -79,7 +79,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
 }
 
-/** Moments beyond the fourth by means of powers of fluctuations, or null for other reductions. @throws RequestError */
+/** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. @throws RequestError */
 export function higherMoments(row: Row, index: number, where?: string): Expanded | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;

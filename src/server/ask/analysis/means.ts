@@ -1,4 +1,6 @@
-/** Means inside expressions: what `mean(e)`, `rms(e)` and `fluc(e)` read is computed before them, a pass for each depth. */
+/**
+ * Means inside expressions (`mean(e)`, `rms(e)`, `fluc(e)`), computed in a pass for each depth before the expressions.
+ */
 import { SIZES } from "../../../analysis/array-functions.js";
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { type MeanTable, partsOfInput } from "../../../analysis/names.js";
@@ -22,7 +24,7 @@ import {
 import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
 
-/** An analysis whose expressions know their means, and what its answer says of them. */
+/** An analysis whose expressions have their means, and what the answer says about them. */
 export interface KnownMeans {
   readonly analysis: Analysis;
   readonly about: GroupAnswer;
@@ -91,7 +93,7 @@ function meansIn(text: string, { base: { names } }: AnalysedNodes, member: strin
   });
 }
 
-/** The nodes and frames of means: along directions that are kept all nodes, which weigh the same. */
+/** The nodes and frames of means: all nodes along directions that are kept, with equal weights. */
 function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direction[]): AnalysedNodes {
   const { base } = nodes;
   const { mean_time: time } = question;
@@ -115,13 +117,13 @@ function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direct
   };
 }
 
-/** A mean as it is written, and what it is of its number: rms(e) is the root of the mean of (e)^2. */
+/** The name of a mean, and the value of its number: rms(e) is the root of the mean of (e)^2. */
 function nameOf(text: string): { readonly name: string; readonly of: (mean: number) => number } {
   const [, inner] = /^\((.*)\)\^2$/.exec(text) ?? [];
   return inner === undefined ? { name: `mean(${text})`, of: (mean) => mean } : { name: `rms(${inner})`, of: Math.sqrt };
 }
 
-/** Means that are one number, which an answer states. */
+/** The means that are single numbers, which the answer states. */
 function numbersIn(found: ReadonlyMap<string, MeanTable>): GroupAnswer {
   const numbers = [...found].flatMap(([text, { values }]) => {
     const { name, of } = nameOf(text);

@@ -1,4 +1,4 @@
-/** Means around events in the axes of the strain or of the vorticity there, of values between nodes. */
+/** Means around events, in the axes of the local strain or vorticity, from interpolated values. */
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import type { Extremes } from "../../../analysis/extremes.js";
 import { nested } from "../../../analysis/nested.js";
@@ -13,7 +13,7 @@ import { together } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
 
-/** Events whose axes are found together, at most. */
+/** Most events whose axes are found together. */
 const MOST_EVENTS = 20_000;
 /** Points that are evaluated together. */
 const POINTS = 2 ** 17;
@@ -54,7 +54,7 @@ function framesOf(by: "strain" | "omega", numbers: Vector): readonly Frame[] {
   return [1, -1].map((sign): Frame => [times(x, sign), times(cross(z, x), sign), z]);
 }
 
-/** The mean and the count of each component of quantities in the turned axes at each offset, x fastest. */
+/** Mean and count of each component of quantities at each offset, in the turned axes, x fastest. */
 export async function meansOriented(
   by: "strain" | "omega",
   texts: readonly string[],

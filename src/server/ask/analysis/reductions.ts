@@ -32,10 +32,10 @@ import { numbersOf } from "./analysis-memory.js";
 import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
 import { withErrors } from "./standard-errors.js";
 
-/** A reduction as it was given. */
+/** A reduction as the caller wrote it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Columns that are reduced, each once. */
+/** Columns to reduce, without duplicates. */
 export class Columns {
   readonly texts: string[] = [];
   readonly #nodes: AnalysedNodes["base"];
@@ -51,28 +51,28 @@ export class Columns {
     return known >= 0 ? known : this.texts.push(text as string) - 1;
   }
 
-  /** The columns of the components of a quantity. @throws as `of` */
+  /** The columns of the components of a quantity. @throws as `of` does */
   componentsOf(text: string, member: string): readonly number[] {
     const { shape } = compileExpression(text, this.#nodes.names, member);
     return componentsIn(text, shape).map((one) => this.of(one, member));
   }
 }
 
-/** A reduction whose range may still be found. */
+/** A reduction whose range may have to be found first. */
 interface Pending {
   readonly question: Row;
   readonly kind: ReductionKind;
   readonly of: readonly number[];
-  /** Columns whose ranges are to be found, and those given. */
+  /** Columns whose ranges have to be found. */
   readonly ranged: readonly number[];
   readonly ranges: readonly BinRange[] | null;
 }
 
 /** What is done with the groups of reductions. */
 export interface ReductionOptions {
-  /** Frames of a block, of whose series standard errors are found; absent: there are none. */
+  /** Frames per block, for standard errors from the series of blocks; absent: no standard errors. */
   readonly by?: number | undefined;
-  /** An axis whose halves are folded, and the signs of quantities; null: none is. */
+  /** The axis whose halves are folded, and the signs of quantities; null: no folding. */
   readonly fold: { readonly axis: 0 | 1 | 2; signsOf(text: string): readonly number[] } | null;
 }
 
@@ -91,7 +91,7 @@ export async function reduceRows(
   checkSize(reductions, nodes.base, most);
   if (by !== undefined) checkBlocks(by, reductions, nodes.base);
   const { kept } = nodes.base;
-  // Blocks are of frames, each of which has states of its own.
+  // Blocks consist of frames, so frames are reduced separately.
   const reduced = by === undefined ? nodes : grouped(nodes, [kept[0], kept[1], kept[2], true]);
   const { texts } = columns;
   const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
@@ -112,7 +112,7 @@ export async function reduceRows(
 
 const weightsOf = ({ base, weights }: AnalysedNodes): string => (base.points === undefined ? weights : "points");
 
-/** One result of those of the components of a quantity: its members are lists of theirs. */
+/** Joins the results of the components of a quantity: each member becomes a list. */
 function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
   const [first = {}] = parts;
   if (parts.length === 1) return first;
@@ -147,7 +147,7 @@ function readReduction(question: Row, index: number, columns: Columns): Pending 
   return { question, kind, of, ranged, ranges };
 }
 
-/** Finds the least and largest values of the columns whose ranges are not given, in a separate pass. */
+/** Finds the ranges of columns without one, in a separate pass. */
 async function findRanges(
   pending: readonly Pending[],
   { texts }: Columns,
@@ -167,10 +167,7 @@ async function findRanges(
   );
 }
 
-/**
- * Picks the extremes of each group. If more must be apart than the candidates of a pass are, another pass goes on where
- * these end.
- */
+/** Picks the extremes of each group. If the candidates of a pass do not suffice, another pass continues after them. */
 async function pickAll(
   reduction: AnyReduction & ExtremesOptions,
   found: readonly Extremes[],
@@ -205,10 +202,10 @@ async function pickAll(
 }
 
 const NONE: readonly Extreme[] = [];
-/** Components of which covariances are asked together. */
+/** Components whose covariances are computed together. */
 const MOST_COVARIED = 16;
 
-/** A reduction as asked; moments have one for each component. */
+/** The reductions of a row: moments have one per component. */
 function reductionsFor(
   { question, kind, of, ranged, ranges }: Pending,
   rangeOf: (column: number) => BinRange,
@@ -270,7 +267,10 @@ function describeResult(
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
 }
 
-/** States of one half of an axis, each with that of its symmetric place. @throws RequestError for what is not folded */
+/**
+ * Merges the states of one half of an axis with those of the mirrored positions. @throws RequestError for reductions
+ * that cannot be folded
+ */
 function folded(
   reduction: AnyReduction,
   states: readonly ReductionState[],
@@ -350,7 +350,7 @@ function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer 
   );
 }
 
-/** What names of an answer mean, their units as far as the dataset states them, and the filter as it acts. */
+/** What the names of an answer mean, their units if the dataset states them, and the filter as applied. */
 export function aboutTexts(texts: readonly string[], { base: { names }, transforms }: AnalysedNodes): GroupAnswer {
   const units = texts.map((text) => [text, compileExpression(text, names).unit] as const);
   const { dataset, filter } = transforms;

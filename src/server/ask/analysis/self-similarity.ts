@@ -9,7 +9,7 @@ import { wrong } from "../faults.js";
 import { LETTERS } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 
-/** Columns of a pass: a part holds the nodes of each. */
+/** Columns of a pass, all held at once in a part. */
 const COLUMNS = 24;
 /** The order against which slopes are taken. */
 const AGAINST = 3;

@@ -7,7 +7,7 @@
  */
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 
-/** Effective numbers below which an error says nothing. */
+/** Effective number of samples below which an error is meaningless. */
 const LEAST = 5;
 /** Members that have an error. */
 const MEMBERS = ["mean", "variance", "skewness", "flatness", "means", "matrix"];
@@ -19,7 +19,7 @@ const numbersIn = (value: unknown): Leaves =>
 
 const meanOf = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0) / list.length;
 
-/** The effective number of a series. */
+/** The effective number of samples in a series. */
 function effectiveNumber(series: readonly number[]): number {
   const n = series.length;
   const mean = meanOf(series);
@@ -38,7 +38,7 @@ function effectiveNumber(series: readonly number[]): number {
   return n / (1 + 2 * sum);
 }
 
-/** Adds to the answer of all frames the errors of its members, null with the reason if they cannot be had. */
+/** Adds standard errors to the members of an answer; null with a reason where there is none. */
 export function withErrors<State>(
   frames: readonly State[],
   by: number,
@@ -80,13 +80,13 @@ function spread(list: readonly number[]): number {
   return Math.sqrt(list.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (list.length - 1));
 }
 
-/** The error of estimates each of which lacks a block. */
+/** The jackknife error of estimates that each leave out one block. */
 function jackknifed(list: Leaves): number | null {
   if (list.length < 2 || list.includes(null)) return null;
   return (spread(list as number[]) * (list.length - 1)) / Math.sqrt(list.length);
 }
 
-/** Numbers in the nested lists of a value. */
+/** Arranges a list of numbers in the nested lists of `value`. */
 function shapedAs(value: unknown, list: (number | null)[]): unknown {
   return Array.isArray(value) ? value.map((one) => shapedAs(one, list)) : list.shift();
 }

@@ -1,4 +1,4 @@
-/** Answers `statistics`: reductions at nodes, of which those may be left out where a condition does not hold, or at points. */
+/** Answers `statistics`: reductions at nodes, optionally only where a condition holds, or at points. */
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
@@ -72,7 +72,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   );
 }
 
-/** The reductions that a row stands for, and what makes its result of theirs. @throws RequestError */
+/** The reductions behind a row, and how its result follows from theirs. @throws RequestError */
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
@@ -86,7 +86,7 @@ function quantitiesIn(row: Row): readonly string[] {
   return named.flatMap(([, value]) => [value].flat().filter((one) => typeof one === "string"));
 }
 
-/** The member in which a text stands. */
+/** The member that holds a text. */
 function memberOf(text: string, { reduce, where }: MemberValues): string {
   if (text === where) return "where";
   if (reduce === undefined) return "what";
@@ -95,7 +95,7 @@ function memberOf(text: string, { reduce, where }: MemberValues): string {
   return kind === undefined ? "reduce" : `reduce[${row}].${kind}`;
 }
 
-/** Reductions of what holds, and the names of their columns in the answer. @throws RequestError */
+/** The reductions restricted to a condition, and the names of their columns in the answer. @throws RequestError */
 function whereHeld(
   rows: readonly Row[],
   condition: string,

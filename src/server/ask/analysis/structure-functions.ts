@@ -21,7 +21,7 @@ const USUAL_ORDERS: readonly number[] = [2, 3];
 type Separations = { readonly [K in "nodes" | "lengths"]: Extract<RequestedSeparations, Readonly<Record<K, unknown>>> };
 type Increment = AnyReduction & { readonly kind: "increments" };
 
-/** What is computed along one axis. */
+/** The computation along one axis. */
 interface Along<S> {
   readonly separations: S;
   readonly orders: readonly number[];
@@ -54,7 +54,7 @@ export async function structure_functions(context: Context, question: MemberValu
 
 const extentOf = ({ nodes }: Analysis, letter: string): number => nodes.base.extent[LETTERS.indexOf(letter as "x")];
 
-/** 1, 2, 4 and so on, up to half of some nodes. */
+/** 1, 2, 4 and so on, up to half of `nodes`. */
 function doubledWithin(nodes: number): readonly number[] {
   return Array.from({ length: 16 }, (_, n) => 2 ** n).filter((n) => n <= Math.max(1, nodes / 2));
 }
@@ -77,11 +77,11 @@ async function increments(
   const { shape } = compileExpression(text, nodes.base.names, "what");
   if (shape === "tensor") throw wrong("what", "increments are of a vector or a scalar, not of a tensor");
   const rows: GroupAnswer[] = [];
-  // The axes are computed one after another, and what is kept of the pairs of one is dropped before the next.
+  // One axis after another: sums of pairs along one axis are dropped before the next.
   if (!isAtNodes) await analysis.admit(separations.pairs);
   for (const letter of letters) {
     const axis = LETTERS.indexOf(letter) as AxisNumber;
-    // A scalar has the velocity along the axis beside it.
+    // For a scalar, the velocity along the axis is needed too.
     const beside = dataset.fields.velocity === undefined ? [] : [`u.${letter}`];
     const columns = shape === "vector" ? componentsIn(text, shape) : [text, ...beside];
     const along = { orders, axis, columns };
@@ -97,7 +97,7 @@ async function increments(
   };
 }
 
-/** Leaves out the terms that were not asked. @throws RequestError if there are none */
+/** Removes the terms that were not requested. @throws RequestError if none is left */
 function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnswer {
   const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
   const other = terms?.find((term) => !known.includes(term));
@@ -106,7 +106,7 @@ function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnsw
   return Object.fromEntries(kept);
 }
 
-/** Pairs that are added up between two looks at the clock. */
+/** Pairs added between two checks of the clock. */
 const PAIRS_TOGETHER = 1024;
 
 async function overNodes(
@@ -142,7 +142,7 @@ async function overPairs(
   { question, dataset, nodes, evaluate, slices }: Analysis,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed } = separations;
-  // A box that is all of the domain is none: pairs may go over its seams.
+  // A box that covers the whole domain is no restriction: pairs may cross its seams.
   const isWhole = (["x", "y", "z", "i", "j", "k"] as const).every((name) => question[name] === undefined);
   const { origin, extent } = isWhole ? boxOfAll(dataset) : boxIn(question, dataset);
   const room = extent.map(

@@ -16,10 +16,10 @@ import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
 import { renamed } from "./statistics.js";
 
-/** Structures that are described before a look at the clock. */
+/** Structures described between two checks of the clock. */
 const DESCRIBED = 128;
 
-/** Nodes whose labels are answered, at most, for each number of an answer: both take about as many bytes. */
+/** Most labelled nodes per number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
 export async function structures(context: Context, question: MemberValues): Promise<Tabled> {
@@ -121,13 +121,13 @@ function describeStructure(
   return { nodes, volume, centre, box, wraps, properties: Object.fromEntries(entries) };
 }
 
-/** The place in the list of the structure of each node, or 0. */
+/** The index in the list, from 1, of the structure of each node, or 0. */
 function labelNumbers(fragments: Int32Array, ranked: RankedStructures): Int32Array {
   const numbers = placesInList(ranked);
   return fragments.map((fragment) => numbers[fragment] ?? 0);
 }
 
-/** The place in the list of the structure that a fragment belongs to, or 0. */
+/** The index in the list, from 1, of the structure of each fragment, or 0. */
 function placesInList({ listed, starts, members }: RankedStructures): Int32Array {
   const numbers = new Int32Array(1 + members.length);
   for (const [i, structure] of listed.entries())

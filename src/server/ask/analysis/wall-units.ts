@@ -6,7 +6,7 @@ import { AXES, type AxisNumber, DIRECTIONS, LETTERS } from "./analysed-nodes.js"
 import { type Analysis, momentsOf } from "./analysis.js";
 import { withMeans } from "./means.js";
 
-/** The friction velocity, and what an answer says of it. */
+/** The friction velocity, and what the answer says about it. */
 export interface WallUnits {
   readonly u_tau: number;
   readonly nu: number;

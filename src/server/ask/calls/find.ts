@@ -1,4 +1,4 @@
-/** Answers `find`: nodes where a condition holds, by the first quantity, largest first. */
+/** Answers `find`: nodes where a condition holds, sorted by the first quantity, largest first. */
 import { compileScalar } from "../../../analysis/expression.js";
 import type { Extremes } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";

@@ -1,4 +1,4 @@
-/** Answers `flow_map`: where particles go, the gradient of that map, and how much it stretches. */
+/** Answers `flow_map`: the end positions of particles, the gradient of that map, and its stretching. */
 import { type Query, writeTriples } from "../../../engine/contract/query.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
@@ -14,7 +14,7 @@ import { runQuery } from "../run-query.js";
 import { gridOf, samplePoints } from "./grid.js";
 import { unitOf } from "./values.js";
 
-/** What a flow map has: the first number of each in its records, and its dimensions. */
+/** Parts of a flow map: the first number of each in its records, and its dimensions. */
 const PARTS = { map: [0, [3]], gradient: [3, [3, 3]], eigenvalues: [12, [3]], ftle: [15, []] } as const;
 type PartName = keyof typeof PARTS;
 const USUAL = ["map", "gradient", "ftle"] as const;

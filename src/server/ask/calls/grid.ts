@@ -1,4 +1,4 @@
-/** Answers `grid`: samples of quantities on a volume, a plane or a line. */
+/** Answers `grid`: samples of quantities in a volume, on a plane or along a line. */
 import type { Values } from "../../../storage/tools/long-numbers.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
 import { answered, type Context, checkFits, Plan } from "../context.js";
@@ -25,7 +25,7 @@ function coordinatesOf({ count, origin, spacing }: SampleAxis): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
 }
 
-/** Dimensions of samples, and the places of the axes that are none. */
+/** Dimensions of samples, and the positions along the axes that are none. */
 export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<GridAnswer, "dims" | "scalars"> {
   const unit = unitOf(dataset, "length");
   const along = (one: SampleAxis): GridDimension => ({ name: one.axis, coordinates: coordinatesOf(one), unit });
@@ -38,7 +38,7 @@ export function gridOf({ grid, axes }: Samples, { dataset }: Context): Pick<Grid
   };
 }
 
-/** Points that are written between two looks at the clock. */
+/** Points written between two checks of the clock. */
 const TOGETHER = 8192;
 
 /** The points of samples, three float32 each, x fastest; or those from one number to before another. */
@@ -55,7 +55,7 @@ export async function samplePoints(
   return points;
 }
 
-/** The answer of a plan of samples that are not cut. */
+/** The answer of a plan that is not divided into parts. */
 const NOTHING: GridAnswer = { kind: "grid", dims: [], scalars: [], quantities: [] };
 
 export async function grid(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
@@ -99,7 +99,7 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   };
 }
 
-/** Fills samples by a level, and those in the first and last cubes of open axes by the stored nodes. */
+/** Fills samples from a level, and those in the end cubes of open axes from the stored nodes. */
 async function fillByLevel(
   context: Context,
   level: GridLevel,

@@ -1,4 +1,4 @@
-/** Answers `nodes`: stored nodes of a region, fields as they lie or any quantity at nodes. */
+/** Answers `nodes`: nodes of a region, with stored fields or any quantity. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { Names } from "../../../analysis/names.js";
 import {
@@ -36,15 +36,15 @@ import { timeText } from "../restate.js";
 import { runQuery } from "../run-query.js";
 import { derivedFor, schemeOf } from "../transforms.js";
 
-/** Nodes above which an answer is computed as it is sent. */
+/** Number of nodes above which an answer is computed while it is sent. */
 const STREAMED = 1 << 18;
 
-/** Whether numbers are sent in the order of nodes: rows hold all quantities, other forms one after the other. */
+/** Whether the numbers are sent in the order of nodes: rows hold all quantities, other forms one after another. */
 function canStream({ format = "json" }: MemberValues, { length }: readonly Quantity[]): boolean {
   return format === "csv" || (length === 1 && ["json", "npy", "npz", "f32", "zarr"].includes(format));
 }
 
-/** The plain field that a quantity is, or the component with nodes of its own; null for an expression. */
+/** The stored field or component that a quantity names; null for an expression. */
 function fieldOf({ text }: RequestedQuantity, { fields }: Dataset): string | null {
   const [, whole = "", component = ""] = /^(\w+)(\.[xyz])?$/.exec(text) ?? [];
   const name = { u: "velocity", p: "pressure" }[whole] ?? whole;
@@ -71,7 +71,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   if (question.format === "xmf" || question.format === "h5") {
     const cutout = cutoutFile(context, staggered?.includes(".") ? [null] : fields, runs, frames);
     if (cutout !== null) {
-      // A file that another thread writes needs no cut, and no limit in a job.
+      // A file that another thread writes is not divided, and has no limit in a job.
       if (part === null && life.task === null) {
         const numbers = fields.length * frames.length * count;
         life.checkPoints(numbers);
@@ -126,7 +126,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   return { answer: { ...shape, ...more, quantities: answers }, found };
 }
 
-/** Names with the means and the slopes in time of quantities at nodes, and what an answer says of these. */
+/** Names with the means and slopes in time of quantities at nodes, and what the answer says about them. */
 async function meansIn(context: Context, question: MemberValues, texts: readonly string[]) {
   const { analysis, about } = await withMeans(analysisOf(context, question), texts, question.over ?? LETTERS);
   return { names: analysis.nodes.base.names, more: { ...about, ...(await courantOf(texts, analysis)) } };
@@ -162,7 +162,7 @@ async function fillBox(
   result.release();
 }
 
-/** Numbers from `from` to before `to` of the nodes of a region, x fastest, as boxes; both begin a row. */
+/** Numbers `from` to `to - 1` of the nodes of a region, x fastest, as boxes; both begin a row. */
 function* boxesIn(
   runs: readonly NodeRun[],
   axes: readonly Axis[],
@@ -187,7 +187,7 @@ function* boxesIn(
   }
 }
 
-/** Deals records to the quantities. */
+/** Distributes records to the quantities. */
 function deal(
   part: Float32Array,
   from: number,
@@ -211,7 +211,7 @@ function timesAt(frames: readonly number[], dataset: Dataset): readonly number[]
   return frames.map((frame) => stored[frame] as number);
 }
 
-/** The axes of the nodes: of the dataset, or of a field that lies elsewhere. @throws RequestError if they differ */
+/** The axes of the nodes: those of the dataset, or of a staggered field. @throws RequestError if fields differ */
 function axesFor(staggered: string | null, fields: readonly (string | null)[], dataset: Dataset): readonly Axis[] {
   if (staggered === null) return dataset.axes;
   const own = dataset.fields[staggered]?.own;
@@ -255,7 +255,7 @@ function shapeOf(
   };
 }
 
-/** What writes stored fields in the layout of JHTDB cutouts; null for other quantities, strides and frames out of order. */
+/** Writes stored fields in the layout of JHTDB cutouts; null for other quantities, strides and frames out of order. */
 function cutoutFile(
   { dataset, thread }: Context,
   fields: readonly (string | null)[],

@@ -15,10 +15,10 @@ import { type Interval, intervalIn, stepIn } from "../question/when.js";
 import { runAtPoints } from "../run-query.js";
 import { unitOf } from "./values.js";
 
-/** Records of three float32 kept for a point of paths. */
+/** Records of three float32 kept per point of a path. */
 const PATH_RECORDS = 2;
 
-/** The integrator: heun of particles with drag, which know no other. @throws RequestError */
+/** The integrator; particles with drag use heun only. @throws RequestError */
 function integratorOf({ integrator, drag }: MemberValues): Integrator {
   if (drag === undefined) return integrator ?? "rk4";
   if (integrator === undefined || integrator === "heun") return "heun";
@@ -52,14 +52,14 @@ async function track({ life }: Context, query: Query, points: Points): Promise<R
       ...{ points: points.triples, times: points.times },
       ...(points.velocities === null ? {} : { velocities: points.velocities }),
     });
-    // Records of paths that begin at different times are timed from their starts.
+    // Records of paths with different starts are timed from their own start.
     const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
     return { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
   }
   return runAtPoints(life, query, points.triples, (own) => life.limit(own), points.velocities);
 }
 
-/** Quantities along paths, their components side by side. */
+/** Quantities along paths, the components of each as adjacent numbers. */
 async function along(
   context: Context,
   quantities: readonly Quantity[],
@@ -157,7 +157,7 @@ function placesOf(records: Float32Array, width: number, count: number): Float32A
   return out;
 }
 
-/** Paths as the CF layout of trajectories has them. */
+/** Paths in the CF layout of trajectories. */
 function fileOf(
   lead: readonly Column[],
   quantities: RowsAnswer["quantities"],

@@ -1,4 +1,4 @@
-/** Answers `values`: quantities at points, at one time, at several, or at a time of each point's own. */
+/** Answers `values`: quantities at points, at one time, several times, or a separate time for each point. */
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LongNumbers, type Values } from "../../../storage/tools/long-numbers.js";
 import { aboutUnit } from "../../http/describe.js";
@@ -27,9 +27,7 @@ export function unitOf(dataset: Dataset, measure: "length" | "time"): string | n
 }
 
 /**
- * Evaluates quantities at points.
- *
- * @param into where the values of each quantity go, its components side by side
+ * Evaluates quantities at points. @param into receives the values of each quantity, its components as adjacent numbers
  */
 export async function fillValues(
   { life, dataset }: Context,
@@ -71,7 +69,7 @@ export async function values(context: Context, question: MemberValues): Promise<
   const numbers = await compute(context, {
     ...{ count, rounds, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (round, from, to, into) => {
-      // Times of their own are checked by the first point.
+      // Separate times are checked with the first point.
       const { triples, times } = await source.read(from, isEach ? Math.max(to, Math.min(1, count)) : to);
       if (to === 0 && isEach) into = quantities.map(({ columns }) => life.floats(columns.length));
       await fillValues(

@@ -1,4 +1,4 @@
-/** Answers as files of named arrays: NetCDF and HDF5, Zarr, NumPy archives. */
+/** Answers as files of named arrays: NetCDF, HDF5, Zarr and NumPy archives. */
 import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
 import { blockOf, type Numbers, numbersOf, slabLengths, slabsOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../../storage/zarr/array-document.js";
@@ -8,7 +8,7 @@ import { type NamedArray, textArray } from "./numpy-files.js";
 import { aboutOf, attributesOf } from "./origin.js";
 import { ZipWriter } from "./zip-writer.js";
 
-/** Numbers of a file that are held in memory for the thread that writes it. */
+/** Most numbers of a file that are held in memory for the thread that writes it. */
 const HELD_NUMBERS = 1 << 20;
 const ZARR_TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as const;
 /** Numbers of a chunk of Zarr, at most. */
@@ -19,7 +19,7 @@ const namesOf = ({ title, unit }: NamedNumbers) => ({
   ...(unit === null ? {} : { units: unit }),
 });
 
-/** An answer as NetCDF and HDF5 describe it; its numbers are arrays, unless they are many. */
+/** An answer as NetCDF and HDF5 describe it; long arrays are read in parts. */
 export async function gridFileOf(answered: Answered, answer: RowsAnswer | GridAnswer): Promise<SampledGrid> {
   const arrays = arraysOf(answer);
   const placesOf = (one: NamedNumbers) => ({
@@ -29,7 +29,7 @@ export async function gridFileOf(answered: Answered, answer: RowsAnswer | GridAn
   const scales = arrays.filter(({ isScale }) => isScale);
   const known = new Set(scales.map(({ name }) => name));
   const lengths = new Map(arrays.flatMap(({ dims, shape }) => dims.map((name, d) => [name, shape[d] as number])));
-  // Rows and components have no places: they are counted.
+  // Rows and components have no coordinates: they are counted.
   const counted = [...lengths]
     .filter(([name]) => !known.has(name))
     .map(([name, length]) => ({
@@ -73,7 +73,7 @@ export async function* zarrOf(answered: Answered, answer: RowsAnswer | GridAnswe
     const length = lengths.reduce((product, n) => product * n, 1);
     for (const { start, from, to } of slabsOf(shape, lengths)) {
       const part = await blockOf(values, from, to);
-      // Chunks have one shape, the last one too.
+      // All chunks have the same shape, including the last one.
       const whole = part.length === length ? part : filled(part, length);
       yield* zip.add(`${name}/c${start.map((at, d) => `/${at / (lengths[d] as number)}`).join("")}`, bytesIn(whole));
     }

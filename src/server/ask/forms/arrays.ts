@@ -1,4 +1,4 @@
-/** Answers as arrays: rows as columns, grids as quantities with their coordinates; and their numbers as bytes. */
+/** Answers as arrays: the columns of rows, the quantities and coordinates of grids; and their numbers as bytes. */
 import { blockOf, LongNumbers, type Numbers, strided, type Values } from "../../../storage/tools/long-numbers.js";
 import {
   type AnsweredQuantity,
@@ -11,19 +11,19 @@ import {
 import { wrong } from "../faults.js";
 import { fileNames } from "../question/what.js";
 
-/** Numbers that are taken from an answer at a time. */
+/** Numbers taken from an answer at a time. */
 const BLOCK_NUMBERS = 16 * 1024;
 
 /** The arrays of an answer by name: columns of rows, quantities and coordinates of a grid. */
 export interface NamedNumbers {
   readonly name: string;
-  /** What it is called outside of files. */
+  /** Its name outside of files. */
   readonly title: string;
   readonly unit: string | null;
   readonly dims: readonly string[];
   readonly shape: readonly number[];
   readonly values: Values;
-  /** Whether it holds the places along the dimension of its name. */
+  /** Whether it holds the coordinates of the dimension of its name. */
   readonly isScale: boolean;
 }
 
@@ -103,7 +103,7 @@ export function onlyQuantity(answer: RowsAnswer | GridAnswer, form: string): Ans
   return only;
 }
 
-/** Numbers some at a time. */
+/** Numbers in blocks. */
 export async function* blocksOf(
   values: Values,
 ): AsyncGenerator<{ readonly from: number; readonly numbers: Numbers }, undefined> {

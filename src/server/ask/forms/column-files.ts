@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { blockOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import type { Column } from "../answer.js";
 
-/** Numbers that are written together, less than a time slice of work. */
+/** Numbers written together: less than a time slice of work. */
 const BATCH_NUMBERS = 131_072;
 
 /** Some rows of a column as float32 or float64. */
@@ -14,7 +14,7 @@ async function numbersIn({ values, stride, offset }: Column, from: number, count
   return out;
 }
 
-/** The Parquet file of columns, not compressed: a row group for each batch. */
+/** Columns as an uncompressed Parquet file, with a row group for each batch. */
 export async function* parquetColumns(
   columns: readonly Column[],
   rows: number,

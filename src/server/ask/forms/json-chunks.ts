@@ -1,6 +1,6 @@
-/** Writes large JSON answers chunk by chunk, so that no tick is long. */
+/** Writes large JSON answers chunk by chunk, so that no turn of the event loop is long. */
 
-/** Characters of a chunk, about, and members of a list that are written at once. */
+/** Approximate characters of a chunk, and members of a list that are written at once. */
 const CHUNK_CHARACTERS = 32_768;
 const TOGETHER = 1024;
 

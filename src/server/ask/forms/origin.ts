@@ -1,4 +1,4 @@
-/** Where an answer comes from: dataset, version, question, and the filter as it acts. */
+/** Origin of an answer: dataset, version, question, and the filter as applied. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import { version } from "../../../shared/build.js";
 import type { Answered } from "../answer.js";
@@ -9,7 +9,7 @@ export function originOf({ question, dataset }: Answered): Readonly<Record<strin
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
   const filter = { kind, width: Number(text) } as FieldFilter;
-  // The filter as it acts: a tophat has a whole number of nodes.
+  // The filter as applied: a top hat has a whole number of nodes.
   const acting = text === undefined ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } };
   return { dataset: dataset.name, version, manifest: dataset.digest, ...assumed, question, ...acting };
 }

@@ -7,7 +7,7 @@ import type { MemberValues, RequestedScale } from "../question/member-values.js"
 import { onlyQuantity } from "./arrays.js";
 import { PIXEL_BYTES, rowBytes, writePng } from "./png.js";
 
-/** The smallest and the largest finite value of many. */
+/** The range of the finite values. */
 export class Range {
   #low = Number.POSITIVE_INFINITY;
   #high = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ function colourValue(value: number, scale: RequestedScale): number {
   return Math.sign(value) * Math.log10(1 + Math.abs(value) / linear);
 }
 
-/** The picture of a plane in the colours of a question. @throws RequestError for what is no plane of a scalar */
+/** The picture of a plane in the colours of a question. @throws RequestError unless it is a plane of a scalar */
 export async function pictureOf(
   answer: GridAnswer,
   { map = "viridis", range, scale = { kind: "linear" } }: MemberValues,

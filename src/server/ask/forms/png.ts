@@ -1,4 +1,4 @@
-/** `writePng` writes pixels as a PNG file; the thread pool of Node compresses them. */
+/** Writes pixels as a PNG file, compressed by the thread pool of Node. */
 import { constants, crc32, createDeflate } from "node:zlib";
 
 /** Bytes of a pixel: red, green, blue and opacity. */
@@ -7,10 +7,10 @@ export const PIXEL_BYTES = 4;
 const SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 /** Bits of a channel; red, green, blue and opacity; deflate; filters by row; not interlaced. */
 const FORM = Buffer.from([8, 6, 0, 0, 0]);
-/** Most compressed bytes of a chunk, whose checksum is computed in one go. */
+/** Most compressed bytes of a chunk, whose checksum is computed at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Bytes of a row of pixels: that of its filter, which stays 0 for none, and the pixels. */
+/** Bytes of a row of pixels: its filter type, which is 0 for none, and the pixels. */
 export function rowBytes(width: number): number {
   return 1 + PIXEL_BYTES * width;
 }
@@ -27,7 +27,7 @@ export async function writePng(rows: Buffer, width: number): Promise<Buffer> {
   size.writeUInt32BE(width, 0);
   size.writeUInt32BE(rows.length / rowBytes(width), 4);
   const file = [SIGNATURE, ...chunk("IHDR", Buffer.concat([size, FORM]))];
-  // Runs of one colour compress well enough, at a fraction of the time that other strategies take.
+  // Runs of one colour compress well enough, in a fraction of the time of other strategies.
   const deflate = createDeflate({ strategy: constants.Z_RLE, chunkSize: CHUNK_BYTES });
   deflate.end(rows);
   for await (const bytes of deflate) file.push(...chunk("IDAT", bytes as Buffer));

@@ -1,4 +1,4 @@
-/** `sendWritten` sends a file that another thread writes into a folder, which is removed afterwards. */
+/** Sends a file that another thread writes into a temporary folder. */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -7,7 +7,7 @@ import { jsonChunks } from "./json-chunks.js";
 import { originOf } from "./origin.js";
 
 const CHUNK_BYTES = 64 * 1024;
-/** Rows that are taken from an answer at a time. */
+/** Rows taken from an answer at a time. */
 const BLOCK_ROWS = 4096;
 
 class TextBuffer {
@@ -29,7 +29,7 @@ class TextBuffer {
     } else this.#at += this.#bytes.write(text, this.#at);
   }
 
-  /** A number as short as it reads back; `missing` if it is not finite. */
+  /** Appends a number in its shortest form that reads back equal; `missing` if it is not finite. */
   number(value: number, isSingle: boolean, missing: string | null): void {
     if (missing !== null && !Number.isFinite(value)) this.text(missing);
     else this.text(isSingle ? shortestFloat32(value) : String(value));
@@ -128,7 +128,7 @@ async function* rowsText({ columns, count }: Rows, { open, close, between, missi
   yield buffer.take();
 }
 
-/** Numbers as nested lists of JSON; what is not finite is null. */
+/** Numbers as nested lists of JSON; null where they are not finite. */
 async function* nestedText(values: Values, shape: readonly number[]): AsyncGenerator<Buffer> {
   const buffer = new TextBuffer();
   const single = isSingle(values);

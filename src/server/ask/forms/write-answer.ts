@@ -1,4 +1,4 @@
-/** Sends answers in their forms: every form of one answer has the same columns. */
+/** Sends answers in their forms. All forms of one answer have the same columns. */
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
 import { analysisTable } from "../../../analysis/table.js";
@@ -29,11 +29,11 @@ export interface Sending {
   readonly life: RequestLife;
   readonly reply: FastifyReply;
   readonly thread: CutoutThread;
-  /** The question, for its colours. */
+  /** The question, for the colours of pictures. */
   readonly question: MemberValues;
 }
 
-/** @throws RequestError if a form does not hold an answer: several quantities, or names that become the same */
+/** @throws RequestError if a form cannot hold an answer: several quantities, or names that become equal */
 export function checkForm({ answer }: Answered, form: FormName): void {
   if (answer.kind === "table") return;
   if (FORMS[form].alone) onlyQuantity(answer, form);
@@ -41,7 +41,7 @@ export function checkForm({ answer }: Answered, form: FormName): void {
   fileNames((answer.kind === "rows" ? rowsOf(answer).columns : answer.quantities).map(({ name }) => name));
 }
 
-/** Sends the numbers of an answer alone, quantity after quantity. */
+/** Sends only the numbers of an answer, quantity after quantity. */
 export async function sendNumbers(
   { answer }: Answered,
   { service, life, reply }: Pick<Sending, "service" | "life" | "reply">,
@@ -54,7 +54,7 @@ export async function sendNumbers(
   return reply;
 }
 
-/** The smallest and the largest value of the only quantity; null if there are several. */
+/** The range of the only quantity; null if there are several. */
 function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   const [only, ...more] = quantities;
   if (only === undefined || more.length > 0 || !(only.values instanceof Float32Array)) return null;
@@ -142,7 +142,7 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
   const isLong = file.variables.some(({ values }) => values instanceof LongNumbers);
   return sendWritten(life, reply, "answer.nc", (folder) => {
     const path = join(folder, "answer.nc");
-    // Another thread gets arrays only.
+    // Only arrays can be sent to another thread.
     return isLong ? writeGridFile(path, file) : thread.writeGrid(file, path);
   });
 }

@@ -22,7 +22,7 @@ function* csvChunks(table: AnalysisTable): Generator<Buffer> {
   yield Buffer.from(lines.join(""));
 }
 
-/** An array for each column, and where they come from. */
+/** An array for each column, and the origin of the answer. */
 export function tableArchive(
   { columns, rows }: AnalysisTable,
   origin: Readonly<Record<string, string>>,
@@ -44,7 +44,9 @@ export function tableArchive(
   return npzFile([...arrays, ...Object.entries(origin).map(([name, text]) => textArray(name, text))]);
 }
 
-/** Numbers and truths are float64, with NaN for what is missing; texts are UTF-32 of the longest one's length. */
+/**
+ * Columns as .npy rows: numbers and booleans as float64, NaN for missing values; texts as UTF-32 of the longest one.
+ */
 function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
   const lengths = columns.map((_, c) =>
     rows.reduce((most, row) => Math.max(most, typeof row[c] === "string" ? row[c].length : 0), 0),
@@ -75,7 +77,7 @@ function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
   })();
 }
 
-/** The numbers of a table for a NetCDF file: along the column of its plot if that ascends, else by row. */
+/** The numbers of a table for a NetCDF file: along the column on its plot's x axis if that ascends, else by row. */
 export function numberTable({ columns, rows, plot }: AnalysisTable, about: NumberTable["about"]): NumberTable {
   const all = columns.map((name, c) =>
     numberColumn(

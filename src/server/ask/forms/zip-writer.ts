@@ -11,7 +11,7 @@ const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const END = 0x06054b50;
 const DESCRIPTOR = 0x08074b50;
-/** Versions that are needed to read an entry: of whole ones, of those that stream, and of ZIP64. */
+/** Versions needed to read an entry: whole, streamed, ZIP64. */
 const VERSION = 10;
 const VERSION_STREAMED = 20;
 const VERSION_64 = 45;
@@ -46,7 +46,10 @@ function record(widths: string, ...numbers: readonly number[]): Buffer {
   return out;
 }
 
-/** What both records of an entry say: flags, method, time, date, checksum, sizes, lengths of the name and of more. */
+/**
+ * Members common to both records of an entry: flags, method, time, date, checksum, sizes, lengths of name and extra
+ * field.
+ */
 function factsOf({ flags, crc, bytes, name }: ZipEntry, more: number): Buffer {
   return record("222244422", flags, 0, 0, DATE, crc, bytes, bytes, name.length, more);
 }
@@ -101,7 +104,7 @@ export class ZipWriter {
   }
 }
 
-/** The end of an archive whose directory lies between two places. */
+/** The end of an archive whose directory lies from `start` to `end`. */
 function endOf(entries: number, start: number, end: number): Buffer {
   const bytes = end - start;
   const [most, size, at] = [Math.min(entries, MOST_16), Math.min(bytes, MOST_32), Math.min(start, MOST_32)];

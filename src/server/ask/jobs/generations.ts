@@ -1,4 +1,4 @@
-/** Names the code and the data by which this process computes the calls of jobs, so that no result mixes several. */
+/** Names the version of code and data with which this process computes the calls of jobs: no result mixes versions. */
 import { createHash } from "node:crypto";
 import { digestProgram } from "../../../engine/contract/build-digest.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
@@ -6,9 +6,9 @@ import type { Engine } from "../../../engine/contract/query.js";
 import type { JobCall } from "../../../jobs/job.js";
 import type { Generation } from "../../../jobs/job-runner.js";
 
-/** Calls of datasets that this process does not serve. */
+/** Version of calls whose dataset this process does not serve. */
 const ABSENT = "absent";
-/** Time for which a job waits for a process of its generation: if this one has its dataset, and if it has not. */
+/** Time for which a job waits for a process of its own version: if this process has its dataset, and if not. */
 const PATIENCE_MS = { served: 15_000, absent: 600_000 } as const;
 
 export class Generations {
@@ -39,7 +39,7 @@ export class Generations {
     };
   }
 
-  /** The dataset that a call names, or all of them, any of which it may read. */
+  /** The dataset that a call names; without a name, all of them, since it may read any. */
   #datasetsOf(name: string | null): readonly Dataset[] {
     if (name === null) return this.#engine.datasets();
     try {

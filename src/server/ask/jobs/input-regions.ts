@@ -1,4 +1,4 @@
-/** Regions of inputs: nodes of a dataset, by lengths or by numbers; over the seams of periodic axes they go on. */
+/** Regions of inputs: nodes of a dataset, by lengths or by numbers, also across the seams of periodic axes. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { AXIS_NAMES, type Axis, type Dataset } from "../../../engine/contract/dataset.js";
 import { RequestError } from "../../../shared/errors.js";
@@ -9,7 +9,7 @@ import { coordinateOf, firstNode, type NodeRun, nearness } from "../question/whe
 const MEMBERS = ["origin", "extent", "start", "end", "step"] as const;
 type Member = (typeof MEMBERS)[number];
 type Numbers<T> = Readonly<Partial<Record<Member, T>>>;
-/** A region as it is stated, three numbers a member. */
+/** A region as stated, three numbers per member. */
 export type InputRegion = Numbers<readonly number[]>;
 
 const triple = (item: TSchema, description: string) =>
@@ -73,7 +73,7 @@ function isWithin(axis: Axis, from: number, extent: number): boolean {
   return from >= first - before - near && from + extent <= last + behind + near;
 }
 
-/** The first node of some lengths, and the one behind the last. */
+/** The first node within some lengths, and the one after the last. */
 function nodesBetween(axis: Axis, origin: number, extent: number): readonly [number, number] {
   const near = nearness(axis, origin, origin + extent);
   if (axis.periodic) {

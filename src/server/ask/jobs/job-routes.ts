@@ -1,4 +1,4 @@
-/** `jobRoutes` adds the routes of jobs and of their inputs. */
+/** Routes of jobs and of their inputs. */
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
@@ -30,12 +30,12 @@ const TAGS = { tags: ["jobs"] };
 const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 const counts = Type.Integer({ minimum: 1, maximum: 1e9 });
 
-/** Longest wait for a bucket at the start. */
+/** Longest wait for a bucket at start-up. */
 const CHECK_MS = 5_000;
 /** Bytes of the description of an input. */
 const DESCRIPTION_BYTES = 16 * 1024;
 
-/** The points of jobs, as their owner states them. */
+/** The points of jobs, as their owner describes them. */
 const INPUT_BODY = Type.Object(
   {
     upload: Type.Optional(
@@ -98,9 +98,8 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
 }
 
 /**
- * The jobs, whose results can be kept. A host that does not answer is a line of the log.
- *
- * @throws ConfigError if it refuses, or variables of its credentials are wrong
+ * Opens the jobs. A host of results that does not answer is reported in the log.
+ * @throws ConfigError if the host refuses, or variables of its credentials are wrong
  */
 async function openJobs(api: FastifyInstance, { config }: Service, make: () => Jobs): Promise<Jobs> {
   try {
@@ -120,7 +119,7 @@ async function openJobs(api: FastifyInstance, { config }: Service, make: () => J
   }
 }
 
-/** The owner of what a request makes: the name of its token. @throws AuthError */
+/** The owner of jobs and inputs made by a request: the name of its token. @throws AuthError */
 function ownerOf({ auth, connections }: Service, request: FastifyRequest): string | null {
   const grant = auth.authorise(tokenOf(request), (id) => {
     request.facts.token = id;
@@ -130,7 +129,7 @@ function ownerOf({ auth, connections }: Service, request: FastifyRequest): strin
   return grant.id;
 }
 
-/** The job that a request names. @throws RequestError if there is none, or it is not its caller's */
+/** The job that a request names. @throws RequestError if there is none, or it belongs to another owner */
 async function jobOf(service: Service, jobs: Jobs, request: FastifyRequest<WithId>): Promise<Job> {
   const job = await jobs.find(ownerOf(service, request as FastifyRequest), request.params.id);
   if (job === null) throw unknownId("job");
@@ -238,7 +237,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
         raw.end();
       };
       const notify = (now: Job): void => {
-        // A reader that does not read misses what is between.
+        // A reader that lags misses states in between.
         if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
         raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
         if (!UNFINISHED.includes(now.state)) end();
@@ -260,7 +259,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
 
 async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
   refuseEncoded(request.headers["content-encoding"]);
-  // A loop that is left destroys the request, whose sender could not read the answer.
+  // Leaving the loop would destroy the request, and its sender could not read the answer.
   if (Number(request.headers["content-length"] ?? 0) > DESCRIPTION_BYTES) throw bodyTooLarge();
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -360,8 +359,7 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
 }
 
 /**
- * The place of the first byte of a part and that behind its last one, by its Content-Range; all bytes without one.
- *
+ * The range of a part by its Content-Range, from its first byte to that after its last; all bytes without one.
  * @throws RequestError if it does not fit the input or the length of the body
  */
 function partOf(headers: FastifyRequest["headers"], bytes: number): readonly [from: number, end: number] {

@@ -1,4 +1,4 @@
-/** Turns questions into jobs, and makes the calls of their tasks. */
+/** Turns questions into jobs, and sends the calls of their tasks. */
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
@@ -19,11 +19,11 @@ import { describeJob } from "./describe-job.js";
 
 /** Calls whose answers are computed in parts. */
 const CUT: readonly CallName[] = ["values", "grid", "nodes"];
-/** The most elements of a task. */
+/** Most elements of a task. */
 const MOST_POINTS = 1 << 20;
-/** The part of a call's elements that a task has: less if each costs much, so that a task takes seconds. */
+/** Divisors of the elements of a task, by the cost of an element, so that a task takes seconds. */
 const PART = { cheap: 2, costly: 16 } as const;
-/** Bytes of a number in text, about, with its part of the place beside it. */
+/** Approximate bytes of a number in text, with its share of the coordinates. */
 const TEXT_BYTES = 12;
 /** Bytes that a ZIP archive of NumPy can hold. */
 const NPZ_BYTES = 2 ** 32;
@@ -33,11 +33,14 @@ interface Started {
   readonly question: MemberValues;
   readonly given: GivenMembers;
   readonly format: FormName;
-  /** Answers a plan of the question, which refuses what is wrong. */
+  /** Plans the question, which refuses faults. */
   readonly plan: (context: Context) => Promise<unknown>;
 }
 
-/** Starts a job of a question, unless it is wrong, and answers with it. @throws what refuses the question, LimitError */
+/**
+ * Starts a job for a question unless the question is wrong, and answers with the job. @throws what refuses the
+ * question, LimitError
+ */
 export async function startJob(context: Context, started: Started, reply: FastifyReply): Promise<FastifyReply> {
   const { life, service, dataset, jobs } = context;
   const { call, question, given, format } = started;
@@ -106,7 +109,7 @@ async function cutOf(context: Context, { plan, format }: Started): Promise<JobCu
   return { points: count, times: rounds, perTask, bytes };
 }
 
-/** Makes a call of a task: a request of the service to itself, which uses idle time. */
+/** Sends a call of a task: a request of the service to itself, which uses idle time. */
 export async function sendTask(
   api: FastifyInstance,
   { tasks }: Service,
@@ -119,7 +122,7 @@ export async function sendTask(
     ...{ "content-type": "application/json", "content-length": String(body.bytes) },
   };
   const payload = Readable.from(body.steps, { autoDestroy: false });
-  // The library's own signal would also fail the stream of an answer that has not been handed over yet.
+  // Aborting by the library's own signal would also break an answer that has not been handed over yet.
   const abort = (): void => void payload.emit("error", new CancelledError());
   if (signal.aborted) throw new CancelledError();
   signal.addEventListener("abort", abort, { once: true });

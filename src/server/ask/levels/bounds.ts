@@ -1,13 +1,13 @@
-/** Bounds of conditions by interval arithmetic: where a condition can hold, from the extrema of what it reads. */
+/** Bounds of conditions by interval arithmetic, from the extrema of the quantities in them. */
 import { parse, type SyntaxTree, textOf } from "../../../analysis/expression.js";
 
 export type Interval = readonly [low: number, high: number];
 
-/** The components of a part of a condition in a cube. */
+/** Intervals of the components of a subexpression in a cube. */
 type Bounds = (cube: number) => readonly Interval[];
 
 const ANY: Interval = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-/** Levels of expressions are rounded to float32, what conditions compare is not. */
+/** Rounding of extrema to float32, which conditions do not have. */
 const ROUNDING = 2 ** -22;
 
 function around(numbers: readonly number[]): Interval {
@@ -52,13 +52,13 @@ const FUNCTIONS: Readonly<Record<string, (a: readonly Interval[]) => Interval>> 
   sqrt: ([a]) => around(a.map((one) => Math.sqrt(Math.max(0, one)))),
 };
 
-/** What may be undefined for values that are known. */
+/** Functions that may be undefined for known values. */
 const PARTIAL: readonly unknown[] = ["/", "sqrt"];
 
 export interface BoundedCondition {
-  /** Whether the condition can hold in a cube: true wherever it is not known. */
+  /** Whether the condition can hold in a cube: true wherever that is unknown. */
   readonly mayHold: (cube: number) => boolean;
-  /** Whether it has a value wherever the quantities with bounds have one. */
+  /** Whether it has a value wherever the bounded quantities have one. */
   readonly isDefined: boolean;
 }
 

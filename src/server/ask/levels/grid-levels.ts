@@ -1,4 +1,4 @@
-/** Samples of levels: the level that is fine enough for a grid, linear between its positions. */
+/** Samples from levels: the level that is fine enough for a grid, interpolated linearly. */
 import type { Axis, Dataset } from "../../../engine/contract/dataset.js";
 import { frameShift } from "../../../engine/contract/positions.js";
 import { type LevelSet, nodeQuantity, type Query } from "../../../engine/contract/query.js";
@@ -12,10 +12,10 @@ import { compileWhat, namesOf, type Quantity } from "../question/what.js";
 import { coordinateOf, type Samples } from "../question/where.js";
 import { runQuery } from "../run-query.js";
 
-/** Values of a level that are read at a time. */
+/** Values of a level read at a time. */
 const GROUP_VALUES = 2 ** 21;
 
-/** The largest distance of neighbouring nodes between two places. */
+/** The largest spacing between two coordinates. */
 function largestSpacing(axis: Axis, from: number, to: number): number {
   const { coordinates, nodes, spacing } = axis;
   if (coordinates === null) return spacing;
@@ -27,7 +27,7 @@ function largestSpacing(axis: Axis, from: number, to: number): number {
   return largest === 0 ? spacing : largest;
 }
 
-/** The largest spacings of nodes in view along x, y, z. */
+/** The largest spacings within view along x, y and z. */
 function spacingsIn({ grid }: Samples, { axes }: Dataset): readonly number[] {
   return axes.map((axis, a) => {
     const { origin, spacing, count } = grid[2 - a] as SampleGrid[0];
@@ -35,7 +35,7 @@ function spacingsIn({ grid }: Samples, { axes }: Dataset): readonly number[] {
   });
 }
 
-/** The coarsest level whose spacing is at most that of the samples on every axis; across a plane, that in the plane. */
+/** The coarsest level with a spacing no larger than that of the samples on every axis; for a plane, in the plane. */
 function fittingLevel(samples: Samples, dataset: Dataset, most: number): number {
   const inside = Math.min(...samples.axes.filter(({ count }) => count > 1).map(({ spacing }) => spacing));
   let level = most;
@@ -45,7 +45,7 @@ function fittingLevel(samples: Samples, dataset: Dataset, most: number): number 
     const one = samples.grid[2 - a] as SampleGrid[0];
     const s = samples.axes.includes(one) && one.count > 1 ? one.spacing : inside;
     while (level > 0 && 2 ** level * d > s * (1 + 1e-6)) level--;
-    // Only cubes between the first and the last are sampled.
+    // Only samples between the first and the last cube are interpolated.
     while (level > 0 && !periodic && Math.ceil(nodes / 2 ** level) < 3) level--;
   }
   return Number.isFinite(inside) ? level : 0;
@@ -56,7 +56,7 @@ export interface GridLevel {
   readonly set: LevelSet;
   readonly dataset: Dataset;
   readonly quantities: readonly Quantity[];
-  /** The field of each quantity that the level has a mean of; null: the quantity of the means. */
+  /** The field of each quantity whose mean the level holds; null: the quantity of the means. */
   readonly fields: readonly (string | null)[];
 }
 
@@ -101,7 +101,7 @@ export function requireLevel(set: LevelSet | null, { name }: Dataset, level: num
   throw new RequestError("OutOfRange", `level: "${name}" has ${own}.`, { member: "level" });
 }
 
-/** What an answer says of its level. */
+/** What the answer says about its level. */
 export function aboutLevel(
   level: GridLevel | null,
   samples: Samples,
@@ -117,12 +117,12 @@ export function aboutLevel(
   };
 }
 
-/** Where the samples of an axis lie between the positions of a level. */
+/** The position of the samples of an axis between the positions of a level. */
 interface AlongAxis {
-  /** The first of both positions of each sample, which ascend without wrapping, and the part of the second one. */
+  /** The first of both neighbours of each sample, ascending without wrapping, and the weight of the second. */
   readonly first: Int32Array;
   readonly part: Float64Array;
-  /** Samples of the first and the last cube of an axis that ends there. */
+  /** Samples in the first or last cube of an open axis. */
   readonly isEnd: Uint8Array;
   readonly cubes: number;
 }
@@ -152,7 +152,7 @@ function along(fine: Axis, coarse: Axis, { origin, spacing, count }: SampleGrid[
   return { first, part, isEnd, cubes };
 }
 
-/** The positions that are read along an axis, and the place of a position among them. */
+/** The positions read along an axis, and the offset of each. */
 interface Window {
   readonly from: number;
   readonly count: number;
@@ -250,7 +250,7 @@ async function addNodes(life: Context["life"], query: Query, weight: number, val
   result.release();
 }
 
-/** Interpolates a row of samples; what has no weight is not read, so that missing values do not spread. */
+/** Interpolates a row of samples; positions without weight are not read, so that missing values do not spread. */
 function sampleRow(
   values: Float64Array,
   n: number,

@@ -3,12 +3,12 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Engine, Histogram, LevelSet } from "../../../engine/contract/query.js";
 import { wrong } from "../faults.js";
 
-/** The part of the volume whose values a range of colours holds. */
+/** Fraction of the volume whose values lie within a colour range. */
 const CENTRAL = 0.999;
-/** Fractions of the volume for which thresholds are stated. */
+/** Fractions of the volume for which thresholds are reported. */
 const FRACTIONS = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5] as const;
 
-/** The value below which a part of the weight lies, linear within its bin. */
+/** The value below which a fraction of the weight lies, linear within its bin. */
 function valueAt({ edges: [low, width], weights }: Histogram, part: number): number | null {
   let left = part * weights.reduce((sum, weight) => sum + weight, 0);
   for (const [i, weight] of weights.entries()) {
@@ -19,7 +19,7 @@ function valueAt({ edges: [low, width], weights }: Histogram, part: number): num
   return last < 0 ? null : low + (last + 1) * width;
 }
 
-/** What levels know of the components of a quantity in a frame, counted from 0. @throws RequestError */
+/** Ranges and thresholds of the components of a quantity in a frame, counted from 0. @throws RequestError */
 export async function levelRanges(engine: Engine, dataset: Dataset, set: LevelSet | null, text: string, frame: number) {
   const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
   const quantity = set?.quantities.find((one) => one.text === name);

@@ -1,4 +1,4 @@
-/** Makes the levels of a dataset, by POST, and says which there are and what is being made. */
+/** Makes the levels of a dataset on POST, and reports which exist and which are being made. */
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Dataset, fieldNames, isStaggered } from "../../../engine/contract/dataset.js";
@@ -28,7 +28,7 @@ interface Run {
   readonly abort: AbortController;
 }
 
-/** Runs by dataset, and why the last one failed. */
+/** Runs by dataset, and the reason of the last failure. */
 class LevelRuns {
   readonly #service: Service;
   readonly #runs = new Map<string, Run>();
@@ -73,7 +73,7 @@ class LevelRuns {
   }
 }
 
-/** The expressions of a request, which differences at nodes evaluate. @throws RequestError */
+/** The expressions of a request; their derivatives are differences at nodes. @throws RequestError */
 function requestedLevels(what: unknown, dataset: Dataset): readonly RequestedLevels[] {
   if (what === undefined) return [];
   const names = namesOf({}, dataset);

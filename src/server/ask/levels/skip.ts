@@ -11,10 +11,10 @@ type Skip = NonNullable<ReductionQuery["skip"]>;
 /** The level with extrema, and the nodes of its cubes along each axis. */
 const LEVEL = 3;
 const EDGE = 2 ** LEVEL;
-/** Bytes of extrema that a question reads at most. */
+/** Most bytes of extrema that a question reads. */
 const MOST_BYTES = 2 ** 28;
 
-/** Whether no value of a frame is missing: a histogram weighs what all nodes weigh. */
+/** Whether a frame has no missing values: its histogram then has the weight of all nodes. */
 async function isWhole({ service }: Context, set: LevelSet, quantity: LevelQuantity, frame: number): Promise<boolean> {
   const { weights, known } = await service.engine.levelWeights(set, quantity, frame);
   return known.every((weight) => Math.abs(weight - weights.all) < weights.least / 2);
@@ -38,10 +38,10 @@ export async function skipOf(
   if (set === null || question.filter !== undefined || set.datasets.length < LEVEL) return {};
   const names = namesOf(question, dataset);
   const isFd4 = nodeDerivatives(question) === "None_Fd4";
-  /** A quantity with extrema, and its component if it is one. */
+  /** The quantity with extrema that a text names, and its component if it names one. */
   const quantityOf = (text: string): readonly [LevelQuantity, number | null] | null => {
     const own = set.quantities.find((one) => one.text.replaceAll(" ", "") === text && one.array !== one.text);
-    // Levels of expressions are made by Fd4.
+    // The extrema of expressions were made with Fd4.
     if (own !== undefined) return isFd4 ? [own, null] : null;
     const [, name = "", letter] = /^(\w+)(?:\.([xyz]))?$/.exec(text) ?? [];
     const field = set.quantities.find((one) => one.array === one.text && one.text === fieldOfName(name, names));
@@ -65,7 +65,7 @@ export async function skipOf(
   });
   const components = [...used].reduce((sum, one) => sum + one.components, 0);
   if (components === 0 || (fill === 0 && !isDefined) || 8 * components * all > MOST_BYTES) return {};
-  /** Cubes of each frame where the condition can hold. */
+  /** Cubes in which the condition can hold, by frame. */
   const known = new Map<number, Uint8Array>();
   for (const frame of frames) {
     const wholes = fill === 0 ? [...used].map((one) => isWhole(context, set, one, frame)) : [];

@@ -1,4 +1,4 @@
-/** Answers queries at points that each have a time. */
+/** Answers queries at points with separate times. */
 import { type Evaluation, type Query, type Result, writeTriples } from "../../../engine/contract/query.js";
 import { groupsOfTimes, type TimedGroup, triplesOf } from "../../../engine/contract/time-groups.js";
 import { unknownDataset } from "../../../shared/errors.js";
@@ -7,12 +7,12 @@ import { refuse } from "../../http/refusal.js";
 import type { RequestLife } from "../../http/request-life.js";
 
 /**
- * Groups that are in the engine at once. Those between stored frames are one after another: each needs three of the
- * four frames of the one before, which are read once if the cache has room for five.
+ * Groups in the engine at once. Groups between stored frames run one after another: each needs three of the four frames
+ * of the previous one, which are read once if the cache has room for five.
  */
 const CONCURRENT = { apart: 4, betweenFrames: 1 } as const;
 
-/** Points and the times that they have, by the arrays of the operation. */
+/** Points and their times, in the order of the operation's arrays. */
 export interface TimedPoints {
   readonly points: Float32Array;
   /** Initial velocities, if they are given. */
@@ -20,7 +20,7 @@ export interface TimedPoints {
   readonly times: Float64Array;
 }
 
-/** Answers a query at points that each have a time: the same bits as one query at each time. */
+/** Answers a query at points with separate times, with the same bits as one query for each time. */
 export async function answerAtOwnTimes(
   life: RequestLife,
   query: Query,
@@ -64,7 +64,7 @@ export async function answerAtOwnTimes(
   return scattered.result();
 }
 
-/** Results of groups of points in one array, in the order of all points. */
+/** Collects results of groups of points in one array, in the order of all points. */
 class ScatteredResult {
   readonly #points: number;
   #first: Result | null = null;
@@ -76,7 +76,7 @@ class ScatteredResult {
     this.#life = life;
   }
 
-  /** Copies a result to the places of its points and gives its buffers back. */
+  /** Copies a result to the indices of its points and returns its buffers. */
   put(result: Result, places: Uint32Array): void {
     try {
       this.#copy(result, places);
@@ -101,7 +101,7 @@ class ScatteredResult {
     }
   }
 
-  /** All of them, once every one has been put. */
+  /** The whole result, once all groups have been put. */
   result(): Result {
     const { itemsPerPoint, components, record, recordTimes } = this.#first as Result;
     return {

@@ -1,4 +1,4 @@
-/** Evaluates expressions at points, by the operations behind what they read. */
+/** Evaluates expressions at points, by the operations that answer their inputs. */
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";
@@ -36,34 +36,34 @@ export interface BoxFilter {
   readonly width: number;
 }
 
-/** How values and derivatives are interpolated, and when. */
+/** How and when values and derivatives are interpolated. */
 export interface PointOptions {
   /** A time for all points, or one for each. */
   readonly time: number | Float64Array;
-  /** What expressions read as t; absent: the time. */
+  /** The value of t in expressions; absent: the time. */
   readonly clock?: Float64Array;
   readonly method: string;
   /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
   readonly derivatives: string;
-  /** What gives filtered names their meaning; absent: nothing. */
+  /** The meaning of filtered names; absent: none. */
   readonly filter?: FieldFilter | BoxFilter | undefined;
   readonly temporalInterpolation: NonNullable<Query["temporalInterpolation"]>;
 }
 
-/** Evaluates columns at points, three float32 each; the values are in the order of the points. */
+/** Evaluates columns at points of three float32 each, in the order of the points. */
 export type EvaluateAt = (
   columns: readonly Expression[],
   points: Float32Array,
   options: PointOptions,
 ) => Promise<readonly Float64Array[]>;
 
-/** Takes the components of a column at the points from number `from` on. */
+/** Receives the components of a column at the points from number `from` on. */
 export type TakeValues = (column: number, from: number, values: Components) => void;
 
-/** Points that are evaluated between two looks at the clock: an expression takes dozens of numbers of each. */
+/** Points evaluated between two checks of the clock: an expression takes dozens of numbers for each. */
 const STEP_POINTS = 512;
 
-/** Returns what evaluates scalar columns within the life of a request. */
+/** Makes a function that evaluates scalar columns within the life of a request. */
 export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
   return async (columns, points, options) => {
     const out = columns.map(() => life.doubles(points.length / 3));
@@ -74,7 +74,7 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
   };
 }
 
-/** Evaluates columns of any shape: each operation that they need is asked once. */
+/** Evaluates columns of any shape; each operation that they need runs once. */
 export async function evaluateAt(
   life: RequestLife,
   dataset: Dataset,
@@ -104,7 +104,7 @@ export async function evaluateAt(
 
 /** Reads number i of a component of an input. */
 type ReadAt = (i: number, component: number) => number;
-/** The number of a record that is a component of an input. */
+/** The offset in a record of a component of an input. */
 type PlaceOf = (component: number) => number;
 
 /** An operation and the inputs that its records hold. */
@@ -124,7 +124,7 @@ const BOX_OPERATIONS: Readonly<Record<string, readonly [InputSource["query"]["op
   "filteredStress:velocity": ["GetBoxFilterSGSStress", (c) => OF_STRESS[c] as number],
 };
 
-/** The operations that give inputs: velocity and pressure come together. */
+/** The operations that answer inputs: velocity and pressure together. */
 function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOptions): readonly InputSource[] {
   const joint: readonly InputKey[] = ["value:velocity", "value:pressure"];
   const isJoint = joint.every((key) => keys.includes(key));
@@ -158,7 +158,7 @@ function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
   return { query: { operation, filterlength: Math.fround(filter.width), nlayers: 1 }, places: [[key, place]] };
 }
 
-/** Reads the parts of a result, mostly in their order. */
+/** Reads the parts of a result, mostly in order. */
 function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadAt {
   let part = 0;
   let first = 0;
@@ -225,7 +225,7 @@ function operationOfInput(key: InputKey): { readonly operation: OperationRow; re
   return { operation: operationOf("GetForce") };
 }
 
-/** The error of an input that is known at nodes only. */
+/** The error of an input that exists at nodes only. */
 function atNodesOnly(key: InputKey): RequestError {
   const { kind = "", expression = null } = partsOfInput(key) ?? {};
   const words: Readonly<Record<string, string>> = { rate: "ddt", frame: "field", second: "d2", mean: "mean" };
@@ -233,7 +233,7 @@ function atNodesOnly(key: InputKey): RequestError {
   return new RequestError("Unsupported", text, { member: "what" });
 }
 
-/** The operation behind an input, and the spatial option by which it is asked. */
+/** The operation behind an input, and its spatial option. */
 function operationFor(
   key: InputKey,
   dataset: Dataset,
@@ -298,8 +298,8 @@ function blockOf(
 }
 
 /**
- * Records of three float32 kept for a drawn point until the answer is computed: the point, here and in the query, what
- * is read there, and columns.
+ * Records of three float32 kept for a drawn point until the answer is computed: the point, here and in the query, its
+ * inputs, and columns.
  */
 export const DRAWN_RECORDS = 8;
 

@@ -1,4 +1,4 @@
-/** Evaluates quantities at the recorded places and times of paths, as point calls there do. */
+/** Evaluates quantities at the recorded positions and times of paths, with the bits of calls at points. */
 import { SIZES } from "../../../analysis/array-functions.js";
 import type { Expression } from "../../../analysis/expression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
@@ -10,7 +10,7 @@ import type { RequestLife } from "../../http/request-life.js";
 import type { TimedPoints } from "./own-times.js";
 import { evaluateAt } from "./point-columns.js";
 
-/** Records that are read between two looks at the clock. */
+/** Records read between two checks of the clock. */
 const BLOCK = 8192;
 
 /** The numbers of a quantity at each record. */
@@ -40,7 +40,7 @@ export async function valuesAlong(
   const startOf = (record: number) =>
     starts?.[Math.floor(record / result.itemsPerPoint)] ?? (query.StartTime as number);
   const options = {
-    // Along streamlines all quantities are those of one time.
+    // Along streamlines, all quantities are those of one time.
     ...(query.frozen ? { time: times.map((_, i) => startOf(i)), clock: times } : { time: times }),
     ...{ method: query.spatialInterpolation as string, derivatives, temporalInterpolation: "PCHIP" as const },
   };
@@ -53,7 +53,7 @@ export async function valuesAlong(
   return along;
 }
 
-/** Places and times of all records, and 1 for those of particles that have left the domain or met a hole. */
+/** Positions and times of all records, and 1 for particles that have left the domain or met a hole. */
 async function recordsOf(
   slices: TimeSlices,
   { values, components, record, itemsPerPoint, recordTimes = new Float64Array(1) }: Result,
@@ -74,7 +74,7 @@ async function recordsOf(
       if (i % BLOCK === 0) await slices.pause();
       const isKnown = !Number.isNaN(Number(part[at]) + Number(part[at + 1]) + Number(part[at + 2]));
       if (!isKnown) left[i] = 1;
-      // A place for the query of a particle that has none any more.
+      // A valid position for the query, in place of that of a particle that has left.
       const first = 3 * (i - (i % itemsPerPoint));
       for (let c = 0; c < 3; c++) points[3 * i + c] = isKnown ? Number(part[at + c]) : Number(points[first + c]);
       const nth = i % itemsPerPoint;

@@ -1,4 +1,4 @@
-/** What the members of a question are read as. */
+/** Values of the members of a question, by type. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import type { CallMember, FormName, MEMBERS, MemberName } from "../../../shared/calls.js";
 
@@ -10,14 +10,14 @@ export interface RequestedQuantity {
   readonly isNamed: boolean;
 }
 
-/** Points as they are asked for; rows that were given are numbers in a row, `width` each. */
+/** Requested points. Given rows are one array of numbers, `width` per row. */
 export type RequestedPoints =
   | {
       readonly rows: Float64Array;
       readonly width: number;
       readonly columns?: readonly string[];
       readonly units?: readonly string[];
-      /** Rows that follow one another and are a pair or a tetrad. */
+      /** Number of consecutive rows that form a pair or a tetrad. */
       readonly together?: 2 | 4;
     }
   | { readonly input: string }

@@ -1,4 +1,4 @@
-/** The points of a question: rows, an input, or random ones, read some at a time or all at once. */
+/** Points of a question: rows, an input, or random points, read in parts or all at once. */
 import { createHash } from "node:crypto";
 import { excerpt } from "../../../shared/errors.js";
 import type { Context } from "../context.js";
@@ -8,7 +8,7 @@ import type { MemberValues, RequestedPoints } from "./member-values.js";
 import { boxIn } from "./where.js";
 
 export const REPEATED_POINTS = 1000;
-/** Points that are read between two looks at the clock. */
+/** Points read between two checks of the clock. */
 const STEP_POINTS = 4096;
 
 /** Points as float32, and the time of each, if they have one. */
@@ -19,7 +19,7 @@ export interface Points {
   readonly count: number;
 }
 
-/** The points of a question, some at a time. */
+/** Points of a question that are read in parts. */
 export interface PointSource {
   readonly count: number;
   read(from: number, to: number): Promise<Points>;
@@ -81,7 +81,7 @@ export async function openPoints(
   return { count: rows.length / width, read };
 }
 
-/** All points of a question. @param records of three float32 that are kept of each @throws RequestError, LimitError */
+/** Reads all points of a question. @param records of three float32 kept for each @throws RequestError, LimitError */
 export async function pointsOf(
   context: Context,
   values: MemberValues,
@@ -122,7 +122,7 @@ export function sourceOf({ triples, times, velocities, count }: Points): PointSo
   return { count, read };
 }
 
-/** The points of rows. @param first number of the first row, for messages @throws RequestError */
+/** The points in rows. @param first number of the first row, for messages @throws RequestError */
 function pointsIn(rows: Float64Array, first: number, columns: readonly string[]): Points {
   const width = columns.length;
   const count = rows.length / width;
@@ -143,7 +143,7 @@ function pointsIn(rows: Float64Array, first: number, columns: readonly string[])
   };
 }
 
-/** Given rows as x, y, z, then t and velocities if they have them. */
+/** Rows with columns reordered to x, y, z, then t and velocities if given. */
 export function plainRows(
   { rows, width, columns: given }: Extract<RequestedPoints, { readonly rows: Float64Array }>,
   isTimed: boolean,
@@ -157,7 +157,7 @@ export function plainRows(
   return { rows: out, width: places.length };
 }
 
-/** Points as a question repeats them: many are counted and named by their digest. */
+/** Points as an answer restates them: large numbers of points by count and digest. */
 export function pointsText(points: RequestedPoints): unknown {
   if (!("rows" in points)) return points;
   const { rows, width } = points.columns === undefined ? points : plainRows(points, false);

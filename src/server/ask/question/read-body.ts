@@ -15,7 +15,7 @@ export const BODY_TYPES = ["application/json", "application/octet-stream", "text
 export const JSON_BYTES = 16 * 1024 * 1024;
 export const JSON_TOO_LARGE =
   ": JSON has at most 16 MiB; send more points as text/csv, application/x-npy or application/octet-stream";
-/** Bytes of CSV that are read between two looks at the clock, and those of its longest line. */
+/** Bytes of CSV read between two checks of the clock, and of its longest line. */
 const STEP_BYTES = 64 * 1024;
 const LINE_BYTES = 4096;
 const LINE_FEED = 10;

@@ -1,4 +1,4 @@
-/** Reads the values of members, as text or as JSON: both mean the same. */
+/** Reads the values of members, in text or JSON with the same meaning. */
 import { FILTER_KINDS } from "../../../analysis/derived.js";
 import { MOST_CHARACTERS } from "../../../analysis/expression.js";
 import { nearestName } from "../../../analysis/names.js";
@@ -102,7 +102,7 @@ function choiceOf(value: unknown, choices: readonly string[], member: string): s
 
 const MOST_QUANTITIES = 256;
 
-/** Reads quantities; a later one may use the names that earlier ones were given, which are written out in its text. */
+/** Reads quantities. A later one may use names given to earlier ones; its text has them written out. */
 export function readWhat(value: unknown, member = "what"): readonly RequestedQuantity[] {
   const given = new Map<string, string>();
   const list = itemsOf(value, member);
@@ -110,13 +110,13 @@ export function readWhat(value: unknown, member = "what"): readonly RequestedQua
   const items = list.map((item): RequestedQuantity => {
     if (typeof item !== "string") throw wrong(member, `${shown(item)} is not a quantity`);
     const [, name, own] = /^\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.+)$/s.exec(item) ?? [];
-    // In one pass: a name in what an earlier name stands for means what it meant there.
+    // In one pass: names inside an earlier text were written out when that text was read.
     const text = (own ?? item)
       .trim()
       .replaceAll(/(?<![\w.])([A-Za-z_]\w*)(?!\w|\s*\()/g, (known) =>
         given.has(known) ? `(${given.get(known)})` : known,
       );
-    // Names in names double it again and again.
+    // Names within names can double the length again and again.
     if (text.length > MOST_CHARACTERS && given.size > 0)
       throw wrong(
         member,
@@ -130,7 +130,7 @@ export function readWhat(value: unknown, member = "what"): readonly RequestedQua
   return items;
 }
 
-/** A quantity as text that means the same. */
+/** A quantity as text that reads back as the same quantity. */
 export function whatText({ name, text, isNamed }: RequestedQuantity): string {
   return isNamed ? `${name} = ${text}` : name;
 }

@@ -1,4 +1,4 @@
-/** Reads the members of a question from a query string, a body, or both: all that is wrong is told at once. */
+/** Reads the members of a question from a query string, a body, or both, and reports all faults at once. */
 import { nearestName } from "../../../analysis/names.js";
 import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
@@ -8,13 +8,13 @@ import { readMember } from "./read-member.js";
 
 export type GivenMembers = Map<string, unknown>;
 
-/** Unknown members that are told: a name is sought for each. */
+/** Most unknown members that are reported: each costs a search for a similar name. */
 const MOST_UNKNOWN = 16;
 
-/** Members that may be given by their leaves, `points.random=1000`. */
+/** Members that may be given member by member, as in `points.random=1000`. */
 const BY_LEAVES: readonly string[] = ["points", "separations"];
 
-/** The members of a query string. @throws RequestError for one that is there twice */
+/** The members of a query string. @throws RequestError for repeated ones */
 export function membersOfQuery(query: unknown): GivenMembers {
   const given: GivenMembers = new Map();
   for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
@@ -44,7 +44,7 @@ export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
   return new Map([...query, ...body]);
 }
 
-/** The call of a name. @throws RequestError that lists them */
+/** The call of a name. @throws RequestError that lists the calls */
 export function callNamed(name: unknown): CallName {
   const found = CALL_NAMES.find((one) => one === name);
   if (found !== undefined) return found;

@@ -17,7 +17,7 @@ export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }
 
-/** Puts points `from` to `to - 1` of a grid, its last axis fastest, at the beginning of an array, row by row. */
+/** Writes points `from` to `to - 1` of a grid, the last axis fastest, to the beginning of an array. */
 export function fillPoints(grid: SampleGrid, from: number, to: number, out: Float32Array): void {
   const [slow, middle, fast] = grid;
   const [a, b, c] = grid.map(({ axis }) => AXIS_NAMES.indexOf(axis)) as [number, number, number];

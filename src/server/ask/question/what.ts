@@ -1,4 +1,4 @@
-/** The quantities of a question, compiled for a dataset, with the columns that they become. */
+/** Quantities of a question, compiled for a dataset, with their columns. */
 import { compileExpression, componentsIn, type Expression } from "../../../analysis/expression.js";
 import { type Names, namesFor } from "../../../analysis/names.js";
 import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
@@ -22,13 +22,13 @@ export interface Quantity {
   readonly unit: string | null;
 }
 
-/** What expressions of a question know of its dataset. */
+/** Names that expressions of a question may use. */
 export function namesOf({ filter, units }: MemberValues, dataset: Dataset): Names {
   const isFiltered = filter === undefined ? false : filter.kind === "box" ? ("box" as const) : true;
   return { ...namesFor(dataset, units !== "ignore"), isFiltered, refusesEarlier: true };
 }
 
-/** The quantity that a question without `what` means: the velocity, or the first field. */
+/** The quantity of a question without `what`: the velocity, or the first field. */
 export function usualWhat(dataset: Dataset): readonly RequestedQuantity[] {
   return readWhat(dataset.fields.velocity === undefined ? [fieldNames(dataset)[0] as string] : ["u"]);
 }
@@ -64,7 +64,7 @@ export function compileWhat(what: readonly RequestedQuantity[], names: Names): r
   return compiled as readonly Quantity[];
 }
 
-/** Refuses a filter that nothing uses. @throws RequestError */
+/** Refuses a filter that no quantity uses. @throws RequestError */
 export function checkFilterUsed(
   { filter }: MemberValues,
   quantities: readonly { readonly expressions: readonly Expression[] }[],
@@ -77,7 +77,7 @@ export function checkFilterUsed(
     });
 }
 
-/** Names of files: letters, digits and `_`. @throws RequestError for two that become the same */
+/** Names of files: letters, digits and `_`. @throws RequestError for names that become equal */
 export function fileNames(names: readonly string[]): readonly string[] {
   const plain = names.map((name) => {
     const text = name.replaceAll(/[^A-Za-z0-9_]/g, "_");
@@ -90,13 +90,13 @@ export function fileNames(names: readonly string[]): readonly string[] {
   throw new RequestError("InvalidRequest", text, { member: "what" });
 }
 
-/** Splines and options between nodes as the engine names them. */
+/** The engine's name of a spatial option. */
 export function spatialName(name: string): string {
   if (name === "nearest") return "None";
   return /^Fd[468]$/.test(name) ? `None_${name}` : name;
 }
 
-/** The derivatives at nodes as the engine names them. @throws RequestError */
+/** The engine's name of the derivatives at nodes. @throws RequestError */
 export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
   if (filter?.kind === "box")
     throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");
@@ -104,12 +104,12 @@ export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): 
   return spatialName(derivatives);
 }
 
-/** The scheme of derivatives between nodes: a spline's own, else Fd4Lag4. */
+/** The scheme of derivatives between nodes: that of the spline, else Fd4Lag4. */
 export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues): string {
   return derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
 }
 
-/** How a question interpolates at points, as the engine names it; analyses are of stored times. */
+/** The interpolation at points, in the names of the engine; analyses use stored times only. */
 export function pointOptions(question: MemberValues): Omit<PointOptions, "time"> {
   const { method = "Lag8", time_method = "PCHIP", filter } = question;
   return {

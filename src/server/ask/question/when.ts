@@ -1,4 +1,4 @@
-/** The times of a question: any times of values between nodes, stored ones at nodes, intervals of paths. */
+/** Times of a question: any times for values between nodes, stored times at nodes, intervals for paths. */
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { RequestError } from "../../../shared/errors.js";
@@ -18,13 +18,13 @@ function outOfRange(member: string, text: string, nearest?: string): RequestErro
   });
 }
 
-/** Stored times, a few of them, for messages. */
+/** Some of the stored times, for messages. */
 function listed(stored: readonly number[]): string {
   const some = stored.map((time) => String(withoutNoise(time)));
   return some.length <= 12 ? some.join(", ") : `${some.slice(0, 6).join(", ")}, … ${some.at(-1)} (${some.length})`;
 }
 
-/** The frames of a question, from 0, and whether they are a dimension. @throws RequestError */
+/** The frames of a question, from 0, and whether they form a dimension. @throws RequestError */
 function framesOf(
   frame: RequestedFrames,
   stored: readonly number[],
@@ -89,7 +89,7 @@ function question(time: RequestedTimes, stored: readonly number[]): Times {
   return { times: rangeOf(time, stored), isList: true };
 }
 
-/** Stored frames, from 0. @throws RequestError for a time that is not stored, and for one that is asked twice */
+/** Stored frames, from 0. @throws RequestError for a time that is not stored, and for repeated ones */
 export function storedIn(values: MemberValues, dataset: Dataset): { frames: readonly number[]; isList: boolean } {
   const stored = timesOf(dataset.time);
   const { time, frame } = values;
@@ -98,7 +98,7 @@ export function storedIn(values: MemberValues, dataset: Dataset): { frames: read
     frame !== undefined
       ? framesOf(frame, stored, dataset.name)
       : (({ times, isList }) => {
-          // One more than is stored is not stored, or asked twice.
+          // One time more than are stored: at least one is not stored, or repeated.
           const some = times.slice(0, stored.length + 1);
           return { frames: some.map((one) => frameAt(one, stored, dataset.name)), isList };
         })(timesIn(values, dataset));
@@ -117,7 +117,7 @@ function frameAt(time: number, stored: readonly number[], name: string): number 
   throw outOfRange("time", `"${name}" stores no frame at ${time}; the nearest is at ${near}`, String(near));
 }
 
-/** An interval of paths: from a time to another, or so long from the time of each. */
+/** An interval of paths: between two times, or of a length from the separate time of each point. */
 export type Interval = { readonly start: number; readonly end: number } | { readonly each: number };
 
 export function intervalIn({ time }: MemberValues): Interval {
@@ -133,7 +133,7 @@ export function intervalIn({ time }: MemberValues): Interval {
   throw wrong("time", "expected the interval first:last, or each:D");
 }
 
-/** The length of a step: the one asked, that of the simulation, or a tenth of the stored interval. */
+/** The length of a step: the requested one, that of the simulation, or a tenth of the stored interval. */
 export function stepIn({ step }: MemberValues, { dnsStep, time }: Dataset): number {
   if (step !== undefined) return step;
   if (dnsStep !== null) return dnsStep;

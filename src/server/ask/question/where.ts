@@ -1,4 +1,4 @@
-/** The places of a question: parts of axes by length or by node, as nodes, as a box of lengths, or as samples. */
+/** Positions of a question: parts of axes, by length or by node, as nodes, as a box, or as samples. */
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../../engine/contract/dataset.js";
 import { RequestError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
@@ -9,13 +9,13 @@ import type { SampleAxis } from "./sample-grid.js";
 const NODE_NAMES = ["i", "j", "k"] as const;
 type OfAxes<T> = readonly [T, T, T];
 
-/** A part of an axis as asked: all of it, in lengths, or by nodes. */
+/** A requested part of an axis: all of it, in lengths, or by nodes. */
 export type Part = "whole" | RequestedSpan | RequestedNodes;
 
 const isByNode = (part: Part): part is RequestedNodes =>
   typeof part === "object" && ("node" in part || "stride" in part);
 
-/** Whether a part is one place of an axis, which is no dimension of an answer. */
+/** Whether a part is a single position, which is no dimension of an answer. */
 export function isPlace(part: Part): boolean {
   return typeof part === "object" && ("at" in part || "node" in part);
 }
@@ -34,21 +34,21 @@ export function partsOf(values: MemberValues): OfAxes<Part> {
   return parts as unknown as OfAxes<Part>;
 }
 
-/** Nodes `first`, `first + step`, ... of an axis; those behind the seam of a periodic one count on. */
+/** Nodes `first`, `first + step`, ... of an axis; beyond a seam the numbers continue. */
 export interface NodeRun {
   readonly first: number;
-  /** The number of the first node as asked: whole periods before or behind `first`. Coordinates are as asked. */
+  /** The requested number of the first node: whole periods before or after `first`. Coordinates follow it. */
   readonly from: number;
   readonly count: number;
   readonly step: number;
 }
 
-/** The coordinate of a node; those behind the seam of a periodic axis go on growing. */
+/** The coordinate of a node; beyond the seam of a periodic axis it continues to grow. */
 export function coordinateOf({ coordinates, origin, spacing }: Axis, node: number): number {
   return coordinates?.[node] ?? origin + node * spacing;
 }
 
-/** A node among those of its axis. */
+/** The number of a node within its axis. */
 export function firstNode({ periodic, nodes }: Axis, node: number): number {
   return periodic ? ((node % nodes) + nodes) % nodes : node;
 }
@@ -67,12 +67,12 @@ function outside(part: Part, a: number, axis: Axis, name: string): RequestError 
   return new RequestError("OutOfRange", text, { member });
 }
 
-/** The difference below which coordinates are the same, in float32 or next to a node; never two nodes. */
+/** Distance below which coordinates count as equal, by float32 rounding or relative to a node; two nodes never do. */
 export function nearness({ spacing }: Axis, ...places: readonly number[]): number {
   return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
 }
 
-/** The nodes of a part of an axis. @throws RequestError (OutOfRange) for a part that has none */
+/** The nodes of a part of an axis. @throws RequestError (OutOfRange) for a part without nodes */
 function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
   const { nodes, periodic } = axis;
   const made = (from: number, to: number, step: number): NodeRun => {
@@ -127,7 +127,7 @@ function nearestNode(axis: Axis, at: number): number {
   return best;
 }
 
-/** The nodes of a question. @param axes those of the dataset, or of a field with nodes of its own */
+/** The nodes of a question. @param axes those of the dataset, or of a staggered field */
 export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, axes: readonly Axis[]): OfAxes<NodeRun> {
   const faults = new Faults();
   const parts = partsOf(values);
@@ -171,7 +171,7 @@ function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [numb
   return [coordinateOf(axis, from), coordinateOf(axis, axis.periodic ? end : Math.min(end, axis.nodes - 1))];
 }
 
-/** The box of a question. @throws RequestError for a part outside of an open axis */
+/** The box of a question. @throws RequestError for a part beyond an open axis */
 export function boxIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Box {
   const faults = new Faults();
   const ends = partsOf(values).map((part, a) =>
@@ -196,7 +196,7 @@ export interface Samples {
   readonly grid: readonly [SampleAxis, SampleAxis, SampleAxis];
   /** The axes that are dimensions of the answer, the slowest first. */
   readonly axes: readonly SampleAxis[];
-  /** How many along each axis that is a range, x first. */
+  /** Number of samples along each axis that is a range, x first. */
   readonly counts: readonly number[];
 }
 

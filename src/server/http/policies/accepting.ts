@@ -1,14 +1,14 @@
 /**
- * Puts work off while connections wait: Node accepts one a turn of the event loop, so behind 200 callers a new one
- * waits for 200 turns, which have to be short.
+ * Postpones work while connections wait. Node accepts one connection per turn of the event loop, so behind 200 callers
+ * a new one waits for 200 turns, which must be short.
  */
 
 const MOST_MS = 50;
 
 export class Accepting {
-  /** Longest time for which each turn accepted a connection: others may have waited so long. */
+  /** Longest time in which every turn accepted a connection: others may have waited as long. */
   longestMs = 0;
-  /** First of the turns without a break; null while none is accepted. */
+  /** Start of the current run of such turns; null outside of one. */
   #since: number | null = null;
   #putOffSince: number | null = null;
   #turn = 0;
@@ -18,11 +18,11 @@ export class Accepting {
     this.#since ??= now;
     this.longestMs = Math.max(this.longestMs, now - this.#since);
     const turn = ++this.#turn;
-    // Work of this turn may come after the first of these.
+    // Work of this turn may follow the first of these callbacks.
     setImmediate(() => setImmediate(() => this.#endTurn(turn)));
   }
 
-  /** Whether work should wait for the next turn; after `MOST_MS`, it is done once. */
+  /** Whether work should wait for the next turn; after `MOST_MS` it runs once. */
   get comesFirst(): boolean {
     if (this.#since === null) return false;
     const now = performance.now();

@@ -12,15 +12,15 @@ import { type PointLimits, PointsInFlight } from "./points-in-flight.js";
 
 export type AdmissionLimits = PointLimits & Pick<Limits, "engine.inflight" | "engine.queue">;
 
-/** Parts of the slots whose requests may wait for one store, and for all stores. */
+/** Fraction of the slots whose requests may wait for one store, and for all stores. */
 const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
-/** Part of the slots, and of the queue, of requests that read stores. */
+/** Fraction of the slots, and of the queue, for requests that read stores. */
 const ALL_STORES_PART = 3 / 4;
 
 const ANALYSIS_BYTES = 128 * 1024 * 1024;
 
-/** Part of the slots and of the queue of requests that are not small. */
+/** Fraction of the slots and of the queue for requests that are not small. */
 const LARGE_PART = 3 / 4;
 export interface SlotRequest {
   /** Compared by identity. */
@@ -30,7 +30,7 @@ export interface SlotRequest {
   readonly store?: string | null;
 }
 
-/** Forgotten when it has neither slots nor waiting requests. */
+/** A client; forgotten when it has neither slots nor waiting requests. */
 interface Client {
   slots: number;
   waiting: number;
@@ -67,7 +67,7 @@ export class Admission {
     return this.#waiting.size;
   }
 
-  /** On arrival, before the body is read: slots of large requests do not cause refusals. */
+  /** Checks a request on arrival, before its body is read. Slots of large requests cause no refusals. */
   arrive(): void {
     if (this.#small >= this.#limits["engine.inflight"]) {
       throw new HttpRefusal(503, "All slots are taken.", { "retry-after": "1" });
@@ -75,16 +75,17 @@ export class Admission {
   }
 
   /**
-   * Takes a slot once the body has been read. @returns gives it back; harmless when called twice @throws BusyError when
-   * none came free within `waitMs`, or too many wait
+   * Takes a slot once the body has been read.
+   * @returns gives it back; harmless when called twice
+   * @throws BusyError when no slot came free within `waitMs`, or too many requests wait
    */
   async slot(request: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     return this.trySlot(request) ?? this.#wait(request, waitMs, signal);
   }
 
   /**
-   * Null without a free slot. @throws BusyError if others wait for the store, and its requests have as many slots as
-   * they may
+   * Takes a free slot; null if there is none. @throws BusyError if others wait for the store, and its requests have all
+   * the slots they may have
    */
   trySlot(request: SlotRequest): (() => void) | null {
     if (request.store && this.#isCrowded(request.store)) throw busyStore();
@@ -98,8 +99,7 @@ export class Admission {
   }
 
   /**
-   * Whether requests wait for a store and others that read it have as many slots as they may meanwhile: these are
-   * likely to wait too.
+   * Whether requests wait for a store and its other requests hold all the slots they may: further ones would wait too.
    */
   #isCrowded(store: string): boolean {
     return this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore;
@@ -110,8 +110,8 @@ export class Admission {
   }
 
   /**
-   * Counts a request against the store that it waits for, without a slot. @returns ends the wait, harmless when called
-   * twice; null if too many wait for the store, or for all stores
+   * Counts a request that waits for a store, without a slot.
+   * @returns ends the wait, harmless when called twice; null if too many wait for the store, or for all stores
    */
   waitForStore(store: string): (() => void) | null {
     const slots = this.#limits["engine.inflight"];
@@ -127,12 +127,12 @@ export class Admission {
     };
   }
 
-  /** Requests that may wait for one store, and slots of its requests meanwhile. */
+  /** Most requests that wait for one store, and most slots of its requests meanwhile. */
   get #ofStore(): number {
     return Math.max(1, this.#limits["engine.inflight"] * STORE_PART);
   }
 
-  /** Takes a slot even if all are taken: the request has waited for a store, and must not wait again. */
+  /** Takes a slot even if all are taken: the request has waited for a store and must not wait again. */
   takeAgain(request: SlotRequest): () => void {
     return this.#take(request);
   }
@@ -225,7 +225,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return all;
 }
 
-/** A count of 0 is forgotten. */
+/** Adds to a count, and forgets a count of 0. */
 function count(counts: Map<string, number>, store: string, more: number): void {
   const now = (counts.get(store) ?? 0) + more;
   if (now === 0) counts.delete(store);

@@ -12,22 +12,22 @@ import { TimeSlices } from "./time-slices.js";
 
 /** Time for the first request of a new connection before it may be ended for others. */
 const SILENT_MS = 1_000;
-/** Part of the connections that may be open without a request so far. */
+/** Fraction of the connections that may be open without a first request. */
 const SILENT_PART = 1 / 2;
-/** Part above which new connections get no time for their first request, and others are ended for them. */
+/** Fraction above which new connections get no time for their first request, and others are ended for them. */
 const CROWDED_PART = 3 / 4;
 const LOOK_MS = 1_000;
-/** Senders of so many times the least rate are not ended for others. */
+/** Senders that exceed the least rate by this factor are not ended for others. */
 const GOOD_RATE = 16;
 const NO_LEAST: SenderLimits = { bytesPerSecond: 0, graceMs: 0 };
-/** Unanswered requests of a connection above which no more is read from it. */
+/** Unanswered requests above which no more is read from a connection. */
 const MOST_PENDING = 128;
 
 export interface PendingAnswer {
   readonly req: {
     readonly socket: Socket;
     readonly complete: boolean;
-    /** Bytes of the body that have arrived and are not read. */
+    /** Bytes of the body that have arrived and were not read. */
     readonly readableLength?: number;
     isPaused?(): boolean;
   };
@@ -41,22 +41,22 @@ export interface PendingAnswer {
 
 interface Connection {
   readonly pending: PendingAnswer[];
-  /** Starts of requests whose turn has not come. */
+  /** Starts of requests that wait for their turn. */
   readonly waiting: Map<PendingAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
   readonly sender: Sender;
-  /** Bytes that had arrived when the last answer ended, or when they were last looked at. */
+  /** Bytes that had arrived at the end of the last answer, or at the last look. */
   seen: number;
 }
 
 export class Connections {
-  /** With TLS, the TCP sockets under those that carry requests. */
+  /** With TLS, the TCP sockets below the TLS sockets. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
   /**
-   * Connections without a request so far, oldest first, by the address of the caller, which a TLS socket and its TCP
-   * socket share.
+   * Connections without a first request, oldest first, by the address of the caller, which a TLS socket shares with its
+   * TCP socket.
    */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   #unanswered = 0;
@@ -67,7 +67,7 @@ export class Connections {
   readonly #senderLimits: SenderLimits;
   readonly streams = new EventStreams();
 
-  /** @param senders the least rate of those who send requests */
+  /** @param senders least rate of senders of requests */
   constructor(slices = new TimeSlices(() => null), senders = NO_LEAST) {
     this.#slices = slices;
     this.#senderLimits = senders;
@@ -95,7 +95,7 @@ export class Connections {
     server.prependListener("request", ({ socket }: IncomingMessage, answer: PendingAnswer) => this.add(socket, answer));
   }
 
-  /** A server whose port is taken never closes by itself. */
+  /** Stops the timers: a server whose port is taken never closes by itself. */
   stop(): void {
     clearInterval(this.#looks);
   }
@@ -104,7 +104,7 @@ export class Connections {
     return (this.#open.get(socket)?.pending.length ?? 0) > 0;
   }
 
-  /** Whether anything has arrived since the last answer, or the last look: the beginning of another request. */
+  /** Whether anything has arrived since the last answer or look: the beginning of another request. */
   hasNext(socket: Socket): boolean {
     const connection = this.#open.get(socket);
     if (connection === undefined || socket.bytesRead === connection.seen) return false;
@@ -112,7 +112,9 @@ export class Connections {
     return true;
   }
 
-  /** Calls `act` once every request that has arrived whole is answered. While one `act` waits, others are dropped. */
+  /**
+   * Calls `act` once every request that has arrived whole is answered. While one `act` waits, further ones are dropped.
+   */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
     if (connection && hasWhole(connection)) connection.afterwards ??= act;
@@ -124,8 +126,8 @@ export class Connections {
   }
 
   /**
-   * Begins a request once every earlier one of its connection has been answered, in a turn of its own: Node hands over
-   * a thousand requests of one buffer in one turn.
+   * Begins a request once all earlier ones of its connection are answered, in a separate turn: Node hands over a
+   * thousand requests of one buffer in one turn.
    */
   begin(answer: PendingAnswer, act: () => void): void {
     const connection = this.#open.get(answer.req.socket);
@@ -155,7 +157,7 @@ export class Connections {
     });
   }
 
-  /** Records that the token of a caller is known, or that none is needed. */
+  /** Records that the caller's token is valid, or that none is needed. */
   know(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.sender.isKnown = true;
@@ -184,7 +186,7 @@ export class Connections {
     let lowest = GOOD_RATE * this.#senderLimits.bytesPerSecond;
     const now = performance.now();
     for (const [socket, { pending, sender }] of this.#open) {
-      // Those that are being ended still count until they are closed.
+      // Connections that are being ended still count until they are closed.
       if (socket.destroyed || socket.writableEnded) continue;
       const [only] = pending;
       if (only === undefined) idle ??= socket;
@@ -200,12 +202,12 @@ export class Connections {
     return (slowest ?? idle) !== null;
   }
 
-  /** Ends the oldest connection without a request, if there are too many of them. */
+  /** Ends the oldest connection without a first request, if there are too many of them. */
   #endSilent(server: PlainServer | TlsServer, most: number): boolean {
     const [oldest] = this.#silent;
     if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return false;
     const [caller, { socket, since }] = oldest;
-    // A caller on a busy machine needs some time from connecting to its request.
+    // On a busy machine a caller needs some time between connecting and its request.
     if (!this.#isCrowded(most) && performance.now() - since < SILENT_MS) return false;
     this.#silent.delete(caller);
     // Below TLS no answer can be written.
@@ -260,12 +262,12 @@ export class Connections {
   }
 }
 
-/** Whether the service reads what arrives; a request whose body was given up has no socket any more. */
+/** Whether the service reads what arrives; a request whose body was given up has no socket. */
 function isRead(socket: Socket, { req }: PendingAnswer): boolean {
   return req.isPaused?.() !== true && !req.readableLength && !socket.isPaused();
 }
 
-/** As the HTTP parser refuses one that does not arrive in time. */
+/** Refuses a slow sender in the words of the HTTP parser. */
 function refuseSlow(server: PlainServer | TlsServer, socket: Socket): void {
   const error = Object.assign(new Error("the request is sent too slowly"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
   server.emit("clientError", error, socket);

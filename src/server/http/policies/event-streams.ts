@@ -1,12 +1,12 @@
-/** Event streams: bounded by owner, and the first to be ended when connections run out. */
+/** Event streams: bounded by owner, and ended first when connections run out. */
 
 const MOST_OF_OWNER = 32;
 
 export class EventStreams {
-  /** Ends of streams with their owners, oldest first. */
+  /** Functions that end a stream, with its owner, oldest first. */
   readonly #open = new Map<() => void, string>();
 
-  /** @returns forgets the stream @param end sends what is left and ends its connection */
+  /** @returns forgets the stream @param end sends the rest and ends the connection */
   add(owner: string, end: () => void): () => void {
     this.#open.set(end, owner);
     const own = [...this.#open].filter(([, other]) => other === owner).map(([other]) => other);

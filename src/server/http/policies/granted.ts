@@ -1,4 +1,4 @@
-/** Waits for what is granted in turn. */
+/** Waits for a resource that is granted in turn. */
 
 export interface Patience {
   readonly ms: number;
@@ -7,8 +7,9 @@ export interface Patience {
 }
 
 /**
- * Waits until it is granted. @param begin joins those who wait, with a function that grants, and returns one that
- * leaves @throws the error of `late`, or the reason of the signal
+ * Waits for the grant.
+ * @param begin joins the queue with a function that grants; returns one that leaves the queue
+ * @throws the error of `late`, or the reason of the signal
  */
 export function granted<T>(
   begin: (grant: (make: () => T) => void) => () => void,

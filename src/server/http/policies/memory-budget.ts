@@ -1,10 +1,10 @@
 /**
- * Memory that all analyses share: admitted before it is allocated, in the order of requests, until the request is over.
+ * Memory shared by all analyses: admitted before it is allocated, in the order of requests, until a request is over.
  */
 import { BusyError } from "../../../shared/errors.js";
 import { granted } from "./granted.js";
 
-/** Part of the budget that an analysis takes without being counted. */
+/** Fraction of the budget below which an analysis is not counted. */
 const UNCOUNTED_PART = 1 / 128;
 
 interface Applicant {
@@ -27,8 +27,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Waits for memory; one that needs more than the budget has all of it. @returns gives it back; harmless when called
-   * twice @throws BusyError when it did not come free in time, and the reason of `signal`
+   * Waits for memory; a request for more than the budget gets all of it.
+   * @returns gives it back; harmless when called twice
+   * @throws BusyError when it did not come free in time, and the reason of `signal`
    */
   async take(bytes: number, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
@@ -61,7 +62,7 @@ export class MemoryBudget {
     };
   }
 
-  /** The next one tries once the first is admitted. */
+  /** Each waiting request tries again once the one before it is admitted. */
   #grant(): void {
     const [first] = this.#waiting;
     if (first !== undefined && first.bytes <= this.#free) first.grant();

@@ -1,6 +1,6 @@
-/** Bounds the bytes of answers that wait for their readers; without room, the slowest reader is cut off. */
+/** Bounds the bytes of answers that wait for their readers; cuts the slowest reader off if there is no room. */
 
-/** Readers of so many times the least rate are not cut off for others. */
+/** Readers that exceed the least rate by this factor are not cut off for others. */
 const GOOD_RATE = 16;
 const LOOK_MS = 1_000;
 
@@ -21,8 +21,9 @@ export class Outgoing {
   #waiting: (() => void)[] = [];
 
   /**
-   * @param limit bytes of all answers; a single one may be larger @param graceMs for which no reader is cut off for
-   * others @param rate the least, in bytes per second
+   * @param limit bytes of all answers; a single one may be larger
+   * @param graceMs time in which no reader is cut off for others
+   * @param rate least rate, in bytes per second
    */
   constructor(limit: number, graceMs: number, rate: number) {
     this.#limit = limit;
@@ -34,7 +35,7 @@ export class Outgoing {
     return this.#bytes;
   }
 
-  /** False without room: then await `room`. */
+  /** Admits an answer; false without room: then await `room`. */
   enter(answer: OutgoingAnswer): boolean {
     if (this.#bytes > 0 && this.#bytes + answer.bytes > this.#limit) return false;
     this.#answers.add(answer);
@@ -42,7 +43,7 @@ export class Outgoing {
     return true;
   }
 
-  /** Cuts off the slowest reader if that is allowed; resolves when an answer has been sent, or after a while. */
+  /** Cuts the slowest reader off if allowed; resolves when an answer has been sent, or after a while. */
   room(): Promise<void> {
     this.#slowest()?.cut();
     return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * Bounds the points that all requests hold, from the first one read until the result is complete. A part is reserved
+ * Bounds the points that all requests hold, from the first point read until the result is complete. A part is reserved
  * for small requests.
  */
 import type { Limits } from "../../../shared/config.js";
@@ -8,16 +8,16 @@ import { granted } from "./granted.js";
 
 export type PointLimits = Pick<Limits, "engine.pointsInFlight" | "http.requestTimeoutMs">;
 
-/** A paused request is refused so long before its timeout, with 503 rather than 408. */
+/** Time before its timeout at which a paused request is refused, with 503 rather than 408. */
 const MARGIN_MS = 100;
 
-/** Points of a small request, and the part that small requests may take in addition. */
+/** Points of a small request, and the additional fraction reserved for small requests. */
 const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
 
 export class PointsInFlight {
   readonly #limits: PointLimits;
-  /** In the order of their first points. */
+  /** Requests that hold points, in the order of their first points. */
   readonly #holds: PointsHold[] = [];
   readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   #held = 0;
@@ -35,7 +35,7 @@ export class PointsInFlight {
     return new PointsHold(this);
   }
 
-  /** A promise if the request has to wait for room. For `PointsHold`. */
+  /** Adds points; a promise if the request has to wait for room. Called by `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
     if (!this.#holds.includes(hold)) this.#holds.push(hold);
     if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);
@@ -49,7 +49,7 @@ export class PointsInFlight {
     hold.held += count;
   }
 
-  /** A paused request continues, and finds that it is over. For `PointsHold`. */
+  /** Ends a hold; a paused request continues and finds that it is over. Called by `PointsHold`. */
   drop(hold: PointsHold): void {
     this.#held -= hold.held;
     this.#smallPoints -= smallPart(hold.held);
@@ -64,7 +64,7 @@ export class PointsInFlight {
     }
   }
 
-  /** The oldest request always has room: if all waited for one another, none would end. */
+  /** Whether there is room. The oldest request always has room: if all waited for one another, none would end. */
   #hasRoom(hold: PointsHold, count: number): boolean {
     const most = this.#limits["engine.pointsInFlight"];
     if (this.#held + count <= most || this.#holds[0] === hold) return true;
@@ -87,14 +87,14 @@ export class PointsInFlight {
   }
 }
 
-/** All points of a small request, none of another one. */
+/** Points that count against the reserve: all of a small request, none of a large one. */
 function smallPart(points: number): number {
   return points <= SMALL_POINTS ? points : 0;
 }
 
 export class PointsHold {
   readonly since = performance.now();
-  /** For `PointsInFlight` alone. */
+  /** Points held; written by `PointsInFlight`. */
   held = 0;
   readonly #points: PointsInFlight;
   #released = false;
@@ -103,7 +103,7 @@ export class PointsHold {
     this.#points = points;
   }
 
-  /** A promise if reading has to wait. After `release` nothing counts. */
+  /** Counts points; a promise if reading has to wait. After `release` nothing counts. */
   add(count: number): Promise<void> | null {
     return this.#released ? null : this.#points.add(this, count);
   }

@@ -1,4 +1,4 @@
-/** Pace of the reader of one answer; one that is too slow is cut off. */
+/** Pace of the reader of one answer, who is cut off when too slow. */
 import { type Limits, LONGEST_MS } from "../../../shared/config.js";
 import { BusyError, CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";
@@ -12,7 +12,7 @@ export class ReaderPace implements OutgoingAnswer {
   readonly #facts: Pick<RequestFacts, "encodeMs">;
   readonly #limits: Limits;
   #readMs = 0;
-  /** Since when there have been bytes to take; null while there are none. */
+  /** Time since which there have been bytes to take; null while there are none. */
   #offeredAt: number | null = null;
   #patience: NodeJS.Timeout | null = null;
   #over = false;
@@ -42,7 +42,7 @@ export class ReaderPace implements OutgoingAnswer {
     }
   }
 
-  /** A reader that does not take the bytes in time is cut off. */
+  /** Hands bytes to the reader, who is cut off without taking them in time. */
   handOver(bytes: number): void {
     if (this.#over) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];

@@ -1,4 +1,4 @@
-/** Slot of one request; lent to others while a query waits for a store. */
+/** Slot of one request, lent to others while its query waits for a store. */
 import { SMALL_WORK } from "../../../engine/contract/query.js";
 import { CancelledError } from "../../../shared/errors.js";
 import type { RequestFacts } from "../request-facts.js";
@@ -10,14 +10,14 @@ export class RequestSlot {
   readonly #client: () => unknown;
   /** Null while the slot is not held. */
   #release: (() => void) | null = null;
-  /** Given back until no query waits for a store. */
+  /** Whether the slot is lent until no query waits for a store. */
   #isLent = false;
   readonly #storeWaits = new Set<() => void>();
-  /** The last one of several. */
+  /** The last store that the request read. */
   #store: string | null = null;
   #taken: { readonly work: number; readonly store: string | null } = { work: 0, store: null };
   #waiting: AbortController | null = null;
-  /** Null without a slot, and once the results are complete. */
+  /** Time of entry; null without a slot, and once the results are complete. */
   #enteredAt: number | null = null;
   #over = false;
 
@@ -27,7 +27,7 @@ export class RequestSlot {
     this.#client = client;
   }
 
-  /** Whether the slot was taken for work of this size, small or large, and the store that the request reads by now. */
+  /** Whether the slot was taken for work of this size, small or large, and for the store of the request. */
   isFor(work: number): boolean {
     const isTaken = this.#release !== null || this.#isLent;
     const isSize = work <= SMALL_WORK === this.#taken.work <= SMALL_WORK;
@@ -51,10 +51,7 @@ export class RequestSlot {
     else if (this.#storeWaits.size > 0) this.#lend();
   }
 
-  /**
-   * Returns what a query calls when it waits for a store, and when it no longer does; meanwhile the request has no
-   * slot.
-   */
+  /** Makes the listener for waits of a query for a store, during which the request has no slot. */
   storeWait(store: string | null): (store: string | null) => boolean {
     // A query that reads no store may follow one that does, or run at the same time.
     this.#store = store ?? this.#store;

@@ -1,6 +1,6 @@
 /** Rate at which a connection sends its request. */
 
-/** Part of its time that a caller has until its token is known. */
+/** Fraction of the grace period until the caller's token is known. */
 const UNKNOWN_PART = 1 / 5;
 
 export interface SenderLimits {
@@ -11,12 +11,12 @@ export interface SenderLimits {
 
 export class Sender {
   isKnown = false;
-  /** Beginning of its request, later by the time in which the service did not read. */
+  /** Beginning of the request, moved on by the time in which the service did not read. */
   #since = 0;
   #lookedAt = 0;
   #bytesBefore = 0;
 
-  /** @param bytesRead of its connection so far */
+  /** @param bytesRead bytes read so far from its connection */
   begin(bytesRead: number, now: number): void {
     this.#since = now;
     this.#lookedAt = now;
@@ -32,12 +32,12 @@ export class Sender {
     return this.isKnown ? 1 : UNKNOWN_PART;
   }
 
-  /** Time in which its request has been read. */
+  /** Milliseconds in which the request has been read. */
   get ms(): number {
     return this.#lookedAt - this.#since;
   }
 
-  /** Bytes a second. */
+  /** Bytes per second. */
   rate(bytesRead: number): number {
     return (1000 * (bytesRead - this.#bytesBefore)) / Math.max(1, this.ms);
   }

@@ -3,12 +3,12 @@ import { openSync, readSync } from "node:fs";
 import { Accepting } from "./accepting.js";
 
 const SLICE_MS = 4;
-/** Reading the CPU time takes a tenth of a one-point request. */
+/** Interval between samples: reading the CPU time costs a tenth of a one-point request. */
 const SAMPLE_MS = 20;
 /** Elements of a long loop that take less than a millisecond. */
 const STEP_ELEMENTS = 8_192;
 
-/** Milliseconds; null where the system does not say. */
+/** CPU time in milliseconds; null where the system does not provide it. */
 export type CpuClock = () => number | null;
 
 /**
@@ -32,16 +32,16 @@ export function mainThreadCpu(): CpuClock {
 }
 
 /**
- * All work of one turn of the event loop shares a slice. When it has lasted, long work waits in a queue, from which
- * each turn takes one, with a slice of its own. So a turn lasts little longer than a slice, and short requests are
- * answered in every turn.
+ * Time slices shared by all work of a turn of the event loop. After a slice, long work waits in a queue, from which
+ * each turn takes one item, with a slice of its own: a turn lasts little longer than a slice, and every turn answers
+ * short requests.
  */
 export class TimeSlices {
   /** Longest turn with work of requests, in CPU time (wall time where that is unknown). */
   longestMs = 0;
   readonly #cpu: CpuClock;
   readonly accepting: Accepting;
-  /** Null when nothing has been done in this turn. */
+  /** Start of the slice; null if nothing has run in this turn. */
   #since: number | null = null;
   /** Whether the slice belongs to work from the queue. */
   #isGranted = false;
@@ -54,7 +54,7 @@ export class TimeSlices {
     this.accepting = accepting;
   }
 
-  /** The first work of a turn begins the slice. */
+  /** Records work; the first of a turn begins the slice. */
   note(): void {
     if (this.#since !== null) return;
     const since = performance.now();
@@ -68,7 +68,7 @@ export class TimeSlices {
     });
   }
 
-  /** The sample may be older than the slice by `SAMPLE_MS`, so the figure errs upwards. */
+  /** Ends the slice. The sample may be older by `SAMPLE_MS`, so the figure errs upwards. */
   #end(): void {
     if (this.#since === null) return;
     const wall = performance.now() - this.#since;
@@ -86,7 +86,7 @@ export class TimeSlices {
     return !this.#isGranted && this.accepting.comesFirst;
   }
 
-  /** Null if nothing need be awaited. */
+  /** A promise if work has to wait for a slice; else null. */
   pause(): Promise<void> | null {
     return this.isOver ? this.turn() : null;
   }

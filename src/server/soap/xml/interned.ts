@@ -1,6 +1,6 @@
 /** Cache of values made from short texts, by their bytes; a newer text replaces an older one. */
 
-/** A power of two. */
+/** Size of the cache, a power of two. */
 const ENTRIES = 512;
 const LONGEST = 64;
 
@@ -13,7 +13,7 @@ export class Interned<T> {
   readonly #make: (text: string) => T;
   readonly #entries: (InternedText<T> | undefined)[] = new Array(ENTRIES).fill(undefined);
 
-  /** @param make errors that it throws are not kept */
+  /** @param make its errors are not cached */
   constructor(make: (text: string) => T) {
     this.#make = make;
   }

@@ -43,19 +43,19 @@ const TEXT = 3;
 export const DONE = 4;
 export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 
-/** Outcomes of a scan that are no events: the bytes end inside a token; a token was passed. */
+/** Results of a scan besides events: the bytes end inside a token, or a token was skipped. */
 const MORE = 0;
 const AGAIN = -1;
 type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 
 /** Valid UTF-8, cut between characters. */
 export interface ByteSource {
-  /** Null at the end, undefined if bytes have to be awaited. */
+  /** The next bytes; null at the end, undefined if they have to be awaited. */
   take(): Buffer | null | undefined;
   /** Resolves when `take` should be called again. */
   arrival(): Promise<void>;
   /**
-   * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be called again, or when
+   * Passes bytes on as they arrive, until `into` returns false. Resolves when `take` should be called again, or when
    * `also` does.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
@@ -70,7 +70,7 @@ export interface XmlLimits {
   readonly "xml.textChars": number;
 }
 
-/** Names and attribute values of earlier documents: each is decoded and checked once. */
+/** Names and attribute values of earlier documents, each decoded and checked once. */
 export class Spellings {
   readonly names = new Interned(splitName);
   readonly values = new Interned(plainValue);
@@ -79,7 +79,7 @@ export class Spellings {
 interface OpenElement {
   readonly name: Name;
   readonly namespace: string;
-  /** Bindings to go back to at its end. */
+  /** Mark of the namespace bindings to restore at its end. */
   readonly mark: number;
 }
 
@@ -92,15 +92,15 @@ const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
 /** Size from which a token cut by the end of the input is scanned again only once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
-/** Reads one document. `next`, `nextTag` and `content` move on; the members describe the last event. */
+/** Reader of one document. `next`, `nextTag` and `content` advance; the members describe the last event. */
 export class XmlReader {
   namespace = "";
   local = "";
   attributes: readonly Attribute[] = [];
-  /** Part of the character data; references resolved, line ends normalised. */
+  /** Part of the character data, with references resolved and line ends normalised. */
   text = "";
 
-  /** Bytes not read yet: `buffer[position .. end)`. `items.ts` reads ahead of the reader there. */
+  /** Unread bytes: `buffer[position .. end)`. `items.ts` reads them directly. */
   buffer: Buffer = Buffer.alloc(0);
   position = 0;
   end = 0;
@@ -145,12 +145,12 @@ export class XmlReader {
     return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
-  /** Undefined if the prefix is not declared; "" is the default namespace. */
+  /** The namespace of a prefix, "" for the default; undefined if it is not declared. */
   resolve(prefix: string): string | undefined {
     return this.#scopes.bound(prefix);
   }
 
-  /** A character for each byte; only right after the event of the tag. */
+  /** The bytes of the tag just read, as Latin-1; valid only right after its event. */
   tag(): string {
     return this.buffer.toString("latin1", this.#tagAt, this.position);
   }
@@ -168,7 +168,7 @@ export class XmlReader {
     }
   }
 
-  /** The next event where only elements are allowed: white space is passed, other text refused. */
+  /** Reads the next event where only elements are allowed: skips white space, refuses other text. */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
     const event = this.#passBlank(refuse);
     return event === undefined ? this.#waitForTag(refuse) : this.#event.of(event);
@@ -190,7 +190,7 @@ export class XmlReader {
     }
   }
 
-  /** Text of the element that has just started, up to its end tag; an element inside is refused. */
+  /** Reads the text of the element that has just started, up to its end tag; refuses nested elements. */
   content(refuse: () => FieldprobeError): Stepping<string> {
     this.#content = "";
     return this.#gather(refuse) ? this.#string.of(this.#content) : this.#waitForContent(refuse);
@@ -202,7 +202,7 @@ export class XmlReader {
     return this.#content;
   }
 
-  /** Adds the text at hand to the content; whether the end tag was reached. */
+  /** Appends available text to the content. @returns whether the end tag was reached */
   #gather(refuse: () => FieldprobeError): boolean {
     const most = this.#limits["xml.textChars"];
     for (;;) {
@@ -253,7 +253,7 @@ export class XmlReader {
     return rest;
   }
 
-  /** Takes bytes away; null at the end, undefined if they have to be awaited. */
+  /** Takes bytes from the reader; null at the end, undefined if they have to be awaited. */
   take(): Buffer | null | undefined {
     if (this.position < this.end) return this.takeHeld();
     if (this.ended) return null;
@@ -266,7 +266,7 @@ export class XmlReader {
     return this.#source.flow(into, also);
   }
 
-  /** Continues with the first byte that was not read. */
+  /** Puts unread bytes back. */
   putBack(bytes: Buffer): void {
     this.buffer = bytes;
     this.position = 0;
@@ -275,7 +275,7 @@ export class XmlReader {
     this.#retryBytes = 0;
   }
 
-  /** Undefined if more bytes are needed. */
+  /** The next event; undefined if more bytes are needed. */
   #poll(): XmlEvent | undefined {
     if (this.#selfClosed) {
       this.#selfClosed = false;
@@ -342,7 +342,7 @@ export class XmlReader {
     throw malformed("it holds a document type declaration or a stray <!");
   }
 
-  /** Undefined if too few bytes are there to say. */
+  /** Whether the unread bytes start with a pattern; undefined if too few have arrived. */
   #startsWith(pattern: readonly number[]): boolean | undefined {
     for (let i = 0; i < pattern.length; i++) {
       if (this.position + i >= this.end) return undefined;
@@ -653,7 +653,7 @@ function tooLong(): FieldprobeError {
   return new LimitError("xml.textChars", "A value is too long.");
 }
 
-/** White space becomes spaces (XML 1.0, 3.3.3). */
+/** Normalises white space of an attribute to spaces (XML 1.0, 3.3.3). */
 function plainValue(text: string): string {
   return text.replace(/\r\n?|[\t\n]/g, " ");
 }

@@ -7,12 +7,12 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', "&quot;"],
 ]);
 
-/** White space that readers would change becomes references. */
+/** Escapes text; white space that readers would change becomes references. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES.get(character) ?? `&#${character.charCodeAt(0)};`);
 }
 
-/** @param content XML */
+/** @param content markup */
 export function element(name: string, content: string, attributes: Readonly<Record<string, string>> = {}): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeText(value)}"`);
   return content === "" ? `<${name}${written.join("")}/>` : `<${name}${written.join("")}>${content}</${name}>`;

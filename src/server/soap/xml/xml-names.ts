@@ -13,7 +13,7 @@ function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
 }
 
-/** Refuses what is not well-formed, or uses more of XML than this service accepts. */
+/** The error of a document that is not well-formed, or uses XML that this service does not accept. */
 export function malformed(what: string): RequestError {
   return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
 }
@@ -40,7 +40,7 @@ export interface Attribute {
   readonly value: string;
 }
 
-/** Bindings in scope, innermost last. */
+/** Namespace bindings in scope, innermost last. */
 export class NamespaceScopes {
   readonly #prefixes: string[] = ["xml"];
   readonly #uris: string[] = [XML_NAMESPACE];
@@ -57,7 +57,7 @@ export class NamespaceScopes {
     this.#uris.push(uri);
   }
 
-  /** Makes the bindings of a tag; refuses an attribute that comes twice. */
+  /** Adds the bindings of a tag; refuses repeated attributes. */
   declare(pairs: readonly WrittenAttribute[]): void {
     for (let i = 0; i < pairs.length; i++) {
       const [{ text, prefix, local }, value] = pairs[i];
@@ -67,7 +67,7 @@ export class NamespaceScopes {
     }
   }
 
-  /** Attributes of a tag that bind nothing. */
+  /** The attributes of a tag that bind no namespace. */
   attributes(pairs: readonly WrittenAttribute[]): readonly Attribute[] {
     const found: Attribute[] = [];
     for (const [{ text, prefix, local }, value] of pairs) {
@@ -81,14 +81,14 @@ export class NamespaceScopes {
     return found;
   }
 
-  /** Undefined if the prefix is not declared; "" without a default namespace. */
+  /** The namespace of a prefix; undefined if it is not declared, "" without a default namespace. */
   bound(prefix: string): string | undefined {
     const i = this.#prefixes.lastIndexOf(prefix);
     if (i >= 0) return this.#uris[i];
     return prefix === "" ? "" : undefined;
   }
 
-  /** The same; refuses a prefix that is not declared. */
+  /** As `bound`; refuses undeclared prefixes. */
   find(prefix: string): string {
     const uri = this.bound(prefix);
     if (uri === undefined) throw malformed("a prefix is not declared");

@@ -21,7 +21,7 @@ function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }:
   return { times, length, step: length - shared, window, detrend };
 }
 
-/** The step of times that are the same to 1e-4 of it. @throws RequestError */
+/** The step of times that are equidistant to within 1e-4. @throws RequestError */
 function stepOf(times: readonly number[]): number {
   const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
   const isUniform = times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-4 * step);
@@ -30,7 +30,7 @@ function stepOf(times: readonly number[]): number {
   return step;
 }
 
-/** Answers a spectrum of one quantity or of a pair: means over segments in time. */
+/** Answers a spectrum of one quantity or a pair, averaged over segments in time. */
 export async function frequencySpectrum(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const { normalise, kind, remove } = question;
@@ -42,13 +42,13 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   if (kind === "frequency" && question.axis !== undefined) throw wrong("axis", "kind=wavenumber_frequency has an axis");
   if (kind !== "frequency" && axis.length !== 1) throw wrong("axis", "expected one periodic axis");
   const texts = pairOf(question, dataset);
-  // The axis that is transformed beside time; null: none.
+  // The axis that is transformed in addition to time; null for frequencies alone.
   const along = kind === "frequency" ? null : (LETTERS.indexOf(axis[0] as "x") as AxisNumber);
   const { times } = plain.nodes.base;
   const step = stepOf(times);
   if (along !== null && !dataset.axes[along].periodic) throw wrong("axis", `${LETTERS[along]} is not periodic`);
   if (normalise === "wavelength") throw wrong("normalise", "of frequencies: density or premultiplied");
-  // Time is transformed.
+  // Time is transformed, so it is not averaged over.
   const over: readonly Direction[] = [...(question.over ?? periodic).filter((one) => one !== "t"), "t"];
   const own = fluctuationsOf(texts, question);
   const removed = over.filter((one) => one !== "t" || remove !== "frame");
@@ -92,7 +92,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   });
 }
 
-/** The largest value of a quantity of the velocity; infinite if that is not known at the nodes. */
+/** The largest value of a velocity component; infinite if it is not known at the nodes. */
 async function largest(text: string, analysis: Analysis): Promise<number> {
   const { dataset, nodes } = analysis;
   if (dataset.fields.velocity === undefined || isStaggered(dataset, "velocity")) return Number.POSITIVE_INFINITY;
@@ -107,7 +107,7 @@ interface Scales {
   readonly speed: number;
 }
 
-/** The members of an answer. @param places coordinates of groups, the slowest first */
+/** The members of an answer. @param places coordinates of the groups, the slowest first */
 function frequencyMembers(
   options: FrequencyOptions,
   states: readonly Frequencies[],

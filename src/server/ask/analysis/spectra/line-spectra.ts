@@ -1,4 +1,4 @@
-/** Spectra and correlations along periodic axes, at each place of the directions that are not averaged over. */
+/** Spectra and correlations along periodic axes, at each position along the directions that are kept. */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import { type InputKey, partsOfInput } from "../../../../analysis/names.js";
 import { nested } from "../../../../analysis/nested.js";
@@ -30,18 +30,18 @@ import { withMeans } from "../means.js";
 import { aboutTexts, checkNumbers } from "../reductions.js";
 import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
-/** Sums of modes at places, with what they are of. */
+/** Sums of modes by position, with their meaning. */
 interface SummedModes {
   readonly plan: SpectrumPlan;
   readonly energies: readonly Float64Array[];
   readonly co: Float64Array | null;
   readonly quad: Float64Array | null;
-  /** Lines and frames that are averaged. */
+  /** Number of lines and frames averaged. */
   readonly realisations: number;
   readonly about: GroupAnswer;
 }
 
-/** Directions averaged over: those asked, or all but open axes. */
+/** Directions averaged over: those of the question, or all but open axes. */
 function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
   return question.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
 }
@@ -90,7 +90,7 @@ async function sumModes(
   };
 }
 
-/** A pair whose first quantity is that of one place along an axis, whatever the place of the second. @throws RequestError */
+/** A pair whose first quantity is fixed at one position along an axis. @throws RequestError */
 async function fixedAt(
   at: string,
   [first = "", second = first]: readonly string[],
@@ -123,7 +123,7 @@ async function fixedAt(
   };
   const [moments = []] = await momentsOf(analysis, plane, [first]);
   const values = Float64Array.from(moments, ({ count, mean }) => (count === 0 ? Number.NaN : mean));
-  // A mean that has a number for each node of the plane: the sum makes its text another one than that of the mean itself.
+  // The mean of a plane, one number per node; adding 0 gives it another text than the mean itself has.
   const text = `mean(0 + ${first})`;
   const read = compileExpression(text, base.names).reads.find((key) => key.startsWith("mean:=(0 + ")) as InputKey;
   const table = { extent, frames: nodes.frames, isOfFrames: true, values: [values] };
@@ -131,7 +131,7 @@ async function fixedAt(
   return { nodes: { ...nodes, base: { ...base, names: { ...base.names, means } } }, texts: [text, second] };
 }
 
-/** Coordinates of places, the slowest first. */
+/** Coordinates of the kept positions, the slowest first. */
 function coordinatesOf(
   { places = [false, false, false] }: SpectrumPlan,
   { base }: AnalysedNodes,
@@ -220,7 +220,7 @@ function lineMembers(texts: readonly string[], summed: SummedModes, { question, 
   };
 }
 
-/** What each mode is multiplied by: 1, 1/dk, or k/dk along each transformed axis; the fastest axis last. */
+/** Factor of each mode along each transformed axis: 1, 1/dk or k/dk; the fastest axis last. */
 function factorsOf(
   { normalise }: MemberValues,
   waves: ReturnType<typeof wavesOf>,
@@ -259,7 +259,7 @@ async function correlate(
   const { plan, energies, about, realisations } = summed;
   if (energies.length > 2 || (isAuto && energies.length > 1))
     throw wrong("what", "a correlation is of scalars: name a component");
-  // The spectrum of one quantity is its own pair.
+  // The spectrum of a single quantity is its pair with itself.
   const [own, other = own] = energies as [Float64Array, Float64Array?];
   const R = isAuto
     ? await correlationsIn(
@@ -316,7 +316,7 @@ function slowestFirst({ transformed }: SpectrumPlan): readonly AxisNumber[] {
   return ([2, 1, 0] as const).filter((axis) => transformed[axis]);
 }
 
-/** Inverse transforms of one-sided cross spectra, at each place: over a plane of two axes, or along one. */
+/** Inverse transforms of one-sided cross spectra at each position, over a plane of two axes or along one. */
 async function correlationsIn(
   plan: SpectrumPlan,
   co: Float64Array,

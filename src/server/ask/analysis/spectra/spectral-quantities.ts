@@ -6,14 +6,14 @@ import { wrong } from "../../faults.js";
 import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
 import { usualWhat } from "../../question/what.js";
 
-/** The only quantity of a question. @throws RequestError */
+/** The quantity of a question. @throws RequestError for several */
 export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {
   const [only, ...more] = question.what ?? usualWhat(dataset);
   if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
   return only as RequestedQuantity;
 }
 
-/** The only quantity or the pair; beside a place of the first one, a quantity is a pair with itself. @throws RequestError */
+/** The quantity or the pair of a question; with `at`, a single quantity is a pair with itself. @throws RequestError */
 export function pairOf(question: MemberValues, dataset: Dataset): readonly string[] {
   const { cross, what, at } = question;
   if (cross === undefined) {
@@ -30,7 +30,7 @@ export function pairText({ cross }: MemberValues, texts: readonly string[]): Rea
   return cross === undefined ? { what: [...new Set(texts)] } : {};
 }
 
-/** The texts of what is left when means are removed. */
+/** The texts of the fluctuations that remain when means are removed. */
 export function fluctuationsOf(texts: readonly string[], { remove = "mean" }: MemberValues): readonly string[] {
   return remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
 }

@@ -1,4 +1,6 @@
-/** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines; other kinds have files of their own. */
+/**
+ * Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other kinds have separate files.
+ */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import {
@@ -25,7 +27,7 @@ import { frequencySpectrum } from "./frequencies.js";
 import { lineSpectrum } from "./line-spectra.js";
 import { onlyWhat } from "./spectral-quantities.js";
 
-/** Members of kinds that transform time, and of those that have places. */
+/** Members of the kinds that transform time, and of the kinds with positions. */
 const IN_TIME = ["segment", "overlap", "window", "detrend"] as const;
 const OF_LINES = ["over", "cross", "at", "remove", "normalise", "mean_time"] as const;
 
@@ -43,7 +45,7 @@ export async function spectrum(context: Context, question: MemberValues): Promis
   return spectrumOfFrames(context, question);
 }
 
-/** What a spectrum of whole frames is of. */
+/** What a spectrum of whole frames consists of. */
 interface Wanted {
   readonly text: string;
   readonly kind: SpectrumPlan["kind"];
@@ -53,7 +55,7 @@ interface Wanted {
   readonly terms: readonly string[];
 }
 
-/** Spectra of several frames are averaged. */
+/** Averages the spectra of several frames. */
 async function spectrumOfFrames(context: Context, question: MemberValues): Promise<Tabled> {
   const { dataset } = context;
   const analysis = analysisOf(context, question);
@@ -131,7 +133,7 @@ function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): Spec
   };
 }
 
-/** Checks what is asked in addition to the energy. @throws RequestError */
+/** Checks the terms besides the energy. @throws RequestError */
 function termsOf(
   more: readonly string[],
   kind: SpectrumPlan["kind"],
@@ -158,7 +160,7 @@ function termsOf(
   ];
 }
 
-/** The axis of lines or across planes. @throws RequestError for one that is missing or does not belong */
+/** The axis of lines or across planes. @throws RequestError if it is missing or does not fit */
 function axisOf({ kind, axis }: Wanted, { axes }: Dataset): SpectrumPlan["axis"] {
   if (kind === "shell") {
     if (axis !== undefined) throw wrong("axis", "shells have none; lines and planes do");
@@ -176,7 +178,7 @@ function checkSize(plan: SpectrumPlan, most: number): void {
   checkNumbers(numbers, most);
 }
 
-/** The members of an answer that are numbers by bin. */
+/** The members of an answer, as numbers by bin. */
 function describeSums(
   plan: SpectrumPlan,
   sums: SpectrumSums,
