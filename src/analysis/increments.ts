@@ -22,10 +22,10 @@ export interface Increments {
 /**
  * The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. `LL`
  * and `NN` are products of the two ends of a pair, `ends0` to `ends2` sums of them by component, the longitudinal one
- * first.
+ * first. `yaglomWeight` is the weight of pairs whose velocity is known.
  */
 export function termsOf(columns: number, orders: readonly number[]): readonly string[] {
-  if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom"] : [])];
+  if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom", "yaglomWeight"] : [])];
   const powers = (name: string): string[] => orders.map((p) => `${name}${p}`);
   return [...powers("L"), ...powers("N"), ...powers("M"), "mixed", "LL", "NN", "ends0", "ends1", "ends2"];
 }
@@ -53,6 +53,7 @@ export function incrementsOf(
   const startOf = (line: number): number => Math.floor(line / stride) * stride * length + (line % stride);
   const along = [columns[axis] ?? columns[0], ...columns.filter((_, c) => c !== axis)];
   const ordered = columns.length === 3 ? along : columns;
+  const needed = columns.length === 3 ? along : columns.slice(0, 1);
   const ofLine = new Float64Array(terms);
   const places = new Int32Array(Math.max(...orders) + 1).fill(-1);
   orders.forEach((order, k) => {
@@ -69,7 +70,7 @@ export function incrementsOf(
         const a = start + i * stride;
         const b = start + ((i + separation) % length) * stride;
         if (addPair(ordered, a, b, places, ofLine)) pairs[s]++;
-        else if (isKnown(ordered, a, leftOut[s]) && isKnown(ordered, b, leftOut[s])) leftOut[s].infinite++;
+        else if (isKnown(needed, a, leftOut[s]) && isKnown(needed, b, leftOut[s])) leftOut[s].infinite++;
       }
       const w = weights === null ? 1 : weights[start];
       weight[s] += w * (pairs[s] - before);
@@ -101,9 +102,11 @@ function addPair(
   const d = first[b] - first[a];
   if (third === undefined) {
     const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
-    if (!Number.isFinite(d + yaglom)) return false;
+    if (!Number.isFinite(d)) return false;
     addPowers(d, places, 0, out);
-    if (second !== undefined) out[out.length - 1] += yaglom;
+    if (second === undefined || !Number.isFinite(yaglom)) return true;
+    out[out.length - 2] += yaglom;
+    out[out.length - 1]++;
     return true;
   }
   const e = second[b] - second[a];

@@ -205,12 +205,12 @@ function termsAt(
   removed: readonly number[] | "ends",
 ): GroupAnswer {
   const terms = termsOf(columns, orders);
-  const mean = (term: string): number =>
-    (sums[s * terms.length + terms.indexOf(term)] as number) / (weight[s] as number);
+  const sum = (term: string): number => sums[s * terms.length + terms.indexOf(term)] as number;
+  const mean = (term: string): number => sum(term) / (weight[s] as number);
   const powers = (value: (order: number) => number) => Object.fromEntries(orders.map((order) => [order, value(order)]));
   const head = { pairs: pairs[s], missing: missing[s], infinite: infinite[s] };
   if (columns < 3) {
-    const yaglom = columns === 2 ? { yaglom: mean("yaglom") } : {};
+    const yaglom = columns === 2 ? { yaglom: sum("yaglom") / sum("yaglomWeight") } : {};
     return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };
   }
   // <(a - m)(b - m)> = <a b> - m <a + b> + m^2.
