@@ -1,4 +1,4 @@
-/** Opens a file or store by what it is. */
+/** Opens a file or store by its kind. */
 import { isAddress } from "../shared/addresses.js";
 import { statusOf } from "./dataset/files.js";
 import type { StoredFile } from "./dataset/stored-file.js";
@@ -8,7 +8,7 @@ import { ZarrFile } from "./remote/zarr-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
 
 export interface KnownOfFile {
-  /** The newest object that a store had when it was verified. */
+  /** Time of the newest object of the store when it was verified. */
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name it: a store may then be in a private network. */
   readonly named?: boolean;

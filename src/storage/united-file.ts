@@ -1,4 +1,4 @@
-/** Several files of one time as one tree, such as one for each variable. */
+/** Several files of one time as one tree, for example one per variable. */
 import { basename } from "node:path";
 import { DataError } from "../shared/errors.js";
 import type { ReadBuffer } from "./dataset/read-buffer.js";
@@ -6,7 +6,7 @@ import type { Attributes, AttributeValue, ChunkIndex, Hyperslab, RawValues, Stor
 import type { StoredFile, VirtualSources } from "./dataset/stored-file.js";
 import { openFile } from "./open-file.js";
 
-/** Elements of a dataset that several files may hold alike. */
+/** Most elements of a dataset that several files may repeat. */
 const SMALL = 65_536;
 const DEPTH = 8;
 /** Attributes that number the dimensions of a file, or refer to its objects. */
@@ -16,7 +16,6 @@ const ADDRESSES = 2 ** 45;
 
 /**
  * Opens files that the settings or the command line name, several as one tree, while `use` runs.
- *
  * @throws DataError if they contradict each other
  */
 export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) => T): T {
@@ -29,10 +28,10 @@ export function withFiles<T>(paths: readonly string[], use: (file: StoredFile) =
   }
 }
 
-/** Of a member that several files have, the first one's is read; they must not differ in numbers. */
+/** Union of files. A member of several files is read from the first; the files must agree in numbers. */
 export class UnitedFile implements StoredFile {
   readonly path: string;
-  /** Attributes of texts that differ, which nothing rests on. */
+  /** Text attributes that differ between files, on which nothing depends. */
   readonly varies: string[] = [];
   readonly #files: readonly StoredFile[];
 
@@ -61,7 +60,7 @@ export class UnitedFile implements StoredFile {
     }
   }
 
-  /** @throws DataError if none has it */
+  /** @throws DataError if no file has it */
   fileOf(path: string): StoredFile {
     const found = this.#files.find((file) => file.resolve(path) !== null);
     if (found === undefined) throw new DataError(`${this.path} has no ${path}.`);
@@ -143,7 +142,7 @@ export class UnitedFile implements StoredFile {
 const textOf = (value: AttributeValue | null): string =>
   JSON.stringify(value instanceof Float64Array ? [...value] : value);
 
-/** Whether two files have the same small dataset at a path; a large one is of one file alone. */
+/** Whether two files have the same small dataset at a path; a large one may be in one file only. */
 function isSame(one: StoredFile, other: StoredFile, path: string): boolean {
   const [a, b] = [one.describe(path), other.describe(path)];
   const count = a.shape.reduce((product, length) => product * length, 1);

@@ -29,7 +29,7 @@ interface OpenPart {
   readonly index: ChunkIndex | null;
 }
 
-/** An open file of the dataset, as the catalogue recorded it, and the stored datasets of it that have been read. */
+/** An open file of the dataset, as the catalogue recorded it, and its stored datasets that have been read. */
 interface OpenFile {
   readonly file: StoredFile;
   readonly record: FileStamp;
@@ -41,7 +41,7 @@ export interface FrameBricks {
   readonly bricks: readonly number[];
 }
 
-/** A box of a file that holds values of a brick, and the place of its frame in a list. */
+/** A box of a file that holds values of a brick, and the index of its frame in a list. */
 interface WantedBox {
   readonly box: StoredHyperslab;
   readonly brick: number;
@@ -58,9 +58,8 @@ export interface StoredBricks {
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
-   * Starts to fetch bricks, all at once, and waits for a moment if none is there.
-   *
-   * @returns those that are there, or are known to fail
+   * Starts to fetch bricks, all at once, and waits for a moment if none has arrived.
+   * @returns those that have arrived or are known to fail
    */
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[];
   /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
@@ -77,7 +76,7 @@ class BrickFiles implements StoredBricks {
   readonly #dataset: Dataset;
   readonly #nodes: Triple;
   readonly #records: ReadonlyMap<string, FileStamp>;
-  /** In order of last use. */
+  /** Open files in order of last use. */
   readonly #files = new Map<string, OpenFile>();
   readonly #buffer = new ReadBuffer();
 
@@ -105,7 +104,7 @@ class BrickFiles implements StoredBricks {
       const source = this.#source(field, frame);
       const nodes = this.#nodesOf(source);
       for (const part of source.parts) {
-        // A box of values whose real shape is not the declared one is not a box of the stored values.
+        // Values whose real shape differs from the declared one are not stored as boxes.
         if (part.declared !== null) continue;
         const { file, opened } = this.#withoutPlaces(field, frame, () => this.#open(part, frame));
         const ofFile = byFile.get(file) ?? { frame, boxes: [] };
@@ -116,9 +115,9 @@ class BrickFiles implements StoredBricks {
         }
       }
     }
-    /** For each frame, the bricks of which something is still on its way. */
+    /** For each frame, the bricks of which a part is still missing. */
     const absent = wanted.map(() => new Set<number>());
-    // Every store is asked before an answer is given, so that all of them are on their way.
+    // Every store is asked before any answer is awaited, so that all requests are under way.
     for (const [file, { frame, boxes }] of byFile) {
       const fetched = this.#withoutPlaces(field, frame, () => file.fetched?.(boxes.map(({ box }) => box)) ?? []);
       for (const [index, { at, brick }] of boxes.entries()) if (fetched[index] === false) absent[at]?.add(brick);
@@ -181,7 +180,7 @@ class BrickFiles implements StoredBricks {
     const found = readBox(file, path, stored, part, frameIn(part, frame), nodes, box, packing, this.#buffer);
     for (const source of sources) if (!isUnchanged(source)) throw changed(source);
     const gap = index?.unwritten(found) ?? null;
-    // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
+    // A file truncated under an open handle reads as zeros; but the change also shows in its status.
     if (!isUnchanged(record)) throw changed(record);
     const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
     copyBox(found.view, ndarray(out, found.view.shape, strides, component));
@@ -190,7 +189,7 @@ class BrickFiles implements StoredBricks {
     if (gap !== null) this.#checkGap(file, opened, gap);
   }
 
-  /** The records of the sources of a virtual dataset. @throws DataError if it has others than were verified */
+  /** The stamps of the sources of a virtual dataset. @throws DataError unless they are the verified ones */
   #sourcesOf(file: StoredFile, path: string): FileStamp[] {
     return (file.sources?.(path).files ?? []).flatMap((source) => {
       const record = this.#records.get(source);
@@ -255,7 +254,7 @@ class BrickFiles implements StoredBricks {
       if (!isUnchanged(known.record)) throw changed(known.record);
       return known;
     }
-    // The files of a series are named by a pattern and may be links; the catalogue has verified what they lead to.
+    // Files of a series are named by a pattern and may be links; the catalogue has verified their targets.
     const record = this.#records.get(path) ?? this.#records.get(realPath(path) ?? "");
     if (record === undefined) throw new DataError(`${path} is not a file of ${this.#dataset.name}.`);
     if (!isUnchanged(record)) throw changed(record);
@@ -279,7 +278,7 @@ function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} has changed since the catalogue was read.`);
 }
 
-/** @throws DataError if the header is not what the catalogue verified */
+/** @throws DataError if the header differs from the verified one */
 function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);

@@ -5,14 +5,14 @@ import { AXIS_NAMES, type Bricking, type FieldPart, MAX_BRICKS, type Triple } fr
 import type { Stored } from "../dataset/stored.js";
 
 const MIB = 1024 * 1024;
-/** A brick thinner than a stencil and its neighbours makes every point touch many. */
+/** Least edge of a brick: with bricks thinner than a stencil, every point would touch many. */
 const LEAST_EDGE = 16;
-/** The kernels find the brick of a node in 31 bits, which hold the product of an edge and MAX_NODES. */
+/** Largest edge: the kernels find the brick of a node in 31 bits, which hold the product of an edge and MAX_NODES. */
 const MOST_EDGE = 16_384;
 const LARGE_BYTES = 8 * MIB;
 const FREE_EDGE = 32;
 const FREE_RUN = 64;
-/** A brick of whole planes is not thinner than the longest stencil. */
+/** Least planes of a brick of whole planes, at least the longest stencil. */
 const LEAST_PLANES = 8;
 
 type Edges = [number, number, number];
@@ -20,9 +20,8 @@ type Edges = [number, number, number];
 /**
  * Chooses bricks: whole chunks, so that each is decoded once; tiny or thin ones are grouped to 16 nodes per axis.
  * Contiguous storage, and unfiltered chunks above 8 MiB, is cut evenly into at most 32 nodes per axis, 64 on the axis
- * stored fastest; a file at an address into up to 8 MiB: whole planes if possible, so that a brick is one range of
- * bytes. Bricks that would be too many are doubled.
- *
+ * stored fastest; a file at an address into up to 8 MiB, in whole planes if possible, so that a brick is one range of
+ * bytes. Bricks are doubled if there are too many.
  * @param chunkBytes upper bound of a brick in bytes of float32
  * @throws DataError for a field that has too many bricks even so
  */
@@ -64,7 +63,7 @@ function tooMany(edge: Edges, count: Edges, bytes: number, chunkBytes: number): 
   );
 }
 
-/** A cut into bricks of up to 8 MiB: whole planes of the axis stored slowest, or rows if these are too large. */
+/** Cuts a remote file into bricks of up to 8 MiB: whole planes of the slowest axis, or rows if planes are too large. */
 function farCut(nodes: Triple, components: number, dimensions: readonly string[], isContiguous: boolean): Edges {
   const slowest = (AXIS_NAMES as readonly string[]).indexOf(
     dimensions.find((dimension) => (AXIS_NAMES as readonly string[]).includes(dimension)) as string,

@@ -1,8 +1,7 @@
 /**
- * Keeps decoded bricks in one memory that all worker threads share; the least recently used ones go first.
- *
- * The directory is changed under a lock; bricks are read outside of it. A worker pins the bricks that it uses, a bit
- * per worker; bricks without pins form the LRU list.
+ * Cache of decoded bricks in memory that all worker threads share, evicted in order of last use. The directory is
+ * changed under a lock; bricks are read outside of it. A worker pins the bricks that it uses, one bit per worker;
+ * bricks without pins form the LRU list.
  */
 import { DataError } from "../../shared/errors.js";
 import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } from "./directory.js";
@@ -16,8 +15,8 @@ export interface BrickRequest {
   readonly values: number;
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Makes several bricks at a time from others, in place of `load`, and counts what it reads; a brick may be used once
-   * `made` has its index, or `make` returns.
+   * Makes several bricks at once from others, instead of `load`, and counts what it reads. A brick may be used once
+   * `made` has received its index, or `make` has returned.
    */
   readonly make?: (bricks: readonly number[], offsets: readonly number[], made: (at: number) => void) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
@@ -29,24 +28,24 @@ export interface BrickPins {
   acquire(requests: readonly BrickRequest[]): void;
   release(requests: readonly BrickRequest[]): void;
   missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
-  /** Frees those of some bricks that the cache holds and that are not pinned: they will not be needed again. */
+  /** Frees the cached bricks among those given that are not pinned, since they will not be needed again. */
   drop(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): void;
   /** Counts bytes that a request with `make` has read. */
   countRead(bytes: number): void;
 }
 
-/** Says that bricks would have to be read or waited for by a thread that does neither. It never leaves the engine. */
+/** Thrown when bricks would have to be read or awaited by a thread that does neither. It never leaves the engine. */
 export class NotCached extends Error {}
 
-/** The only instance: most failed attempts cost less than the stack of a new error would. */
+/** The only instance: most failed attempts cost less than the stack of a new error. */
 export const NOT_CACHED = new NotCached();
 
-/** One thread's view of the cache. Threads that make views over the same memory and layout share its content. */
+/** One thread's view of the cache. Views over the same memory and layout share its content. */
 export class BrickCache implements BrickPins {
   readonly #values: Float32Array;
   readonly #directory: BrickDirectory;
   /**
-   * Calls of `acquire` whose bricks are pinned. Meanwhile this worker waits for no other's turn: that one may wait for
+   * Calls of `acquire` whose bricks are pinned. Meanwhile this worker waits for no turn of another, which may wait for
    * these very pins.
    */
   #acquired = 0;
@@ -72,16 +71,15 @@ export class BrickCache implements BrickPins {
     return this.#directory.status();
   }
 
-  /** The bricks that the cache holds, in any frame, by source; some may be wrong while workers change the cache. */
+  /** Bricks in the cache in any frame, by source; some may be wrong while workers change the cache. */
   held(): ReadonlyMap<number, readonly number[]> {
     return this.#directory.held();
   }
 
   /**
-   * Pins all bricks of all requests, or none. Reads those that the cache does not hold; waits for those that another
-   * worker is reading, and for space while others have it pinned. A worker pins a brick once.
-   *
-   * @throws DataError when the bricks do not fit the cache at all, or whatever `load` throws
+   * Pins all bricks of all requests, or none. Reads missing bricks; waits for those that another worker is reading, and
+   * for space that others have pinned. A worker pins a brick once.
+   * @throws DataError when the bricks exceed the cache, or the error of `load`
    */
   acquire(requests: readonly BrickRequest[]): void {
     for (;;) {
@@ -96,14 +94,14 @@ export class BrickCache implements BrickPins {
         this.#acquired++;
         return;
       }
-      // Another worker failed to read a brick: try it here, for its data or for its error.
+      // Another worker failed to read a brick: try again here, for its data or its error.
       this.#unpin(requests);
     }
   }
 
   missing({ source, frame, bricks, count }: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[] {
     const absent: number[] = [];
-    // Other workers wait for this lock, so nothing but the search is done under it.
+    // Only the search happens under the lock: other workers wait for it.
     this.#directory.locked(() => {
       for (let i = 0; i < count; i++)
         if (this.#directory.find(source, frame, bricks[i]) === NONE) absent.push(bricks[i]);
@@ -138,14 +136,14 @@ export class BrickCache implements BrickPins {
     this.#directory.announceRelease();
   }
 
-  /** Frees what a dead worker held. @returns false when another has the lock: call again later */
+  /** Frees what a dead worker held. @returns false when another worker has the lock: call again later */
   repair(deadIndex: number): boolean {
     return this.#directory.repair(deadIndex);
   }
 
   /**
-   * Pins the bricks that are held and reserves space for the others, all or none. The first worker that waits for space
-   * is served before others get new pins.
+   * Pins cached bricks and reserves space for the others, all or none. The first worker that waits for space is served
+   * before others get new pins.
    */
   #reserve(requests: readonly BrickRequest[]): void {
     const bytes = requests.reduce((sum, { count, values }) => sum + count * brickBytes(values), 0);
@@ -169,7 +167,7 @@ export class BrickCache implements BrickPins {
   #placeOrClear(requests: readonly BrickRequest[]): boolean {
     if (this.#place(requests)) return true;
     if (this.#directory.anyPinned) return false;
-    // The bricks to be kept may lie so that no free run between them is long enough.
+    // The bricks to keep may leave no free run that is long enough.
     this.#directory.clear();
     return this.#place(requests);
   }
@@ -257,7 +255,7 @@ export class BrickCache implements BrickPins {
     for (const unit of left) this.#directory.finish(unit);
   }
 
-  /** Waits until other workers have read the bricks that they have reserved; false when one of them has failed. */
+  /** Waits until other workers have read the bricks that they reserved; false when one of them has failed. */
   #arrived(requests: readonly BrickRequest[]): boolean {
     let complete = true;
     for (const { count, offsets } of requests) {

@@ -1,10 +1,10 @@
-/** Pins bricks that the cache holds, for the thread that serves all requests: it neither reads files nor waits. */
+/** Pins cached bricks for the thread that serves all requests, which neither reads files nor waits. */
 import { type BrickPins, type BrickRequest, NOT_CACHED } from "./cache.js";
 import { BrickDirectory, type CacheLayout, NONE } from "./directory.js";
 
 export class CachedBricks implements BrickPins {
   readonly #directory: BrickDirectory;
-  /** Runs that are no longer used, and are still pinned because another thread had the lock. */
+  /** Runs no longer used that are still pinned because another thread had the lock. */
   readonly #due: number[] = [];
 
   constructor(buffer: SharedArrayBuffer, layout: CacheLayout, workerIndex: number) {
@@ -15,7 +15,7 @@ export class CachedBricks implements BrickPins {
     return this.#directory.capacity;
   }
 
-  /** Pins all bricks of all requests. @throws NotCached when one is not read yet, or this thread would have to wait */
+  /** Pins all bricks of all requests. @throws NotCached when one is missing, or this thread would have to wait */
   acquire(requests: readonly BrickRequest[]): void {
     if (!this.#directory.tryLocked(() => this.#pin(requests))) throw NOT_CACHED;
   }
@@ -26,7 +26,7 @@ export class CachedBricks implements BrickPins {
     this.#unpinDue();
   }
 
-  /** None: bricks that the cache does not hold are not read here. */
+  /** Always none: missing bricks are not read here. */
   missing(): number[] {
     return [];
   }
@@ -35,7 +35,7 @@ export class CachedBricks implements BrickPins {
 
   countRead(): void {}
 
-  /** Under the lock: pins the requests, if the cache has all that they need and no worker waits for space. */
+  /** Under the lock: pins the requests, if the cache has all their bricks and no worker waits for space. */
   #pin(requests: readonly BrickRequest[]): boolean {
     if (this.#due.length > 0 || this.#directory.othersTurn) return false;
     let hits = 0;

@@ -1,10 +1,8 @@
 /**
- * Directory of the brick cache in the shared memory: which run of units holds which brick, free runs, and the order of
- * use.
- *
- * A brick takes a run of units of 16 KiB. Arrays indexed by its first unit hold everything about a run, so that lists
- * can be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, whose word names
- * its holder, unless a method says otherwise.
+ * Directory of the brick cache in shared memory: the brick of each run of units, free runs, and the order of use. A
+ * brick takes a run of units of 16 KiB. Arrays indexed by its first unit hold everything about a run, so that lists can
+ * be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, whose word names its
+ * holder, unless a method says otherwise.
  */
 
 const UNIT_BYTES = 16 * 1024;
@@ -20,7 +18,7 @@ const PINNED_RUNS = 6;
 const TURN = 7;
 const CONTROL_WORDS = 8;
 
-/** How often a thread that must not wait tries to take the lock, which others mostly hold for a microsecond. */
+/** Attempts to take the lock by a thread that must not wait; others mostly hold it for a microsecond. */
 const ATTEMPTS = 50;
 
 const HITS = 0;
@@ -31,7 +29,7 @@ const STATS = 3;
 /** Words for each unit, except its pins. */
 const UNIT_WORDS = 9;
 
-/** Places of the cache in the shared memory. */
+/** Offsets of the parts of the cache in the shared memory. */
 export interface CacheLayout {
   /** First byte of the directory; a multiple of 8. */
   readonly base: number;
@@ -59,7 +57,7 @@ function roundUp(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
 
-/** Those from `state` on have an element (or `pinWords`) per unit. */
+/** Views of the memory; arrays from `state` on have an element (or `pinWords`) per unit. */
 function cacheViews(buffer: SharedArrayBuffer, { base, units, pinWords, buckets }: CacheLayout) {
   let byte = base + STATS * 8;
   const take = (length: number): Int32Array => {
@@ -172,7 +170,7 @@ export class BrickDirectory {
     return NONE;
   }
 
-  /** A pinned run for a brick that this worker is going to read; NONE when only pinned bricks are left to evict. */
+  /** Reserves a pinned run for a brick that this worker will read; NONE when only pinned bricks could be evicted. */
   reserve(source: number, frame: number, brick: number, bytes: number): number {
     const unit = this.#allocate(bytes / UNIT_BYTES);
     if (unit === NONE) return NONE;
@@ -213,7 +211,7 @@ export class BrickDirectory {
     else this.#append(unit);
   }
 
-  /** Whether this worker has reserved the run and not read its brick yet. */
+  /** Whether this worker has reserved the run and not yet read its brick. */
   isOwn(unit: number): boolean {
     return this.#state[unit] === LOADING && this.#reader[unit] === this.#workerIndex;
   }
@@ -222,7 +220,7 @@ export class BrickDirectory {
     return this.#state[unit] === READY;
   }
 
-  /** Makes a brick that this worker has read visible to those that wait for it; needs no lock. */
+  /** Shows a brick that this worker has read to those that wait for it; needs no lock. */
   finish(unit: number): void {
     Atomics.store(this.#state, unit, READY);
     Atomics.notify(this.#state, unit);
@@ -245,12 +243,12 @@ export class BrickDirectory {
     return failed;
   }
 
-  /** Wakes the workers that wait for runs which have failed; needs no lock. */
+  /** Wakes the workers that wait for failed runs; needs no lock. */
   announceFailed(units: readonly number[]): void {
     for (const unit of units) Atomics.notify(this.#state, unit);
   }
 
-  /** Waits until the worker that has reserved a run has read it; needs no lock. @returns false when it has failed */
+  /** Waits until the worker that reserved a run has read it; needs no lock. @returns false when it has failed */
   awaitRead(unit: number): boolean {
     while (Atomics.load(this.#state, unit) === LOADING) Atomics.wait(this.#state, unit, LOADING, 1000);
     return Atomics.load(this.#state, unit) !== FAILED;
@@ -271,7 +269,7 @@ export class BrickDirectory {
     };
   }
 
-  /** The bricks that are held, in any frame, by source; read without the lock, so a few of them may be wrong. */
+  /** Bricks in the cache in any frame, by source; read without the lock, so a few may be wrong. */
   held(): ReadonlyMap<number, readonly number[]> {
     const found = new Map<number, number[]>();
     for (let unit = 0; unit < this.#layout.units; unit++) {
@@ -314,12 +312,12 @@ export class BrickDirectory {
     return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#workerIndex);
   }
 
-  /** Gives this worker the next space to come free, unless another waits already. Under the lock. */
+  /** Gives this worker the next free space, unless another waits already. Under the lock. */
   claimTurn(): void {
     if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#workerIndex);
   }
 
-  /** Lets others go on. Under the lock; `announceRelease` wakes them. @returns whether this worker had waited */
+  /** Ends this worker's turn. Under the lock; `announceRelease` wakes the others. @returns whether it had waited */
   endTurn(): boolean {
     if (this.#control[TURN] !== holderOf(this.#workerIndex)) return false;
     this.#control[TURN] = 0;
@@ -330,7 +328,7 @@ export class BrickDirectory {
     return Atomics.load(this.#control, RELEASED);
   }
 
-  /** Tells the workers that wait for space that pins have been dropped. */
+  /** Wakes the workers that wait for space, after pins have been dropped. */
   announceRelease(): void {
     Atomics.add(this.#control, RELEASED, 1);
     Atomics.notify(this.#control, RELEASED);
@@ -343,8 +341,7 @@ export class BrickDirectory {
 
   /**
    * Frees what a dead worker held: the lock, its pins, and runs that it was to read.
-   *
-   * @returns false when another worker has the lock, which may have died as well: call again later
+   * @returns false when another worker, which may be dead as well, has the lock: call again later
    */
   repair(deadIndex: number): boolean {
     const dead = holderOf(deadIndex);
@@ -450,7 +447,7 @@ export class BrickDirectory {
     return false;
   }
 
-  /** A run of `units` units, evicting the oldest bricks until one is found; NONE when only pinned ones are left. */
+  /** Allocates a run of `units` units, evicting the oldest bricks if necessary; NONE when only pinned ones are left. */
   #allocate(units: number): number {
     for (;;) {
       for (let unit = this.#control[FREE_HEAD]; unit !== NONE; unit = this.#after[unit]) {

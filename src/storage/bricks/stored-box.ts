@@ -13,11 +13,11 @@ export interface NodeBox {
   readonly count: Triple;
 }
 
-/** Node values of shape (x, y, z, component), whatever the order that they are stored in. */
+/** Node values of shape (x, y, z, component), in whatever order they are stored. */
 export type NodeView = NdArray<Float32Array | Float64Array>;
 
 export interface StoredBox extends Hyperslab {
-  /** Every axis ascends. The values are those of the read buffer: they last until its next use. */
+  /** Every axis ascends. The values lie in the read buffer and last until its next use. */
   readonly view: NodeView;
   readonly bytes: number;
 }
@@ -79,8 +79,8 @@ function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: rea
 }
 
 /**
- * Copies a box into a block of its shape, as float32. Rows that lie alike in both are moved whole, with those that
- * follow in both: views take five times as long as rows, and rows five to ten times as long as a whole box.
+ * Copies a box into a block of its shape, as float32. Rows that are stored alike in both are moved whole, with adjacent
+ * rows: views take five times as long as rows, and rows five to ten times as long as a whole box.
  */
 export function copyBox(from: NodeView, to: NodeView): void {
   const [nx, ny, nz, components] = from.shape as [number, number, number, number];
@@ -103,8 +103,8 @@ export function copyBox(from: NodeView, to: NodeView): void {
 }
 
 /**
- * Reads values whose real shape is not the declared one: a plane of the box (its two fastest dimensions) is one stretch
- * of the contiguous storage.
+ * Reads values whose real shape differs from the declared one: each plane of the box (its two fastest dimensions) is
+ * one stretch of the contiguous storage.
  */
 function readReordered(
   file: StoredFile,
@@ -128,7 +128,7 @@ function readReordered(
   return out;
 }
 
-/** Values `start` to `start + length - 1` in the order of the file, read as the declared rows that hold them. */
+/** Values `start` to `start + length - 1` in the order of the file, read as the declared rows around them. */
 function readStretch(
   file: StoredFile,
   path: string,

@@ -1,4 +1,4 @@
-/** Descriptors apart from their files, and the files that descriptors claim. */
+/** Descriptors in a separate folder, and the files that descriptors claim. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -20,7 +20,7 @@ export function descriptorsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The text of a descriptor, or why there is none. @throws BusyError of a host */
+/** The text of a descriptor, or the reason why there is none. @throws BusyError of a host */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
   if (isAddress(location)) return textAt(location);
   const status = statusOf(location);
@@ -45,8 +45,7 @@ function textAt(address: string): { text: string } | { problems: string[] } {
 }
 
 /**
- * Describes a dataset by a descriptor apart; its paths are absolute, or relative to it.
- *
+ * Describes a dataset by a separate descriptor, whose paths are absolute or relative to it.
  * @param roots folders that its files must be in
  */
 export function describeApart(location: string, state: string, roots: readonly string[]): Description | Refused {
@@ -59,7 +58,7 @@ export function describeApart(location: string, state: string, roots: readonly s
 
 const STEP_PLACES = /\{step(?::0\d{1,2}d)?\}/;
 
-/** Files of a descriptor that has no mistakes, as they are written: `{step}` included. */
+/** The files of a valid descriptor, as written, with `{step}`. */
 function filesOf(location: string): string[] {
   const found = descriptorText(location);
   if ("problems" in found) return [];
@@ -72,7 +71,7 @@ function placesOf(descriptor: Descriptor): string[] {
   return [...new Set([...(descriptor.confirmed?.sources ?? []), ...named])];
 }
 
-/** The addresses that descriptors of this machine name: addresses that match are not datasets themselves. */
+/** Tells whether an address is named by a local descriptor; such addresses are not datasets themselves. */
 export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
   const patterns = locations
     .flatMap(filesOf)
@@ -85,7 +84,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** The files of a place: the file itself, or those whose names fit its pattern. */
+/** The files that a path stands for: the file itself, or those that fit its pattern. */
 function filesAt(location: string, file: string): string[] {
   if (isAddress(file)) return [];
   const path = resolve(dirname(location), file);
@@ -104,7 +103,7 @@ function filesAt(location: string, file: string): string[] {
   }
 }
 
-/** Real paths of the files that descriptors claim: they are not datasets themselves. */
+/** Real paths of the files that descriptors claim; these are not datasets themselves. */
 export function claimedBy(locations: readonly string[]): Set<string> {
   const claimed = new Set<string>();
   for (const location of locations)
@@ -115,7 +114,9 @@ export function claimedBy(locations: readonly string[]): Set<string> {
 
 const NAMED = 3;
 
-/** The warning that stored files in or below the folder of a descriptor are not served, since it does not name them. */
+/**
+ * The warning that stored files in or below the folder of a descriptor are not served, because it does not name them.
+ */
 export function unclaimedWarning(location: string, descriptor: Descriptor): string | null {
   const folder = dirname(location);
   const claimed = new Set(placesOf(descriptor).flatMap((file) => filesAt(location, file)));
@@ -140,7 +141,7 @@ function* entriesBelow(folder: string): Generator<string> {
   }
 }
 
-/** A digest that changes when the descriptor does or a file that it names. */
+/** A digest that changes with the descriptor or a file that it names. */
 export function stateApart(location: string): string {
   const hash = createHash("sha256");
   for (const path of [location, ...filesOf(location).flatMap((file) => filesAt(location, file))]) {

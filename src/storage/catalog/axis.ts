@@ -79,14 +79,14 @@ function readTable(file: string, path: string, verification: Verification): Tabl
   return { values: h5.numbers(resolved), isFloat32: h5.describe(resolved).size === 4 };
 }
 
-/** Digits behind the point to which coordinates may be rounded. */
+/** Most decimal places to which coordinates may be rounded. */
 const MOST_DIGITS = 9;
-/** Largest unit of the last digit, in spacings: coarser numbers say little of an axis. */
+/** Largest unit of the last digit, in spacings: coarser numbers say little about an axis. */
 const COARSEST = 0.02;
 
 /**
- * That of float32 if all are such numbers, or else the unit of the last digit; digits decide only on a period, which
- * must be uniform: elsewhere the table itself is served.
+ * The rounding of a table: that of float32 if all are such numbers, else the unit of the last digit. Digits matter only
+ * on a periodic axis, which must be uniform; elsewhere the table itself is served.
  */
 function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolean): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -100,7 +100,7 @@ function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolea
   return 0;
 }
 
-/** Uniform when every interval is the mean one to 1e-6, or to the rounding of the table. */
+/** An axis from a table; uniform if every interval equals the mean to 1e-6, or to the rounding of the table. */
 function tabulated(table: Table, periodic: boolean): ReadAxis & { readonly deviation: number } {
   const { values } = table;
   const nodes = values.length;

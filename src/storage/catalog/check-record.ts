@@ -1,4 +1,4 @@
-/** What the last `check` found, and which checksums it compared, in the state folder of the service. */
+/** Record of the last `check` in the state folder: its findings, and the checksums it compared. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ interface CheckRecord {
   readonly version: string;
   readonly at: string;
   readonly findings: readonly string[];
-  /** SHA-256 of the manifest with which all bytes of the files agree; null: they were not compared, or differ. */
+  /** SHA-256 of the manifest with which all bytes of the files agree; null: not compared, or they differ. */
   readonly manifest: string | null;
 }
 
@@ -35,7 +35,7 @@ export function keepCheck(state: string, dataset: Dataset, findings: readonly st
   writeFileSync(placeOf(state, dataset), JSON.stringify(record));
 }
 
-/** What the last check of these very files found, in one line; null if it found nothing, or there was none. */
+/** The findings of the last check of these very files, in one line; null if there were none, or no check. */
 export function findingsOf(state: string, dataset: Dataset): string | null {
   const record = read(placeOf(state, dataset));
   if (record?.version !== digestOf(dataset.files) || record.findings.length === 0) return null;
@@ -44,7 +44,7 @@ export function findingsOf(state: string, dataset: Dataset): string | null {
   return `check found on ${at}: ${findings.slice(0, LISTED).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
-/** SHA-256 of the manifest with which the bytes of these very files agreed; null if no check has shown that. */
+/** SHA-256 of the manifest that a check of these very files confirmed; null if there is none. */
 export function verifiedManifestOf(state: string, dataset: Dataset): string | null {
   const record = read(placeOf(state, dataset));
   return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;

@@ -19,18 +19,18 @@ import type { Description } from "./verify.js";
 const ENDING = ".dataset.json";
 const NAMED = 3;
 
-/** Whether a file is a confirmed description of others beside it. */
+/** Whether a file is a confirmed description of files beside it. */
 export function isConfirmation(name: string): boolean {
   return name.endsWith(ENDING) && name !== ENDING;
 }
 
-/** The line about something that no person has confirmed. */
+/** The message that a person has to confirm something. */
 export function needsLook(location: string, why: string | null = null): string {
   const shown = /[^\w./:@%+=,-]/.test(location) ? `"${location}"` : location;
   return `needs a look${why === null ? "" : ` (${why})`}: fieldprobe inspect ${shown}`;
 }
 
-/** A line for the first file whose structure is not the confirmed one; null if there is none. */
+/** The message about the first file whose structure differs from the confirmed one; null if there is none. */
 export function changedSince({ descriptor, folder }: Description): string | null {
   const { confirmed } = descriptor;
   if (confirmed === undefined) return null;
@@ -53,7 +53,10 @@ export interface ConfirmationPlace {
   readonly isApart: boolean;
 }
 
-/** Beside the file, or apart where nothing can be written. @param home folder of the files, or their address */
+/**
+ * The path of a confirmation: beside the file, or apart where nothing can be written.
+ * @param home folder of the files, or their address
+ */
 export function placeOfConfirmation(name: string, home: string, apart: string): ConfirmationPlace {
   const beside = isAddress(home) ? null : join(home, `${name}${ENDING}`);
   return beside !== null && isWritable(home)
@@ -100,7 +103,7 @@ function withPaths(written: DescriptorInput, from: string): DescriptorInput {
   );
 }
 
-/** The confirmation that claims a file: one beside it, or one in the folder of descriptors; null if there is none. */
+/** The confirmation that claims a file: beside it, or in the folder of descriptors; null if there is none. */
 export function confirmationFor(location: string, apart: string | null): string | null {
   const real = isAddress(location) ? location : (realPath(location) ?? location);
   const beside = isAddress(location)
@@ -110,7 +113,9 @@ export function confirmationFor(location: string, apart: string | null): string 
   return [...beside, ...others].find((path) => claimedBy([path]).has(real)) ?? null;
 }
 
-/** The text of a confirmation for the structure that its files have now. @throws DataError if it is not readable */
+/**
+ * The text of a confirmation, updated to the present structure of its files. @throws DataError if it is not readable
+ */
 export function renewed(location: string): string {
   const written: DescriptorInput = JSON.parse(readFileSync(location, "utf8"));
   const parsed = parseDescriptor(JSON.stringify(written));

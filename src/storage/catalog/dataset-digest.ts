@@ -1,6 +1,6 @@
 /**
  * Digests of datasets, by which copies on different machines are compared. They cover the description and the bytes of
- * the files: all if these are few, else the checksums that `check` has compared, or else samples.
+ * the files: all bytes of small files, else the checksums that `check` has compared, else samples.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ const SAMPLES = 16_384;
 
 export interface DatasetDigest {
   readonly digest: string;
-  /** Whether any other byte would have given another digest. */
+  /** Whether a change of any byte would change the digest. */
   readonly verified: boolean;
 }
 
@@ -24,7 +24,7 @@ export class DatasetDigests {
   samples = 0;
   readonly #state: string;
   readonly #known = new WeakMap<Dataset, Promise<DatasetDigest>>();
-  /** Digests of files that have not changed since, by path. */
+  /** Digests of files that have not changed, by path. */
   readonly #files = new Map<string, { readonly state: string; readonly digest: Promise<string> }>();
 
   constructor(state: string) {
@@ -33,14 +33,14 @@ export class DatasetDigests {
 
   of(dataset: Dataset): Promise<DatasetDigest> {
     const known = this.#known.get(dataset) ?? this.#compute(dataset);
-    // Not cached: a file that could not be read may be readable later.
+    // Failures are not cached: the file may be readable later.
     if (!this.#known.has(dataset)) known.catch(() => this.#known.delete(dataset));
     this.#known.set(dataset, known);
     return known;
   }
 
   async #compute(dataset: Dataset): Promise<DatasetDigest> {
-    // Left out, because paths and times differ from machine to machine.
+    // Left out because paths and times differ between machines.
     const { files, location, digest: _, fields, ...described } = dataset;
     const manifest = await readFile(join(dirname(location), MANIFEST_NAME)).catch(() => "");
     const hash = createHash("sha256").update(JSON.stringify(described)).update(manifest);

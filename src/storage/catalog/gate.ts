@@ -1,4 +1,4 @@
-/** Decides whether a dataset may be used: every scan and every opened source asks here. */
+/** Gate through which every scanned or opened dataset passes before it is used. */
 import { basename } from "node:path";
 import { claimText, type Dataset } from "../dataset/dataset.js";
 import { openQuestions, questionText } from "../dataset/descriptor.js";
@@ -12,7 +12,7 @@ import { type Description, verify } from "./verify.js";
 
 /**
  * Admits a dataset, or gives the reasons against it: open questions that change values, faults of its files, or values
- * that contradict what is said of them.
+ * that contradict its description.
  */
 export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | Refused {
   const questions = openQuestions(description.descriptor);

@@ -1,4 +1,4 @@
-/** Joins new files of a confirmed series: those of its pattern and structure whose times come after the last. */
+/** Adds new files to a confirmed series: those of its pattern and structure whose times follow the last. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -14,7 +14,7 @@ import type { Description } from "./verify.js";
 
 const NAMED = 3;
 
-/** The description with new files joined, and a warning about those that wait. */
+/** The description with new files added, and a warning about files that wait. */
 export function grown(description: Description): Description {
   const { descriptor, folder } = description;
   const { confirmed } = descriptor;

@@ -58,7 +58,10 @@ function localManifest(folder: string, mostBytes: number): string | { problems: 
   return readFileSync(path, "utf8");
 }
 
-/** A host that lists nothing refuses what is not there, so what cannot be fetched counts as absent. */
+/**
+ * The manifest of a remote folder. Some hosts refuse missing objects instead of reporting them, so what cannot be
+ * fetched counts as absent.
+ */
 function remoteManifest(folder: string): string | null {
   const address = `${folder}/${MANIFEST_NAME}`;
   return remoteSize(address) === null ? null : remoteText(address);

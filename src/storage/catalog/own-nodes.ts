@@ -1,11 +1,14 @@
-/** Nodes that a field or a component has of its own, and the domain that all nodes span. */
+/** Staggered nodes of a field or a component, and the domain that all nodes span. */
 import { DataError } from "../../shared/errors.js";
 import { AXIS_NAMES, type Axes, type Axis, type FieldName, type FieldSource } from "../dataset/dataset.js";
 import type { Descriptor, FieldDescription } from "../dataset/descriptor.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import type { Verification } from "./verification.js";
 
-/** How far apart the nodes of fields may end, in spacings there: staggered ones are half a cell apart. */
+/**
+ * Largest distance between the ends of the nodes of different fields, in spacings: staggered ones are half a cell
+ * apart.
+ */
 const MOST_APART = 1.5;
 
 export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 | 2) => U): readonly [U, U, U] {
@@ -53,7 +56,7 @@ function endSpacing({ coordinates, spacing, nodes }: Axis): number {
   return Math.max(coordinates[1] - coordinates[0], coordinates[nodes - 1] - coordinates[nodes - 2]);
 }
 
-/** Gives all axes the domain that the nodes of all fields span. @throws DataError if some end much before others */
+/** Gives all axes the domain that the nodes of all fields span. @throws DataError if some end long before others */
 export function inOneDomain(
   axes: Axes,
   fields: Readonly<Record<FieldName, FieldSource>>,

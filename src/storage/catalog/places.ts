@@ -2,7 +2,7 @@
 import { type Descriptor, frameCount, partsIn } from "../dataset/descriptor.js";
 import { placeOf } from "../dataset/files.js";
 
-/** The files of each time together: one, or one for each variable. */
+/** The files of each time: one, or one for each variable. */
 export function fileSets(descriptor: Descriptor): string[][] {
   const sets = new Map<string, string[]>();
   for (let frame = 0; frame < frameCount(descriptor); frame++) {

@@ -1,4 +1,4 @@
-/** Questions that only values and times raise: repeated ends, and times that float32 rounds. */
+/** Questions that only values and times raise: repeated end nodes, and times that float32 rounds. */
 import { DataError } from "../../shared/errors.js";
 import type { Dataset, Question, TimeAxis } from "../dataset/dataset.js";
 import type { Answers } from "../recognise/answers.js";
@@ -11,10 +11,10 @@ import { verify } from "./verify.js";
 const FLOAT32 = 2 ** -23;
 /** Largest chunk that `inspect` reads to compare the ends of an axis. */
 const CHUNK_BYTES = 2 ** 30;
-/** Part of a step by which times may be rounded before a warning says so. */
+/** Fraction of a step by which times may be rounded without a warning. */
 const ROUGH = 0.01;
 
-/** The questions that the values of a dataset raise and that no accepted guess answers. */
+/** Questions that the values of a dataset raise and no accepted guess answers. */
 export function raisedQuestions(dataset: Dataset): Question[] {
   return questionOfEnds(dataset).flatMap((question) => {
     const accepted = dataset.assumed.filter(({ about }) => about === question.about);
@@ -44,7 +44,7 @@ function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {
   return (Math.max(Math.abs(origin), Math.abs(last)) * FLOAT32) / steps.reduce((least, one) => Math.min(least, one));
 }
 
-/** The warning that float32 times are off by a noticeable part of a step; empty if they are not. */
+/** The warning that float32 times are off by a noticeable fraction of a step; empty if they are not. */
 export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
   const rounding = roundingOfTimes(time);
   if (rounding < ROUGH) return [];

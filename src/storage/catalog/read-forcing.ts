@@ -1,4 +1,4 @@
-/** The forcing of a descriptor; a table of modes is compared with the stored frames. */
+/** Reads the forcing of a descriptor; compares a table of modes with the stored frames. */
 import { DataError } from "../../shared/errors.js";
 import type { Forcing } from "../dataset/dataset.js";
 import { type Descriptor, frameCount } from "../dataset/descriptor.js";

@@ -1,11 +1,11 @@
-/** Texts, sizes and sums of files at an address. */
+/** Texts, sizes and checksums of files at an address. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
 import { RemoteFile } from "../remote/ranged-file.js";
 
-/** Bytes of a text: descriptors and manifests are shorter. */
+/** Most bytes of a text: descriptors and manifests are shorter. */
 export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
-/** Bytes that are fetched at a time for a sum: more than this thread would keep in blocks. */
+/** Bytes fetched at a time for a checksum: more than this thread keeps in blocks. */
 const READ_BYTES = 32 * 1024 * 1024;
 
 /** @throws DataError when there is no such object or it is too long, BusyError */
@@ -40,7 +40,7 @@ export function remoteDigest(address: string): { bytes: number; sha256: string }
   return { bytes: file.size, sha256: hash.digest("hex") };
 }
 
-/** The address of a file of a folder by its relative path; places for steps stay as they are. */
+/** The address of a file by its path relative to a folder; `{step}` stays as it is. */
 export function addressIn(folder: string, file: string): string {
   const escaped = (name: string) => encodeURIComponent(name).replace(/%(7B|7D|3A)/g, decodeURIComponent);
   return `${folder}/${file.split("/").map(escaped).join("/")}`;

@@ -45,11 +45,11 @@ export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
   readonly chunkBytes: number;
   readonly previous?: FolderScan;
-  /** A folder of descriptors kept apart from their files, which lie in it or in one of the data folders. */
+  /** A separate folder of descriptors; their files lie in it or in one of the data folders. */
   readonly descriptors?: string | null;
 }
 
-/** Files that a scan has to open before an index of them is worth writing. */
+/** Number of files opened by a scan from which an index of them is worth writing. */
 const MANY_FILES = 200;
 
 /** Scans data folders, FOLDER_DEPTH folders deep. @throws LibraryNeeded if `loadHdf5` has to resolve before */
@@ -58,16 +58,15 @@ export function scanFolders(folders: readonly string[], { previous, ...options }
 }
 
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
-  /** States that the last scan saw, by location. */
+  /** States seen by the last scan, by location. */
   readonly known: ReadonlyMap<string, string>;
-  /** Findings of scans of earlier processes; it receives those of this one. */
+  /** Findings of scans of earlier processes; receives those of this one. */
   readonly index?: ScanIndex | null;
   readonly examined?: (outcome: CandidateOutcome) => void;
 }
 
 /**
- * The first scan of a process, which opens no candidates that the index of earlier ones knows.
- *
+ * The first scan of a process, which does not open candidates that the index of earlier scans knows.
  * @param path of the index, which is written if many files had to be opened
  * @param key everything that outcomes depend on except the files
  */
@@ -87,7 +86,7 @@ export function scanWithIndex(
   return changes;
 }
 
-/** Scans data folders and addresses, and examines the candidates whose state is not the one in `known`. */
+/** Scans data folders and addresses, and examines candidates whose state differs from that in `known`. */
 export function scanChanges(folders: readonly string[], options: ChangesOptions): ScanChanges {
   const states = new StoreStates(folders.filter(isAddress));
   try {
@@ -97,7 +96,7 @@ export function scanChanges(folders: readonly string[], options: ChangesOptions)
   }
 }
 
-/** Looks at every candidate: described ones apart from their files, those at addresses, those in data folders. */
+/** Looks at every candidate: those with separate descriptors, those at addresses, those in data folders. */
 function lookAtAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));
@@ -146,15 +145,15 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** The state that a candidate is in, and a function that examines it, called if that state is new. */
+/** The present state of a candidate, and a function that examines it if that state is new. */
 interface Look {
   readonly observed: ObservedState;
   readonly examine: () => CandidateOutcome;
 }
 
 /**
- * Examines a candidate unless its state is the last one. An error is a problem of this candidate alone; its state is
- * then empty, so that the next scan examines it again.
+ * Examines a candidate if its state has changed. An error is a problem of this candidate alone; its state is then
+ * empty, so that the next scan examines it again.
  */
 function candidateAt(
   location: string,
@@ -186,7 +185,7 @@ function isPassing(error: unknown): boolean {
 
 function problemOf(error: unknown, location: string): string {
   const reason = reasonOf(error);
-  // The problem is listed with its location; most texts begin with it.
+  // The problem is listed with its location, with which most texts begin.
   if (error instanceof DataError || error instanceof BusyError) return reason.replace(location, "").replace(/^:? /, "");
   return `${error instanceof Error && "syscall" in error ? "not readable" : "the examination failed"}: ${reason}`;
 }
@@ -194,10 +193,9 @@ function problemOf(error: unknown, location: string): string {
 /**
  * Finds candidates in data folders: descriptors, Zarr stores, HDF5 files and lists of references. Several paths to one
  * file count once.
- *
- * @param problems receives folders that are not read
- * @param walked receives the others
- * @param known candidates of the last scan, which stay in a folder that cannot be read now
+ * @param problems receives folders that cannot be read
+ * @param walked receives all other folders
+ * @param known candidates of the last scan, which stay if their folder cannot be read now
  */
 function findLocations(
   folders: readonly string[],
@@ -231,7 +229,7 @@ function findLocations(
       const { name } = entry;
       if (isPassedOver(name)) continue;
       const path = join(folder, name);
-      // The list of a folder tells files and folders; links, and entries of unknown kind, must be looked at.
+      // The listing of a folder distinguishes files and folders; links and entries of unknown kind need a status call.
       const plain = entry.isFile() || entry.isDirectory();
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
@@ -264,7 +262,7 @@ function isListedStore(folder: string): boolean {
   }
 }
 
-/** Whether a descriptor lies beside a single file that is served alone: it may name nothing else of its folder. */
+/** Whether a descriptor lies beside a file that is served alone: it may name no other file of its folder. */
 function isFileEntry(location: string, roots: readonly string[]): boolean {
   return roots.some((root) => dirname(root) === dirname(location) && isSingle(root));
 }
@@ -273,13 +271,13 @@ function isStoredFile(path: string): boolean {
   return hasHdf5Name(path) || isReferences(path) || isHdf5(path);
 }
 
-/** The state of a candidate as the operating system or its host tells it; no data are read. */
+/** State of a candidate as reported by the operating system or its host; no data are read. */
 interface ObservedState {
-  /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
+  /** A text that changes with anything that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
-  /** Time of the last change among all these files; null if some of them lie elsewhere. */
+  /** Time of the last change among these files; null if some of them lie elsewhere. */
   readonly changedMs: number | null;
-  /** Names the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
+  /** Identifies the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
   version(): string;
 }
 
@@ -299,7 +297,7 @@ function observe(location: string, states: StoreStates, known: string | undefine
   const written = found.map(({ path, written }) => `${path}\n${written}\n`);
   const changedMs = found.reduce((latest, { changedMs }) => Math.max(latest, changedMs), 0);
   const whole = `${written.join("")}${found.map(({ changedMs }) => changedMs).join()}`;
-  // A single file has its text as it is: with many of them, digests would cost more than the looks.
+  // The state of a single file is its text: with many files, digests would cost more than the status calls.
   const observed = { state: isFolder ? sha256(whole) : whole, changedMs, version: () => sha256(written.join("")) };
   return isDescriptor ? withChanges(observed, location, states, known) : observed;
 }
@@ -308,7 +306,7 @@ function stateOfStore(location: string, states: StoreStates, isKnown: boolean): 
   return states.of(location, isKnown);
 }
 
-/** The version of a descriptor at an address, those of the files beside it, and changes that reads have found. */
+/** The version of a descriptor at an address, those of the files beside it, and changes found by reads. */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);
@@ -319,7 +317,7 @@ function describedState(location: string, states: StoreStates, isKnown: boolean)
 interface FileStatus {
   readonly path: string;
   readonly written: string;
-  /** Time of the last change, of its permissions or name as well. */
+  /** Time of the last change, including its permissions and name. */
   readonly changedMs: number;
 }
 
@@ -328,7 +326,7 @@ function statusAt(path: string, status: Stats | undefined): FileStatus {
   return { path, written, changedMs: status?.ctimeMs ?? 0 };
 }
 
-/** Lists everything below a folder; folders that several links lead to are listed once. */
+/** Lists everything below a folder; folders reached by several links are listed once. */
 function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()): void {
   for (const name of readdirSync(folder).sort()) {
     const path = folder + sep + name;
@@ -342,7 +340,7 @@ function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()
 }
 
 /**
- * Adds the changes that reads have found in stores that a descriptor names. It is not read again while its state is the
+ * Adds changes that reads have found in the stores of a descriptor, which is not read again while its state is the
  * known one.
  */
 function withChanges(
@@ -380,9 +378,7 @@ function namesOf({ name, aliases }: Descriptor): string[] {
   return [name, ...aliases];
 }
 
-/**
- * Descriptors apart from their files, without confirmations of files elsewhere: the folder may serve several services.
- */
+/** Finds separate descriptors, but no confirmations of files elsewhere: the folder may serve several services. */
 function findApart(folder: string | null, roots: readonly string[], problems: Refusal[]): string[] {
   if (folder === null) return [];
   try {
@@ -401,8 +397,7 @@ function findApart(folder: string | null, roots: readonly string[], problems: Re
 
 /**
  * Reads the descriptor and the manifest of a folder or address.
- *
- * @param version names the content without a manifest
+ * @param version identifies the content without a manifest
  * @throws DataError, BusyError of a host
  */
 export function describeFolder(location: string, version: string): Description | Refused {
@@ -420,13 +415,13 @@ export function describeFolder(location: string, version: string): Description |
   return { ...base, digest: createHash("sha256").update(found.text).update(text).digest("hex") };
 }
 
-/** Derives the name of a dataset from the name of its file, folder or address. */
+/** The name of a dataset by its file, folder or address. */
 export function nameOf(location: string): string {
   const path = isAddress(location) ? pathOf(location).replace(/\/+$/, "") : location;
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 
-/** The path of an address. @throws DataError for a percent sign that begins no character */
+/** The path of an address. @throws DataError for a percent sign that encodes no character */
 function pathOf(address: string): string {
   try {
     return decodeURI(new URL(address).pathname);
@@ -440,7 +435,7 @@ interface SharedByFiles {
   readonly room: Buffer;
 }
 
-/** Examines a file without a descriptor. A symbolic link names the dataset, not the file it leads to. */
+/** Examines a file without a descriptor. A symbolic link names the dataset after itself, not after its target. */
 function examineFile(
   location: string,
   digest: string,
@@ -478,7 +473,7 @@ function recogniseFile(file: StoredFile, location: string, name: string): Recogn
   }
 }
 
-/** @throws the error if it is not about data */
+/** The problem of an error about data. @throws any other error */
 function refusalBy(error: unknown, location: string): { problems: string[] } {
   if (!(error instanceof DataError)) throw error;
   const { message } = error;

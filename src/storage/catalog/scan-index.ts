@@ -1,4 +1,4 @@
-/** Outcomes of scans, so that the next start opens only what has changed. */
+/** Index of the outcomes of scans, so that the next start opens only what has changed. */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,10 +6,10 @@ import { deserialize, serialize } from "node:v8";
 import { makeFolder } from "../../shared/system.js";
 import type { CandidateOutcome } from "../dataset/scan.js";
 
-/** A larger index is neither read nor written. */
+/** Size above which an index is neither read nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;
 const DIGEST_BYTES = 32;
-/** Age of the last change: some file systems have times of two seconds. */
+/** Least age of the last change: some file systems have a resolution of two seconds. */
 const SETTLED_MS = 3_000;
 
 interface Entry {
@@ -24,8 +24,7 @@ export class ScanIndex {
   readonly #next = new Map<string, Entry>();
 
   /**
-   * An index that is missing, damaged or of other code or settings is empty.
-   *
+   * An index that is missing, damaged, or of other code or settings is empty.
    * @param key everything that outcomes depend on except the files
    */
   constructor(path: string, key: string) {
@@ -39,12 +38,12 @@ export class ScanIndex {
     return entry?.state === state ? entry.outcome : null;
   }
 
-  /** Takes an outcome into the index that `write` writes. @param changedMs time of the last change of its files */
+  /** Adds an outcome to the index that `write` writes. @param changedMs time of the last change of its files */
   add(location: string, state: string, changedMs: number, outcome: CandidateOutcome): void {
     if (changedMs < Date.now() - SETTLED_MS) this.#next.set(location, { state, outcome });
   }
 
-  /** Replaces the index in one step. One that cannot be written costs time at the next start, and nothing else. */
+  /** Replaces the index atomically. If it cannot be written, the next start takes longer. */
   write(): void {
     const content = serialize({ key: this.#key, entries: this.#next });
     if (content.length > MAX_BYTES) return;

@@ -4,11 +4,11 @@ import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "../dataset/dataset.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
 
-/** Files from which on they are taken for a series. */
+/** Number of files from which they are taken for a series. */
 const FEWEST = 3;
 const LAST_NUMBER = /\d+(?!.*\d)/;
 
-/** The path of a file with `*` for the last number of its name; null if there is none. */
+/** The path of a file with `*` for the last number of its name; null without a number. */
 export function seriesPattern(location: string): string | null {
   if (isAddress(location) || !hasHdf5Name(location)) return null;
   const ending = extname(location);

@@ -15,16 +15,16 @@ import { UnitedFile, withFiles } from "../united-file.js";
 type FieldInput = NonNullable<DescriptorInput["fields"]["velocity"]>;
 type SeriesPlace = { file: string; path: string };
 
-/** Files that one time may be kept in. */
+/** Most files that hold one time. */
 const MOST_VARIABLES = 64;
 const LAST_NUMBER = /\d+(?:\.\d+)?(?=\D*$)/;
 /** Numbers that name a time: digits with or without a fraction. */
 const NUMBERS = /\d+(?:\.\d+)?/g;
 
 interface Pattern {
-  /** The name with `{step}` in the place of the part. */
+  /** The name, with `{step}` in place of the part that varies. */
   readonly pattern: string;
-  /** The part of each name. */
+  /** The part that varies, for each name. */
   readonly steps: string[];
 }
 
@@ -44,7 +44,7 @@ interface SeriesFile {
   readonly paths: readonly string[];
   readonly step: string;
   readonly found: Recognised;
-  /** Coordinates that it states along each axis, as text. */
+  /** Coordinates stated along each axis, as text. */
   readonly grid: string;
 }
 
@@ -54,9 +54,8 @@ interface SeriesFrame {
 }
 
 /**
- * Describes files as one dataset: of a time each or of several, each with all fields or with some. They are in the
- * order of their times, or else of the numbers in their names.
- *
+ * Describes files as one dataset: each holds one time or several, with all fields or some. Their order is that of their
+ * times, or else of the numbers in their names.
  * @throws DataError when a file is not recognised, or differs from the first in layout or coordinates
  */
 export function recogniseSeries(paths: readonly string[], answers: Answers): Recognised {
@@ -146,7 +145,7 @@ function setsOf(paths: readonly string[]): {
   }
 }
 
-/** The number of a name that differs from time to time, and the name with `{step}` for it. */
+/** The number of a name that varies with time, and the name with `{step}` in its place. */
 const stepIn = (name: string): string => LAST_NUMBER.exec(basename(name, extname(name)))?.[0] ?? "";
 const patternOf = (name: string): string =>
   basename(name, extname(name)).replace(LAST_NUMBER, "{step}") + extname(name);
@@ -187,7 +186,7 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
   return sorted;
 }
 
-/** Where the times of files overlap, as after a restart, one of two keeps them. */
+/** The frames of a series; where the times of two files overlap, as after a restart, one of them keeps these. */
 function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings: Findings): SeriesFrame[] {
   const times = timesFromOneDate(members);
   const all = members.map((member) => Array.from({ length: countOf(member) }, (_, local) => ({ member, local })));
@@ -222,7 +221,7 @@ function countOf({ found: { descriptor } }: SeriesFile): number {
   return frameCount(descriptor);
 }
 
-/** Times from the earliest date, or as all files state them; null if some state none or count otherwise. */
+/** Times from the earliest date, or as all files state them; null if some state none, or in other units. */
 function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[] | null {
   const dated = members.flatMap(({ found }) => found.dated ?? []);
   const own = members.flatMap(({ found }) => {
@@ -240,7 +239,7 @@ function timesFromOneDate(members: readonly SeriesFile[]): (readonly number[])[]
   return own.map((times, at) => times.map((time) => time + ((starts[at] as number) - origin) / first.seconds));
 }
 
-/** The times that a file states on the calendar of another one, or null. */
+/** The times of a file on the calendar of another one, or null. */
 export function timesFrom(base: Recognised, found: Recognised): readonly number[] | null {
   const times = statedTimes(found);
   const [from, own] = [base.dated, found.dated];
@@ -254,12 +253,12 @@ function statedTimes(found: Recognised): readonly number[] | null {
   return found.dated === null && isRequested ? null : timesIn(found.descriptor);
 }
 
-/** The questions of all files except about their times; those of some files are asked with the names of these. */
+/** Questions of all files except those about times; questions of some files are asked with the names of these. */
 function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => readonly Question[]): Question[] {
   const texts = new Map<string, { readonly question: Question; readonly files: string[]; more?: string }>();
   for (const { paths, found } of members)
     for (const question of list(found.descriptor).filter(({ about }) => about !== "snapshot")) {
-      // A number that differs from file to file is one question.
+      // Questions that differ only in numbers are one question.
       const key = JSON.stringify(question).replaceAll(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "0");
       const known = texts.get(key);
       if (known === undefined) texts.set(key, { question, files: [nameOfSet(paths)] });
@@ -288,7 +287,7 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
 
 const nameOfSet = (paths: readonly string[]): string => basename(paths[0] as string);
 
-/** Times that the files state, else the numbers in their names, with a question. */
+/** The times that the files state, else the numbers in their names, with a question. */
 function timeOf(
   frames: readonly SeriesFrame[],
   members: readonly SeriesFile[],
@@ -311,7 +310,7 @@ function timeOf(
   return timesOf(frames.length, { value, where: "the names of the files" }, null, answers, findings);
 }
 
-/** Fields of the first file with the pattern for its name; numbered datasets follow their own numbers. */
+/** Fields of the first file with the pattern in place of its name; numbered datasets follow their own numbers. */
 function fieldsOf(
   frames: readonly SeriesFrame[],
   members: readonly SeriesFile[],
@@ -350,7 +349,9 @@ function fieldsOf(
   ) as DescriptorInput["fields"];
 }
 
-/** Whole numbers that grow evenly, all of one width or without leading zeros, as a descriptor says them; else null. */
+/**
+ * The steps as a descriptor states them: evenly increasing integers, of one width or without leading zeros; else null.
+ */
 function evenSteps(steps: readonly string[]): { place: string; firstStep: number; stepIncrement: number } | null {
   const [firstStep, second] = steps.map(Number) as [number, number | undefined];
   const stepIncrement = second === undefined ? 1 : second - firstStep;
@@ -380,7 +381,7 @@ function inSeries(field: FieldInput, pattern: (file: string) => string, series: 
     : { ...field, ...at(field), ...series };
 }
 
-/** Everything of a description that must agree between the files of a series. */
+/** The parts of a description that must agree between the files of a series. */
 function shapeOf({ producer, written }: Recognised): string {
   const text = JSON.stringify({ producer, axes: written.axes, fields: written.fields });
   return text.replaceAll(/"file":"[^"]*"|"firstStep":\d+/g, "");

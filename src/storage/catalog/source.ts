@@ -20,9 +20,8 @@ import type { Description } from "./verify.js";
 
 /**
  * Verifies the dataset at a path.
- *
- * @param descriptors folder of descriptors, in which confirmations may be
- * @throws DataError with everything that is wrong, a line each
+ * @param descriptors folder of descriptors, which may hold confirmations
+ * @throws DataError with all problems, a line each
  */
 export function openSource(
   path: string,
@@ -45,7 +44,7 @@ export function openSource(
   return admitted(path, description, chunkBytes);
 }
 
-/** The stores, files and descriptors at an address or below it; the address itself if nothing is found. */
+/** The stores, files and descriptors at or below an address; the address itself if there are none. */
 export function placesAt(address: string): readonly string[] {
   const states = new StoreStates([address.replace(/\/+$/, "")]);
   try {
@@ -61,7 +60,7 @@ function admitted(path: string, description: Description | Refused, chunkBytes: 
   return outcome.dataset;
 }
 
-/** @throws DataError for a folder that holds anything but one dataset */
+/** @throws DataError for a folder that does not hold exactly one dataset */
 function atAddress(path: string, answers: Answers, descriptors: string | null): Description | Refused {
   const address = path.replace(/\/+$/, "");
   const states = new StoreStates([address]);
@@ -84,7 +83,7 @@ function folderAt(descriptor: string, path: string): Description | Refused {
   return describeFolder(descriptor, "");
 }
 
-/** A bare file as it was confirmed, or as its format defines it, or as the user says and confirms. */
+/** A bare file, as confirmed, as its format defines it, or as the user describes and confirms it. */
 function bareFile(location: string, answers: Answers, descriptors: string | null): Description | Refused {
   const path = isAddress(location) ? location : realpathSync(location);
   const { yes: _, despite: __, ...said } = answers;

@@ -1,4 +1,4 @@
-/** The files of a descriptor while it is verified: resolved inside their folder, opened once, with what is wrong. */
+/** The files of a descriptor during verification: resolved inside their folder, opened once, with their problems. */
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -14,12 +14,12 @@ import { StoreClient } from "../remote/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
 import { addressIn } from "./remote-text.js";
 
-/** Longest wait for the host of a store, which delays the datasets that are looked at after this one. */
+/** Longest wait for the host of a store, which delays the datasets that follow. */
 const TIMEOUT_MS = 10_000;
 
 const MOST_NAMED = 4;
 
-/** A file that is open already, with its stamp when it was opened. */
+/** An open file, with its stamp when it was opened. */
 export interface GivenFile {
   readonly opened: StoredFile;
   readonly stamp: FileStamp;
@@ -27,13 +27,13 @@ export interface GivenFile {
 
 export class Verification {
   readonly problems: string[] = [];
-  /** What is done with the files that their numbers alone do not say. */
+  /** Warnings about how files are read that their numbers alone do not show. */
   readonly warnings: string[] = [];
   readonly root: string;
   readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileStamp>();
   #current: StoredFile | null = null;
-  /** The file whose headers were asked for last; null headers if it has none that are compared. */
+  /** The file whose headers were read last; null headers if they are not compared. */
   #plain: { readonly file: string; readonly headers: Structure | null } | null = null;
   readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   readonly #paths = new RealPaths();
@@ -72,12 +72,12 @@ export class Verification {
     return path;
   }
 
-  /** The absolute path of files with a place for the step; each of them is located when it is opened. */
+  /** The absolute path of files with `{step}`; each of them is located when it is opened. */
   pattern(file: string): string {
     return isAddress(file) || isAddress(this.root) ? this.locate(file) : resolve(this.root, file);
   }
 
-  /** The address of a file of a descriptor that lies at an address itself: it names nothing but what lies below it. */
+  /** The address of a file in a descriptor at an address, which may only name files below itself. */
   #locateBelow(file: string): string {
     const address = isAddress(file) ? file : addressIn(this.root, file);
     const isBelow = new URL(address).href.startsWith(`${new URL(this.root).href}/`);
@@ -85,7 +85,7 @@ export class Verification {
     return address;
   }
 
-  /** Tells that these files will be opened: those at addresses are looked at together. */
+  /** Announces files that will be opened: those at addresses are fetched together. */
   expect(files: readonly string[]): void {
     const isFar = (file: string) => isAddress(file) || isAddress(this.root);
     const paths = [...new Set(files)].filter(isFar).map((file) => this.locate(file));
@@ -93,8 +93,7 @@ export class Verification {
   }
 
   /**
-   * Whether a dataset is read like another one, by headers that differ only in what has no effect.
-   *
+   * Whether a dataset is read like another one: their headers differ only in parts without effect.
    * @param header of `header`
    */
   isAlike(file: string, path: string, header: string): boolean {
@@ -105,7 +104,7 @@ export class Verification {
     return true;
   }
 
-  /** The header of a dataset as text; null if the text would not tell everything. */
+  /** The header of a dataset as text; null if the text would not be complete. */
   header(file: string, path: string): string | null {
     const headers = this.#headersOf(file);
     return headers === null ? null : headerText(headers, path);
@@ -130,7 +129,7 @@ export class Verification {
     }
     this.#current?.close();
     this.#current = null;
-    // Opening a pipe or a device may wait for ever.
+    // Opening a pipe or a device may block for ever.
     const status = statusOf(path);
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
@@ -148,7 +147,7 @@ export class Verification {
     return opened;
   }
 
-  /** Takes the sources of a virtual dataset among the files, and warns of what is missing data. */
+  /** Adds the sources of a virtual dataset to the files, and warns about missing ones. */
   takeSources(file: StoredFile, path: string, where: string): void {
     if (this.#given !== null)
       throw new DataError(

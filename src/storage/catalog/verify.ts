@@ -36,19 +36,19 @@ import { type GivenFile, Verification } from "./verification.js";
 export interface Description {
   readonly descriptor: Descriptor;
   readonly folder: string;
-  /** Folders that its files must be in if it is kept apart from them; absent: its own. */
+  /** Folders that its files must be in, for a separate descriptor; absent: its own folder. */
   readonly roots?: readonly string[];
   /** Descriptor or bare file, for messages. */
   readonly location: string;
   readonly digest: string;
   readonly warnings: readonly string[];
-  /** Subjects of red lines that the person overrides. */
+  /** Subjects of red lines that the user overrides. */
   readonly despite?: readonly Subject[];
   /** One of the files, if it is open. */
   readonly file?: GivenFile;
 }
 
-/** All that docs/datasets.md says is refused is found here. @param chunkBytes largest chunk and largest brick */
+/** Finds everything that docs/datasets.md says is refused. @param chunkBytes largest chunk and largest brick */
 export function verify(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
   const { descriptor, folder, roots, location, digest, warnings, file } = description;
   const verification = new Verification(folder, roots, file);
@@ -163,7 +163,7 @@ interface FieldSeries {
   readonly stored: Stored;
   readonly isEmpty: boolean;
   readonly dimensions: readonly string[];
-  /** Where each frame is along `t`, if files hold several. */
+  /** Index of each frame along `t`, if files hold several. */
   readonly frames: readonly number[] | undefined;
 }
 
@@ -202,7 +202,7 @@ function checkField(check: FieldCheck): FieldSource | null {
     ...(entry.axes === check.axes ? {} : { axes: triple(entry.axes, ({ axis }) => axis) }),
   });
   const isSplit = found.length === 3 && found.some(({ axes }) => axes !== check.axes);
-  // Boxes of all components together have nodes by their numbers: those that each component has.
+  // Boxes of all components together have the nodes that every component has.
   const least = triple(AXIS_NAMES, (_, a) => found.map(({ axes }) => axes[a] as ReadAxis).reduce(fewer));
   const sources = verification.step(`fields.${name}`, () => ({
     ...source(isSplit ? { ...first, axes: least } : first, components),
@@ -259,8 +259,8 @@ function checkPart(
 }
 
 /**
- * Checks all frames after the first. What has the header of the first, byte for byte, is what that one is; opening the
- * others takes a hundred times as long.
+ * Checks all frames after the first. A frame with the same header as the first, byte for byte, is not opened: that
+ * takes a hundred times as long.
  */
 function checkFrames(
   series: readonly FieldSeries[],
@@ -272,7 +272,7 @@ function checkFrames(
     verification.header(placeOf(file, steps, 0), placeOf(path, steps, 0)),
   );
   const failed = new Set<FieldSeries>();
-  /** Series without values in any frame so far: those of later frames alone make a run that has ended early. */
+  /** Series without values in any frame so far; without values in later frames only, a run has ended early. */
   const empty = new Set(series.filter(({ isEmpty }) => isEmpty));
   for (let frame = 1; frame < frames; frame++) {
     for (const [index, one] of series.entries()) {
@@ -370,7 +370,7 @@ function remedyFor({ element, size }: Stored): string {
     : "; complex and compound values are not fields: store real and imaginary parts apart";
 }
 
-/** @throws DataError for everything that is refused whatever the axes say */
+/** @throws DataError for storage that is refused whatever the axes */
 function checkStorage(file: StoredFile, path: string, chunkBytes: number, verification: Verification): Stored {
   const where = `${file.path}: ${path}`;
   const resolved = file.resolve(path);

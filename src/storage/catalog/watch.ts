@@ -1,9 +1,9 @@
-/** Reports changes in folders if the system does; otherwise scans at intervals find them. */
+/** Watches folders and reports changes, where the system supports it; elsewhere scans at intervals find them. */
 import { type FSWatcher, watch } from "node:fs";
 
-/** Time without another change after which a change is told: files arrive in many writes. */
+/** Time without further changes after which a change is reported: files arrive in many writes. */
 const QUIET_MS = 1_000;
-/** Folders that are watched at most: the system has a bound for all programs together. */
+/** Most watched folders: the system has a bound for all programs together. */
 const MOST_FOLDERS = 1_024;
 
 export class FolderWatch {
@@ -18,7 +18,7 @@ export class FolderWatch {
     this.#quietMs = quietMs;
   }
 
-  /** Watches these folders from now on, and no others; none once it is closed. */
+  /** Watches these folders and no others; none once it is closed. */
   set(folders: readonly string[]): void {
     if (this.#closed) return;
     const wanted = new Set(folders.slice(0, MOST_FOLDERS));
@@ -38,7 +38,7 @@ export class FolderWatch {
       watcher.on("error", () => this.#drop(folder));
       this.#watchers.set(folder, watcher);
     } catch {
-      // It is gone, or the system no longer watches: the scans at intervals go on.
+      // The folder is gone, or the system has stopped watching: scans at intervals continue.
     }
   }
 

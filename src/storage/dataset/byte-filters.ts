@@ -1,4 +1,4 @@
-/** Filters that HDF5 and Zarr share: the checksum of Fletcher, and LZF. */
+/** Filters that HDF5 and Zarr share: the Fletcher checksum, and LZF. */
 import { DataError } from "../../shared/errors.js";
 
 export const FLETCHER_BYTES = 4;
@@ -37,13 +37,13 @@ function swapHalves(word: number): number {
   return (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
 }
 
-/** The bytes before a checksum of Fletcher that matches them. @throws DataError */
+/** The bytes before a matching Fletcher checksum. @throws DataError */
 export function checkFletcher(bytes: Uint8Array): Uint8Array {
   const end = bytes.length - FLETCHER_BYTES;
   if (end < 0) throw new DataError("it is shorter than its checksum");
   const values = bytes.subarray(0, end);
   const found = fletcher32(values);
-  // Libraries before 1.6.3 wrote the bytes of each half the other way round on little-endian machines.
+  // Libraries before 1.6.3 swapped the bytes of each half on little-endian machines.
   const stored = new DataView(bytes.buffer, bytes.byteOffset + end, FLETCHER_BYTES).getUint32(0, true);
   if (stored !== found && stored !== swapHalves(found)) throw new DataError("its checksum does not match");
   return values;

@@ -1,7 +1,7 @@
-/** Datasets as plain records, which cross threads as they are. */
+/** Datasets as plain records, which are copied between threads. */
 import type { Axes, Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/types.js";
 
-// The grid as kernels see it: types only, the one thing that storage knows of kernels.
+// The grid as kernels see it: the only types that storage takes from kernels.
 export type { Axes, Axis, Bricking, TimeAxis, Triple, Walls };
 
 import { FIELDS, type FieldName, type KnownField } from "../../shared/operations.js";
@@ -15,7 +15,7 @@ export const MOST_FIELDS = 64;
 
 export const MAX_NODES = 65_536;
 
-/** Bricks of a frame that a field may have; it sizes the brick tables of each worker. */
+/** Most bricks of a frame of a field; sizes the brick tables of each worker. */
 export const MAX_BRICKS = 524_288;
 
 export const AXIS_NAMES = ["x", "y", "z"] as const;
@@ -24,33 +24,33 @@ export type AxisName = (typeof AXIS_NAMES)[number];
 /** Storage of a field; only the brick reader interprets it. */
 export interface FieldSource {
   readonly components: 1 | 3;
-  /** What it is, in words of its file or descriptor; absent: its name says it. */
+  /** Title from its file or descriptor; absent: its name. */
   readonly title?: string;
   readonly bricking: Bricking;
   /** One entry for a vector stored as a whole, three for separate components. */
   readonly parts: readonly FieldPart[];
   readonly axes?: Axes;
-  /** Of a vector whose components have nodes of their own: each as a scalar. */
+  /** Vectors with staggered components: each component as a scalar. */
   readonly own?: readonly [FieldSource, FieldSource, FieldSource];
 }
 
-/** Numbers reserved for a field and its components, as for the bricks of each. */
+/** Source numbers reserved for a field and its components. */
 const SOURCES_PER_FIELD = 4;
 
 /** One HDF5 dataset, or a series with one per frame. */
 export interface FieldPart {
   readonly file: string;
   readonly path: string;
-  /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for one that is fixed at `index`. */
+  /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for a dimension that is fixed at `index`. */
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
-  /** Shape the file declares if it is not that of its values (contiguous storage only), else null. */
+  /** Shape that the file declares if its values have another one (contiguous storage only), else null. */
   readonly declared: readonly number[] | null;
   /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
   readonly index: number;
-  /** Of the dimension `c`, the only element that is read; absent: all of them. */
+  /** The only element of dimension `c` that is read; absent: all of them. */
   readonly component?: number;
-  /** Number that its values are multiplied by; absent: 1. */
+  /** Factor of its values; absent: 1. */
   readonly factor?: number;
   /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
   readonly skip: Triple;
@@ -59,23 +59,23 @@ export interface FieldPart {
   /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
   readonly firstStep: number;
   readonly stepIncrement: number;
-  /** Texts that replace `{step}`, one per frame; null if there is none. */
+  /** Texts that replace `{step}`, one per frame; null without a list. */
   readonly steps: readonly string[] | null;
-  /** Where each frame is along `t` in its file, if files of a series hold several. */
+  /** Index of each frame along `t` in its file, if files of a series hold several. */
   readonly frames?: readonly number[];
 }
 
 export interface FileStamp {
-  /** Absolute, symbolic links resolved. */
+  /** Absolute path without symbolic links. */
   readonly path: string;
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly inode: number;
-  /** Time of the last change of anything about it, which no program can set: a restored `modifiedMs` hides nothing. */
+  /** Time of the last change, including metadata, which no program can set: restoring `modifiedMs` hides nothing. */
   readonly changedMs?: number;
-  /** Of a store of many objects: the time of its newest one. Of a file at an address: the time of its last change. */
+  /** Time of the newest object of a store, or of the last change of a file at an address. */
   readonly newestMs?: number;
-  /** Of what lies at an address: the digest of its version, as its host tells it. */
+  /** Digest of the version of a remote file or store, as stated by its host. */
   readonly version?: string;
 }
 
@@ -108,13 +108,13 @@ export const SUBJECTS = [
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
-/** A guess about a dataset: what is not known, of which axes, and what answers it. */
+/** A guess about a dataset: the unknown, the axes concerned, and the answers to it. */
 export interface Question {
   about: Subject;
   axes?: AxisName[] | undefined;
   question: string;
   answer?: string | undefined;
-  /** Whether a statement of the file contradicts what was chosen. */
+  /** Whether a statement of the file contradicts the choice. */
   red?: true | undefined;
 }
 
@@ -136,9 +136,9 @@ export interface Dataset {
   readonly walls: readonly [Walls, Walls, Walls];
   readonly openFaces: OpenFaces;
   readonly time: TimeAxis;
-  /** Clients of the public REST interface give numbers of frames instead of times; absent: its name decides. */
+  /** Whether clients of the public REST interface give frame numbers instead of times; absent: its name decides. */
   readonly countsFrames?: boolean;
-  /** By name: known fields first, in the order of their table; use `fieldOf` for names of callers. */
+  /** Fields by name, known ones first in the order of their table; use `fieldOf` for names from callers. */
   readonly fields: Readonly<Record<FieldName, FieldSource>>;
   readonly forcing: Forcing;
   /** Time step of the simulation that made the data; null if unknown. */
@@ -150,10 +150,10 @@ export interface Dataset {
   readonly location: string;
   /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files if there is no manifest. */
   readonly digest: string;
-  /** Files it reads; one that no longer matches gives DataError. */
+  /** The files it reads; reads of a changed one fail with DataError. */
   readonly files: readonly FileStamp[];
   readonly warnings: readonly string[];
-  /** Guesses that somebody has accepted and that values rest on. */
+  /** Accepted guesses on which values depend. */
   readonly assumed: readonly Question[];
   readonly questions: readonly Question[];
 }
@@ -166,7 +166,7 @@ export function fieldNames({ fields }: WithFields): readonly FieldName[] {
 
 export const SOURCES_PER_DATASET = SOURCES_PER_FIELD * MOST_FIELDS;
 
-/** The source of a field by any text, or of a component with its own nodes, as `velocity.x`; undefined without one. */
+/** The source of a field by any text, or of a staggered component such as `velocity.x`; undefined if there is none. */
 export function fieldOf({ fields }: WithFields, name: string): FieldSource | undefined {
   if (Object.hasOwn(fields, name)) return fields[name];
   const field = name.slice(0, -2);
@@ -175,7 +175,7 @@ export function fieldOf({ fields }: WithFields, name: string): FieldSource | und
     : undefined;
 }
 
-/** The number of a field, or of a component with nodes of its own, among those of its dataset. */
+/** The number of a field or of a staggered component among those of its dataset. */
 export function sourceNumber({ fields }: WithFields, name: FieldName): number {
   const names = Object.keys(fields);
   const at = names.indexOf(name);
@@ -184,7 +184,7 @@ export function sourceNumber({ fields }: WithFields, name: FieldName): number {
     : SOURCES_PER_FIELD * names.indexOf(name.slice(0, -2)) + 1 + "xyz".indexOf(name.slice(-1));
 }
 
-/** The parts of a field that are evaluated alone: itself, or its components if these have nodes of their own. */
+/** The parts of a field that are evaluated separately: the field, or its components if they are staggered. */
 export function partsOfField(dataset: WithFields, name: FieldName): readonly FieldName[] {
   const isSplit = fieldOf(dataset, name)?.own !== undefined;
   return isSplit ? AXIS_NAMES.map((axis) => `${name}.${axis}`) : [name];
@@ -200,18 +200,18 @@ export function isStaggered(dataset: WithFields, name: FieldName): boolean {
   return source?.axes !== undefined || source?.own !== undefined;
 }
 
-/** Numbers at a node of a field that a dataset has, or of a known one that it has not stored. */
+/** Components of a field of a dataset, or of a known field that it does not store. */
 export function componentsOf(dataset: WithFields, name: FieldName): 1 | 3 {
   return fieldOf(dataset, name)?.components ?? FIELDS[name as KnownField];
 }
 
-/** The store that a dataset is read from: the host or bucket of its address, or the path of a store of this machine. */
+/** The store of a dataset: the host or bucket of its address, or the path of a local store. */
 export function storeOf({ files, location }: Dataset): string {
   const path = files.find(({ newestMs }) => newestMs !== undefined)?.path ?? location;
   return /^\w+:\/\/[^/]+/.exec(path)?.[0] ?? path;
 }
 
-/** Whether the values of a dataset are fetched from a store, rather than read from files of this machine. */
+/** Whether a dataset is read from a store rather than from local files. */
 export function isInStore({ files }: Dataset): boolean {
   return files.some(({ newestMs }) => newestMs !== undefined);
 }

@@ -1,4 +1,4 @@
-/** The schema of the descriptor `dataset.json`; all problems of a text are listed at once, each with its JSON path. */
+/** Schema of the descriptor `dataset.json`. All problems of a text are listed at once, each with its JSON path. */
 import { z } from "zod";
 import { DataError } from "../../shared/errors.js";
 import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
@@ -20,7 +20,7 @@ import type { Refused } from "./scan.js";
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
 
 const name = z.string().regex(NAME_PATTERN, "must be 1 to 64 of the characters A-Z a-z 0-9 _ . -");
-/** Frames that a dataset may have: lists of times are made of them. */
+/** Most frames of a dataset, which bounds lists of times. */
 const MAX_FRAMES = 1_000_000;
 const whole = z.number().int().min(0);
 const nodes = z.number().int().min(1);
@@ -142,7 +142,7 @@ const fields = z
   .refine((all) => Object.keys(all).length > 0, `must name at least one field, as ${KNOWN_FIELDS.join(", ")}`)
   .refine((all) => Object.keys(all).length <= MOST_FIELDS, `must name at most ${MOST_FIELDS} fields`);
 
-/** Subjects that change no value: the dataset is served while questions about them are open. */
+/** Subjects that change no value: a dataset is served while questions about them are open. */
 const HARMLESS: readonly Subject[] = ["snapshot", "periodicity", "faces"];
 const question = z.strictObject({
   about: z.enum(SUBJECTS),
@@ -217,7 +217,9 @@ type Issue = z.core.$ZodIssue;
 const jsonPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
 
-/** Of a union, the alternative with the fewest issues was meant; foreign members count most. */
+/**
+ * Issues of a union: those of the alternative with the fewest, which was probably meant; unknown members count most.
+ */
 function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   const path = [...base, ...issue.path];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -239,7 +241,7 @@ function syntaxProblem(error: unknown, text: string): string {
   return `${message.slice(0, position.index).replace(/\s+/g, " ")}, line ${line}`;
 }
 
-/** Reads a descriptor. Nothing but its own consistency is checked here. */
+/** Reads a descriptor, and checks its own consistency only. */
 export function parseDescriptor(text: string): { descriptor: Descriptor } | Refused {
   let value: unknown;
   try {
@@ -308,7 +310,7 @@ export function partsIn<Field extends object>(
   return ("components" in field ? field.components : [field]) as never;
 }
 
-/** The places in files that a part of a descriptor names. */
+/** The files and paths that a part of a descriptor names. */
 export function placesIn(part: unknown): { readonly file: string; readonly path: string }[] {
   if (typeof part !== "object" || part === null) return [];
   const { file, path } = part as Record<string, unknown>;
@@ -322,7 +324,7 @@ export function timesIn({ time }: Descriptor): number[] {
   return Array.from({ length: time.count }, (_, frame) => time.origin + frame * step);
 }
 
-/** Numbers at a node of a field: those of a known one, and of any other by its storage. */
+/** Components of a field: fixed for a known one, else by its storage. */
 export function componentsIn(fieldName: string, field: FieldDescription): 1 | 3 {
   if (Object.hasOwn(FIELDS, fieldName)) return FIELDS[fieldName as KnownField];
   return "components" in field || field.dimensions.includes("c") ? 3 : 1;
@@ -341,7 +343,7 @@ export function openQuestions({ questions }: Descriptor): string[] {
   return questions.filter(isRefused).map(questionText);
 }
 
-/** Guesses that the values or their metadata rest on, accepted or harmless, a line each. */
+/** Guesses on which the values or their metadata depend, accepted or harmless, a line each. */
 export function guessesOf({ questions, assumed }: Descriptor): string[] {
   const open = questions.filter(({ about }) => HARMLESS.includes(about));
   return [...assumed.map((entry) => `assumed ${claimText(entry)}`), ...open.map((entry) => `open ${claimText(entry)}`)];

@@ -1,4 +1,4 @@
-/** Reads the JSON documents of a store within bounds that are checked before anything is parsed. */
+/** Reads the JSON documents of a store, within bounds that are checked before parsing. */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { hasDoubledMember } from "../../text/json-body.js";
@@ -9,7 +9,7 @@ export type Documents = ReadonlyMap<string, Json>;
 
 const [QUOTE, BACKSLASH, COMMA, , OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,:{}[]')];
 
-/** Reads documents, and adds up what they hold: the bounds are those of all documents of the store together. */
+/** Reads documents and adds up their sizes: the bounds apply to all documents of the store together. */
 export class DocumentReader {
   #bytes: number;
   #values: number;
@@ -76,14 +76,14 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s"[\]{},:]+/g;
 const FLOAT = /^-?\d+[.eE]/;
 const LIMIT = /^valid_(range|min|max)$/;
 
-/** A list or an object that is open, the names in it so far, and the name or the index of its next value. */
+/** An open list or object, the names in it so far, and the name or index of its next value. */
 interface OpenNode {
   readonly node: Record<string | number, unknown>;
   readonly names: Set<string> | null;
   at: string | number;
 }
 
-/** Walks the tokens of a JSON text beside its value. @throws DataError if a member is stated twice */
+/** Walks the tokens of a JSON text beside its value. @throws DataError for a repeated member */
 function walkMembers(place: string, text: string, value: unknown): void {
   const open: OpenNode[] = [];
   let isName = false;
@@ -115,7 +115,7 @@ function keepFloats(open: OpenNode | undefined): void {
   if (limits.every((limit) => typeof limit === "number")) open.node[open.at] = Float64Array.from(limits);
 }
 
-/** An object; an empty one if nothing is stated. @throws DataError, naming `what`, for anything else */
+/** An object, empty if nothing is stated. @throws DataError, naming `what`, for any other value */
 export function statedObject(what: string, value: unknown): Json {
   if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
     throw new DataError(`${what} is not a JSON object`);
@@ -127,14 +127,13 @@ export function objectOf(value: unknown): Json {
 }
 
 /**
- * Members and elements of a JSON text, roughly: one more than its commas for each list and object.
- *
- * @throws DataError if they lie too deep in each other, or an object has too many members
+ * Rough number of members and elements of a JSON text: one more than its commas for each list and object.
+ * @throws DataError if it is nested too deeply, or an object has too many members
  */
 export function countValues(place: string, bytes: Uint8Array, mostMembers = Number.POSITIVE_INFINITY): number {
   let [values, depth] = [0, 0];
   let inText = false;
-  /** Members left to each object that is open; lists have any number. */
+  /** Members left to each open object; lists have no limit. */
   const left = new Float64Array(STORE_BOUNDS.depth + 1).fill(Number.POSITIVE_INFINITY);
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];

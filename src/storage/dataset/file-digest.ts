@@ -1,4 +1,4 @@
-/** Digest of a file from all or samples of its bytes, by which copies can be told apart. */
+/** Digest of a file from all or samples of its bytes, by which copies are compared. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileStamp } from "./dataset.js";
@@ -14,7 +14,7 @@ const SAMPLE_BYTES = 4096;
  */
 export async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
-  // Each peer asks for what is at an address by itself, at another time.
+  // Every peer asks an address itself, at another time.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");
   const seconds = (ms: number): number => Math.floor(ms / 1000);
   const hash = createHash("sha256").update(JSON.stringify([bytes, seconds(modifiedMs)]));

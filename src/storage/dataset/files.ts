@@ -1,17 +1,17 @@
-/** Records of files, and step numbers in places such as `p_{step:05d}.h5`. */
+/** Stamps of files, and step numbers in names such as `p_{step:05d}.h5`. */
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
-/** The record of a file as it is now; an address has no more than itself. @throws the error of `stat` */
+/** The stamp of a file as it is now; an address has only its name. @throws the error of `stat` */
 export function fileStamp(path: string): FileStamp {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino, ctimeMs } = statSync(path);
   return { path, bytes: size, modifiedMs: mtimeMs, inode: ino, changedMs: ctimeMs };
 }
 
-/** Undefined for what is not there or cannot be looked at, and for links that lead nowhere or in a circle. */
+/** The status of a path; undefined if it does not exist or is not accessible, and for broken or circular links. */
 export function statusOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -20,7 +20,7 @@ export function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** Whether a file still is the one of the record; objects of a store are compared when they are read. */
+/** Whether a file still has its stamp; objects of a store are compared when they are read. */
 export function isUnchanged(record: FileStamp): boolean {
   if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
@@ -29,7 +29,7 @@ export function isUnchanged(record: FileStamp): boolean {
   return isSame && (record.changedMs === undefined || now.ctimeMs === record.changedMs);
 }
 
-/** The path with its symbolic links resolved; undefined when nothing is there. */
+/** The path without symbolic links; undefined if nothing is there. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -59,7 +59,7 @@ export class RealPaths {
   }
 }
 
-/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a listed text. */
+/** `{step:0Nd}`, the number of a step, or `{step}`, a listed text, in a path. */
 export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");
@@ -81,7 +81,7 @@ export function placeOf(place: string, numbering: FrameSteps, frame: number): st
   );
 }
 
-/** Where a frame is along `t` in its dataset: 0 if each frame has a dataset of its own. */
+/** Index of a frame along `t` in its dataset; 0 if each frame has a separate dataset. */
 export function frameIn(part: FieldPart, frame: number): number {
   if (part.frames !== undefined) return part.frames[frame] as number;
   return STEP_PLACE.test(part.file) || STEP_PLACE.test(part.path) ? 0 : frame;

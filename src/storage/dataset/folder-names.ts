@@ -1,9 +1,9 @@
-/** Knows the kind of a folder by the names in it. */
+/** The kind of a folder, by the names in it. */
 
 export const DESCRIPTOR_NAME = "dataset.json";
-/** The file that is in the folder of a conversion until it is complete. */
+/** Name of the file that marks an incomplete conversion in its folder. */
 export const CONVERSION_NAME = "conversion.json";
-/** Folders that are not read: the names that show what they are, and the reason. */
+/** Folders that are not read: names that identify them, and the reason. */
 const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: string }[] = [
   {
     names: [CONVERSION_NAME],
@@ -14,7 +14,7 @@ const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: s
     reason: "an Icechunk repository, which is not read: copy it to a store of Zarr (xarray: ds.to_zarr)",
   },
 ];
-/** The depth below a data folder at which datasets may lie. */
+/** Depth below a data folder down to which datasets may lie. */
 export const FOLDER_DEPTH = 3;
 
 export const STORE_NAMES: readonly string[] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
@@ -23,7 +23,7 @@ export function isStore(names: readonly string[]): boolean {
   return names.some((name) => STORE_NAMES.includes(name));
 }
 
-/** The kind of a folder with these names in it: one dataset, a folder of them, or something that is not read. */
+/** The kind of a folder with these names in it: a dataset, a folder of datasets, or something that is not read. */
 export function folderKind(names: readonly string[]): "described" | "store" | "folder" | { readonly refused: string } {
   if (names.includes(DESCRIPTOR_NAME)) return "described";
   if (isStore(names)) return "store";
@@ -33,7 +33,7 @@ export function folderKind(names: readonly string[]): "described" | "store" | "f
 
 export const LEVELS_SUFFIX = ".levels";
 
-/** Whether an entry is left out of account: it is hidden, being written, or holds levels. */
+/** Whether an entry is ignored: it is hidden, is being written, or holds levels. */
 export function isPassedOver(name: string): boolean {
   return name.startsWith(".") || name.endsWith(".partial") || name.endsWith(LEVELS_SUFFIX);
 }

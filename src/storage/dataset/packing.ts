@@ -2,7 +2,7 @@
 import { DataError } from "../../shared/errors.js";
 import type { Attributes, AttributeValue, NumberType, RawValues, Stored } from "./stored.js";
 
-/** The value of a stored number `p` is `p * factor + offset`; the other members speak of stored numbers. */
+/** The value of a stored number `p` is `p * factor + offset`; all other members are stored numbers. */
 export interface Packing {
   readonly factor: number;
   readonly offset: number;
@@ -12,7 +12,7 @@ export interface Packing {
   /** Valid stored numbers, `wrap` added to negative ones. */
   readonly least: number;
   readonly most: number;
-  /** Whether a scale or an offset is stated, even as 1 or 0: integers are then numbers of a field. */
+  /** Whether a scale or an offset is stated, even as 1 or 0: integers are then field values. */
   readonly isStated: boolean;
 }
 
@@ -169,7 +169,7 @@ function checkMarkers(
   }
 }
 
-/** The packing of values that are multiplied by a factor as well. */
+/** The packing of a dataset whose values are also multiplied by a factor. */
 export function timesFactor(packing: Packing, factor = 1): Packing {
   return { ...packing, factor: packing.factor * factor, offset: packing.offset * factor };
 }
@@ -193,7 +193,7 @@ function isScaled({ factor, offset, wrap }: Scale): boolean {
   return factor !== 1 || offset !== 0 || wrap !== 0;
 }
 
-/** Whether the values of stored float32 numbers are these numbers. */
+/** Whether stored float32 numbers are the values themselves. */
 export function isAsStored({ element, size }: Stored, packing: Packing): boolean {
   return element === "float" && size === 4 && !isBounded(packing) && !isScaled(packing);
 }
@@ -202,7 +202,7 @@ function isBounded({ missing, least, most }: Packing): boolean {
   return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
 }
 
-/** The values of stored numbers, in place if nothing has to be computed; "nothing here" and invalid ones become NaN. */
+/** Unpacks stored numbers, in place if nothing has to be computed; missing and invalid ones become NaN. */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
   const { factor, offset, wrap, least, most } = packing;
   const missing = packing.missing.map((number) => wrapped(number, wrap));
@@ -221,7 +221,7 @@ export function unpack(stored: RawValues, packing: Packing): Float32Array | Floa
   return values;
 }
 
-/** The number that a signed integer means; a bound that is not stated stays infinite. */
+/** The unsigned number behind a signed integer; a bound that is not stated stays infinite. */
 function wrapped(number: number, wrap: number): number {
   return wrap !== 0 && number < 0 && number > Number.NEGATIVE_INFINITY ? number + wrap : number;
 }

@@ -1,4 +1,4 @@
-/** Memory that values are read to; it grows to the largest read and is kept. */
+/** Memory for values that are read; grows to the largest read and is kept. */
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { RawValues, Stored } from "./stored.js";
@@ -35,20 +35,20 @@ export class ReadBuffer {
     return new View(this.#values.buffer, 0, count);
   }
 
-  /** Values in memory of another thread, which gets it back at the next use. */
+  /** Values in memory of another thread, which is given back at the next use. */
   lent<T extends RawValues>(values: T): T {
     this.done();
     this.#lent = values;
     return values;
   }
 
-  /** Gives back what was lent: the values of the last read are not looked at again. */
+  /** Gives lent memory back: the values of the last read are no longer used. */
   done(): void {
     if (this.#lent !== null) ReadMemory.ofThread().giveBack(this.#lent);
     this.#lent = null;
   }
 
-  /** Room for a stored chunk; what was in it before is lost. */
+  /** Memory for a stored chunk; its previous content is lost. */
   readonly room = (bytes: number): Buffer => {
     if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(bytes);
     return this.#room;

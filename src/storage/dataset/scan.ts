@@ -1,31 +1,34 @@
-/** Records of a scan of data folders: what it saw, what has changed, and the datasets. */
+/** Records of a scan of data folders: candidates, changes and datasets. */
 import { isAddress } from "../../shared/addresses.js";
 import type { Dataset } from "./dataset.js";
 
 export interface Refusal {
   readonly location: string;
   readonly message: string;
-  /** Names and aliases of the dataset that it would be, if they are known. */
+  /** Names and aliases of the refused dataset, if they are known. */
   readonly names?: readonly string[];
   readonly waits?: true;
 }
 
-/** Beginnings of refusals by what a file states, which callers are told: an open question, or what is not served. */
+/**
+ * Beginnings of refusals that concern the content of a file and are reported to callers: open questions, unsupported
+ * content.
+ */
 export const BY_CONTENT = /^(open question about|recognised as) /;
 
 export interface Refused {
   readonly problems: readonly string[];
   readonly names?: readonly string[];
-  /** Whether a person has to confirm what it is taken for. */
+  /** Whether a person has to confirm its description. */
   readonly waits?: true;
 }
 
 export type CandidateOutcome = { readonly dataset: Dataset } | Refused;
 
-/** Something that may be a dataset, with the state of its files and what came of it. */
+/** A possible dataset, with the state of its files and the outcome of its examination. */
 export interface Candidate {
   readonly location: string;
-  /** Digest of everything that it may read; empty: it is examined by every scan. */
+  /** Digest of everything that it may read; empty: every scan examines it. */
   readonly state: string;
   readonly outcome: CandidateOutcome;
 }
@@ -40,11 +43,11 @@ export interface FolderScan {
   readonly datasets: readonly Dataset[];
   readonly problems: readonly Refusal[];
   readonly candidates: readonly Candidate[];
-  /** Problems of folders, among the problems. */
+  /** Unreadable folders, which are also among the problems. */
   readonly unreadable: readonly Refusal[];
 }
 
-/** The states by location that the next scan compares with. */
+/** States by location, for comparison by the next scan. */
 export function statesOf(scan: FolderScan | undefined): ReadonlyMap<string, string> {
   return new Map(scan?.candidates.map(({ location, state }) => [location, state]));
 }
@@ -57,7 +60,7 @@ function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): 
   );
 }
 
-/** Completes a scan with unchanged outcomes; it is the previous one if nothing has changed. */
+/** Completes a scan with unchanged outcomes; returns the previous scan if nothing has changed. */
 export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {
   const { candidates, unreadable } = changes;
   if (previous !== undefined && isSame(changes, previous)) return previous;
@@ -75,10 +78,10 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
 
-/** Files that wait for a person and are named in a log. */
+/** Most waiting files that the log names. */
 const MOST_WAITING = 20;
 
-/** Lines of a log about what a scan has refused, and about the first files that wait for a person. */
+/** Lines of the log about refusals, and about the first files that wait for a person. */
 export function linesAbout(problems: readonly Refusal[], folders: readonly string[]): string[] {
   const line = ({ location, message }: Refusal) => `${location}: ${message}`;
   const waiting = problems.filter(({ waits }) => waits === true);
@@ -91,7 +94,7 @@ export function linesAbout(problems: readonly Refusal[], folders: readonly strin
   ];
 }
 
-/** If several datasets claim a name or alias, none of them is served. Letter case does not distinguish names. */
+/** Removes datasets that share a name or alias: none of them is served. Letter case does not distinguish names. */
 function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
   const claims = new Map<string, Dataset[]>();
   for (const dataset of found) {

@@ -5,7 +5,7 @@ import type { Attributes, ChunkIndex, Hyperslab, RawValues, Stored } from "./sto
 
 /** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
 export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** Most texts of a dataset, which name components or the like. */
+/** Most texts of a dataset, such as names of components. */
 export const MAX_TEXTS = 64;
 
 export interface StoredHyperslab extends Hyperslab {
@@ -24,18 +24,21 @@ export interface StoredFile {
   readonly path: string;
   /** Time of the newest object of a store or of a remote file, by the clock of its host. */
   readonly newestMs?: number | undefined;
-  /** Digest of the version of a store, or of a file that lies elsewhere. */
+  /** Digest of the version of a store or a remote file. */
   readonly version?: string | undefined;
   names(group: string): string[];
-  /** The path with links followed; null without such a member. @throws DataError for links that are refused */
+  /** The path with links followed; null if there is no such member. @throws DataError for links that are refused */
   resolve(path: string): string | null;
   kind(path: string): "group" | "dataset" | "other";
   describe(path: string): Stored;
-  /** Numbers, text, and null for other types; with `_FillValue` if the format marks missing values otherwise. */
+  /**
+   * Attributes: numbers, texts, and null for other types; with `_FillValue` if the format marks missing values
+   * otherwise.
+   */
   attributes(path: string): Attributes;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
-  /** Dimensions of a dataset with a coordinate table that is named and cannot be found; absent if there are none. */
+  /** Dimensions of a dataset whose named coordinate table cannot be found; absent if there are none. */
   lostScales?(path: string): number[];
   /** Label of each dimension of a dataset, or null. */
   labels(path: string): (string | null)[];
@@ -49,23 +52,21 @@ export interface StoredFile {
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
    * Reads a box that is one whole chunk into `out`, little-endian.
-   *
-   * @returns false if `readHyperslab` has to read it: `out` is then as it was
+   * @returns false if `readHyperslab` has to read it; `out` is then unchanged
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes, and waits for a moment if none is there.
-   *
-   * @returns for each box, whether it is there or is known to fail
+   * Starts to fetch boxes, and waits for a moment if none has arrived. @returns for each, whether it has arrived or is
+   * known to fail
    */
   fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
-  /** Tells written chunks from others; null if everything is written, or if what is missing reads as NaN. */
+  /** The index of written chunks; null if everything is written, or missing values read as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
-  /** Whether no value of a dataset was ever written, so that all of them read as its fill value. */
+  /** Whether no value of a dataset was ever written, so that all read as its fill value. */
   isUnwritten(path: string): boolean;
   /** Sources of a virtual dataset, and those that are missing or too short; absent or none for any other. */
   sources?(path: string): VirtualSources;
-  /** Whether the values of a dataset are kept outside of the file. */
+  /** Whether the values of a dataset are stored outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;
 }

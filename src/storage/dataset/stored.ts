@@ -8,7 +8,7 @@ export interface Hyperslab {
 
 export interface Stored {
   readonly shape: readonly number[];
-  /** Lengths that it may grow to; Infinity if there is no bound. */
+  /** Largest lengths; Infinity without a bound. */
   readonly maxShape: readonly number[];
   readonly element: "float" | "integer" | "string" | "other";
   /** Bytes per element. */
@@ -17,7 +17,7 @@ export interface Stored {
   readonly littleEndian: boolean;
   /** Chunk shape, or null for contiguous storage. */
   readonly chunks: readonly number[] | null;
-  /** Filter names in order of application, `#id` if unknown. */
+  /** Filter names in order of application; `#id` for unknown ones. */
   readonly filters: readonly string[];
   readonly virtual: boolean;
 }
@@ -26,7 +26,7 @@ export function isNumeric(stored: Pick<Stored, "element"> | null): boolean {
   return stored?.element === "float" || stored?.element === "integer";
 }
 
-/** The type as people know it, such as `float32`. */
+/** The usual name of the type, such as `float32`. */
 export function typeText({ element, size }: Stored): string {
   return element === "float" ? `float${8 * size}` : element === "integer" ? `int${8 * size}` : element;
 }
@@ -39,7 +39,7 @@ export interface NumberType {
   readonly size: number | null;
 }
 
-/** Attributes by name, null for those of types that are not read. */
+/** Attributes by name; null for types that are not read. */
 export interface Attributes extends ReadonlyMap<string, AttributeValue | null> {
   readonly types?: ReadonlyMap<string, NumberType>;
 }
@@ -55,9 +55,9 @@ export type RawValues =
   | Uint32Array;
 
 export interface StoredChunk {
-  /** From the start of the HDF5 data. */
+  /** Address from the start of the HDF5 data. */
   readonly address: number;
-  /** As they are stored; null if the index does not say, because chunks have no filter. */
+  /** Stored bytes; null if the index does not state them, because chunks have no filter. */
   readonly bytes: number | null;
   /** Bit i is set if the chunk has not gone through filter i. */
   readonly mask: number;
@@ -66,11 +66,10 @@ export interface StoredChunk {
 export interface ChunkIndex {
   /** Null when it was never written. @throws DataError when the index is damaged */
   chunk(first: readonly number[]): StoredChunk | null;
-  /** Whether chunks that reach beyond the dataset have gone through no filter. */
+  /** Whether chunks that reach beyond the dataset are stored without filters. */
   readonly plainAtEdges: boolean;
   /**
-   * The first element of an unwritten chunk that a box touches, or of the box without chunks; null without one.
-   *
+   * The first element of an unwritten chunk that a box touches, or of the box without chunks; null if there is none.
    * @throws DataError when the index is damaged
    */
   unwritten(box: Hyperslab): readonly number[] | null;

@@ -11,12 +11,12 @@ const OWNER_AT = 6;
 export const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
 export interface ByteRange {
-  /** Of the first byte, from the start of the file. */
+  /** Position of the first byte, from the start of the file. */
   readonly position: number;
   readonly length: number;
 }
 
-/** A file that lies elsewhere and is read by ranges. */
+/** A remote file that is read by ranges. */
 export interface RangedFile {
   readonly path: string;
   readonly size: number;
@@ -25,7 +25,7 @@ export interface RangedFile {
   readonly version: string;
   /** Fills `bytes` from a position on. @returns how many bytes there are @throws DataError, BusyError */
   read(bytes: Uint8Array, position: number): number;
-  /** Runs `use`, for which all of these ranges are fetched together. */
+  /** Runs `use` with all of these ranges fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T;
   /**
    * Starts to fetch ranges, and waits for a moment if none is there.
@@ -45,7 +45,7 @@ export function pathOf(place: FilePlace): string {
 export interface OpenPlace {
   readonly path: string;
   readonly size: number;
-  /** The file as it was opened; null for one that lies elsewhere. */
+  /** The stamp of the file when it was opened; null for a remote one. */
   readonly stamp: FileStamp | null;
   /** Fills `bytes` from a position on. @returns how many bytes there are */
   read(bytes: Uint8Array, position: number): number;
@@ -96,7 +96,7 @@ function withPlace<T>(place: FilePlace, use: (file: OpenPlace) => T): T {
  */
 export type ReadBytes = (address: number, length: number, room?: Buffer) => DataView;
 
-/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes; null when it is nowhere. */
+/** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes; null if there is none. */
 export function dataStart(file: OpenPlace): number | null {
   const head = Buffer.alloc(SIGNATURE.length);
   for (let start = 0; file.read(head, start) === head.length; start = start === 0 ? 512 : 2 * start)
@@ -104,7 +104,7 @@ export function dataStart(file: OpenPlace): number | null {
   return null;
 }
 
-/** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
+/** Whether a file is readable and is an HDF5 file, possibly after a user block. */
 export function isHdf5(place: FilePlace): boolean {
   try {
     return withPlace(place, dataStart) !== null;
@@ -113,14 +113,14 @@ export function isHdf5(place: FilePlace): boolean {
   }
 }
 
-/** Other files that people have for data, by their first bytes, and what makes them readable. */
+/** Other data files, by their first bytes, and how to make them readable. */
 const OTHER_FILES: readonly (readonly [beginning: string, words: string])[] = [
   ["PK\x03\x04", "it is a ZIP archive: a store of Zarr in it is read as a folder, once it is unpacked"],
   ["CDF", "it is a netCDF file of version 3: nccopy -k nc4 IN.nc OUT.nc makes it one"],
   ["PAR1", "it is a Parquet file: references are read as JSON (NAME.refs.json)"],
 ];
 
-/** Says why a file was not opened. @param reason of the reader, which counts if it is an HDF5 file */
+/** The reason why a file was not opened. @param reason error of the reader, used if it is an HDF5 file */
 export function whyNotHdf5(place: FilePlace, { message }: Error): string {
   try {
     if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
@@ -135,10 +135,9 @@ export function whyNotHdf5(place: FilePlace, { message }: Error): string {
 }
 
 /**
- * A structure that begins with four letters and ends with its checksum, without that.
- *
- * @param owner address of the structure that it belongs to, which is after its first OWNER_AT bytes
- * @throws DataError when it begins otherwise, belongs to another one, or its checksum does not match
+ * Reads a structure with a four-letter signature and a checksum, which is removed.
+ * @param owner address that follows its first OWNER_AT bytes: of the structure that it belongs to
+ * @throws DataError for another signature or owner, or a wrong checksum
  */
 export function checkedBytes(
   read: ReadBytes,
@@ -155,7 +154,7 @@ export function checkedBytes(
   return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 
-/** Bytes that begin with four letters. @throws DataError when they begin otherwise */
+/** Reads bytes that begin with a four-letter signature. @throws DataError for another signature */
 export function signedBytes(read: ReadBytes, signature: string, address: number, length: number): DataView {
   const bytes = read(address, length);
   for (let i = 0; i < signature.length; i++)
@@ -175,7 +174,7 @@ export function bufferOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Null if nothing has been stored. */
+/** An address; null if nothing has been stored. */
 export function addressAt(view: DataView, at: number): number | null {
   const address = unsigned(view, at);
   return address === UNDEFINED ? null : address;

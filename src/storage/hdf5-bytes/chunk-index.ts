@@ -1,4 +1,4 @@
-/** Finds the values of a stored dataset in its file: in one range, or chunk by chunk. */
+/** Locates the values of a stored dataset in its file: one range, or chunk by chunk. */
 import { DataError } from "../../shared/errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../dataset/stored.js";
 import { addressAt, type ReadBytes, unsigned } from "./bytes.js";
@@ -8,7 +8,7 @@ import { fixedArray } from "./chunks/fixed-array.js";
 import { type ChunkGrid, chunksIn, type Lookup } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
 
-/** Kinds of index since version 4 of the message, bytes of their parameters, and a flag of one chunk. */
+/** Kinds of index from version 4 of the message on, bytes of their parameters, and a flag of single chunks. */
 const ONE_CHUNK = 1;
 const IMPLICIT = 2;
 const FIXED_ARRAY = 3;
@@ -24,7 +24,7 @@ const PARAMETERS = new Map([
 const PLAIN_AT_EDGES = 0x01;
 const FILTERED = 0x02;
 const FILTERED_PARAMETERS = 12;
-/** Stands for the index that earlier versions all have. */
+/** Stands for the B-tree, the index of all earlier versions. */
 const FIRST_TREE = -1;
 
 const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
@@ -34,7 +34,9 @@ export interface StoredLayout {
   readonly virtual: { readonly address: number; readonly index: number } | null;
   /** Lengths of a chunk; null if the values are in one range. */
   readonly chunks: readonly number[] | null;
-  /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
+  /**
+   * Address of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written.
+   */
   readonly address: number | null;
   /** Bytes of the values in one range; null if the layout does not say. */
   readonly bytes: number | null;
@@ -59,7 +61,7 @@ export function readLayout(message: DataView, start: number, dimensions: number)
   const lengths = (rank: number, from: number, width: number) =>
     Array.from({ length: rank }, (_, d) => unsigned(message, from + width * d, width));
   const rank = message.getUint8(early ? 1 : version === 3 ? 2 : 3) - 1;
-  // Early writers count the bytes of an element as a dimension, of values in one range not all of them.
+  // Early writers count the bytes of an element as a dimension; for values in one range only some do.
   if (early && rank !== dimensions && (kind === CHUNKED || rank + 1 !== dimensions))
     throw new DataError(`its layout has ${rank} dimensions, not ${dimensions}`);
   if (kind === COMPACT) {
@@ -100,9 +102,9 @@ function readIndexKind(message: DataView): Pick<StoredLayout, "index" | "address
 }
 
 export interface Placement {
-  /** Of the values, from the start of the file, if they are contiguous; null if there are chunks. */
+  /** Position of contiguous values, from the start of the file; null for chunks. */
   readonly contiguous: number | null;
-  /** The place of the chunk with this first element, from the start of the file; null when it was never written. */
+  /** The position of the chunk with this first element, from the start of the file; null when it was never written. */
   chunk(first: readonly number[]): PlacedChunk | null;
 }
 
@@ -114,7 +116,7 @@ export interface PlacedChunk {
 export interface ValuePlaces {
   readonly placement: Placement;
   readonly index: ChunkIndex;
-  /** Whether the index says which chunks were written; else all of them have a place. */
+  /** Whether the index knows which chunks were written; else all of them have a position. */
   readonly isKnown: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Reads boxes of elements from the chunks of a dataset, and reports chunks that decode to another number of bytes. */
+/** Reads boxes of elements from the chunks of a dataset, and detects chunks that decode to a wrong length. */
 import { DataError } from "../../shared/errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../dataset/stored.js";
 import { swapped } from "./bytes.js";
@@ -57,7 +57,7 @@ export function readChunks(
   }
 }
 
-/** Reads what a box wants of a chunk that is stored as it is: only the rows in it. */
+/** Reads the rows of an unfiltered chunk that a box needs. */
 function readPlainPart(
   { stored, where, bytes }: ChunkedDataset,
   first: readonly number[],
@@ -84,11 +84,10 @@ export function isWholeChunk({ stored: { chunks } }: ChunkedDataset, { offset, c
 }
 
 /**
- * Reads a box for which `isWholeChunk` holds to where its values are wanted; stored as they are, they are copied once.
- *
+ * Reads a box for which `isWholeChunk` holds directly into `out`; unfiltered elements are copied once.
  * @param out receives the elements in stored order, little-endian
  * @param roomFor lends memory for the stored chunk if it has to be decoded
- * @returns false if the chunk was never written: `out` is then as it was
+ * @returns false if the chunk was never written; `out` is then unchanged
  * @throws DataError when the chunk is damaged
  */
 export function readWholeChunk(
@@ -147,7 +146,7 @@ function decodeChunk(
   });
 }
 
-/** Memory filled with an element; with zeros for null. */
+/** Memory filled with one element; with zeros for null. */
 export function repeated(element: Uint8Array | null, length: number): Uint8Array {
   const out = new Uint8Array(length);
   if (element !== null) for (let at = 0; at < length; at += element.length) out.set(element, at);
@@ -163,7 +162,7 @@ function copyPart(
 ): void {
   const from = offset.map((start, d) => Math.max(source.offset[d], start));
   const lengths = offset.map((start, d) => Math.min(source.offset[d] + source.count[d], start + count[d]) - from[d]);
-  // Dimensions that are whole in both are one run with the dimension before.
+  // Dimensions that are complete in both join the run of the dimension before.
   let outer = count.length - 1;
   let run = size * lengths[outer];
   while (outer > 0 && lengths[outer] === source.count[outer] && lengths[outer] === count[outer])

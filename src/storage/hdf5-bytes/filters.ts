@@ -1,9 +1,9 @@
-/** Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand. */
+/** Undoes the filters of a chunk and checks the length of the result; for filters of plugins, beforehand. */
 import { inflateSync } from "node:zlib";
 import { DataError } from "../../shared/errors.js";
 import { checkFletcher, expandLzf, FLETCHER_BYTES } from "../dataset/byte-filters.js";
 
-/** Filters that are read, by number. Source: the list of registered filters of The HDF Group. */
+/** Supported filters, by number. Source: the list of registered filters of The HDF Group. */
 export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "gzip"],
   [2, "shuffle"],
@@ -18,7 +18,7 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
-/** Says that this thread has not loaded the HDF5 library, which undoes a filter; then the read can be repeated. */
+/** Thrown when this thread has not loaded the HDF5 library that a filter needs; the read can then be repeated. */
 export class LibraryNeeded extends Error {
   constructor() {
     super("the HDF5 library has not been loaded");
@@ -30,11 +30,11 @@ export interface StoredFilter {
   readonly parameters: readonly number[];
 }
 
-/** A command of the HDF5 tools that replaces a filter which they can undo themselves. */
+/** A command of the HDF5 tools that replaces a filter which the tools can undo. */
 const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
 const PLUGIN = "h5repack -f GZIP=4 with its plugin (docs/datasets.md) writes a copy that is read";
 
-/** Filters that are met and not read, and what replaces them. Source: as above. */
+/** Known filters that are not supported, and what replaces them. Source: as above. */
 const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: string]> = new Map([
   ["#5", ["n-bit", REPACK]],
   ["#6", ["scale-offset", REPACK]],
@@ -49,16 +49,16 @@ const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: strin
   ["#32024", ["sz3", PLUGIN]],
 ]);
 
-/** The name of a filter that is read; else its number. The plugin of zfp lacks what doubles need. */
+/** The name of a supported filter; else its number. The plugin of zfp does not handle doubles. */
 export function filterName({ id, parameters }: StoredFilter): string {
   const name = FILTER_NAMES.get(id);
   return name === undefined || (name === "zfp" && isZfpOfDoubles(parameters)) ? `#${id}` : name;
 }
 
-/** Says that a chunk is behind a filter that is not known: it is not damaged. */
+/** Thrown for a chunk behind an unknown filter: it is not damaged. */
 export class ForeignFilter extends DataError {}
 
-/** The reason why a list of filters cannot be undone, with what helps; null if all of them can. */
+/** The reason why a list of filters is not supported, with a remedy; null if all of them are. */
 export function whyNotUndone(filters: readonly string[]): string | null {
   const foreign = filters.find((filter) => filter.startsWith("#"));
   if (foreign === undefined) return null;
@@ -76,7 +76,7 @@ interface FilterSetting {
 
 type Undo = (bytes: Uint8Array, setting: FilterSetting) => Uint8Array;
 
-/** Filters that are undone here, all others being undone by the library or its plugins. */
+/** Filters undone here; the library or its plugins undo all others. */
 const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
   ["gzip", inflate],
   ["shuffle", unshuffle],
@@ -107,7 +107,7 @@ export interface EncodedChunk {
   readonly undo: UndoFilter;
 }
 
-/** @throws DataError when a mask leaves out what no writer leaves out */
+/** @throws DataError for a mask that omits filters which no writer omits */
 function checkMask(filters: readonly string[], mask: number): void {
   if (mask === ALL_LEFT_OUT || (filters.length > 0 && mask === 2 ** filters.length - 1)) return;
   const bad = Array.from({ length: 32 }, (_, i) => i).find(
@@ -128,7 +128,7 @@ export function decode(encoded: EncodedChunk): Uint8Array {
   const why = whyNotUndone(filters.filter((_, i) => ((mask >>> i) & 1) === 0));
   if (why !== null) throw new ForeignFilter(why);
   checkMask(filters, mask);
-  // What an outer compressor holds could ask for any amount of memory.
+  // An outer compressor could hide a request for any amount of memory.
   if (filters.some((name) => DECLARED.has(name)) && filters.filter((name) => COMPRESSORS.has(name)).length > 1)
     throw new DataError(`it went through several compressors (${filters.join(", ")}), which is not read`);
   let { bytes } = encoded;
@@ -179,7 +179,7 @@ const BLOSC2_FRAME = "b2frame\0";
 
 type Declared = (head: DataView, parameters: readonly number[]) => number | null;
 
-/** Bytes of a chunk without its compressor, by the head of the chunk or the parameters; null if they do not say. */
+/** Uncompressed bytes of a chunk, by its header or the parameters; null if they do not state them. */
 const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
   // Source: HDF5, H5Zszip.c.
   ["szip", (head) => head.getUint32(0, true)],
@@ -193,7 +193,7 @@ const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
 
 const COMPRESSORS: ReadonlySet<string> = new Set(["gzip", "lzf", ...DECLARED.keys()]);
 
-/** Checks what a plugin will be given: plugins do not check how many bytes come out. @throws DataError */
+/** Checks the input of a plugin: plugins do not check the length of their output. @throws DataError */
 function checkDeclared(
   filter: string,
   { buffer, byteOffset, length }: Uint8Array,

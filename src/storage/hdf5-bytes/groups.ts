@@ -1,7 +1,6 @@
 /**
- * Members of groups: of symbol tables, link messages, and links in a heap.
- *
- * Source: HDF5 file format specification 4.0, sections III.A.1, III.B, III.C and IV.A.2.g.
+ * Members of groups: from symbol tables, link messages, and links in a heap. Source: HDF5 file format specification
+ * 4.0, sections III.A.1, III.B, III.C and IV.A.2.g.
  */
 import { DataError } from "../../shared/errors.js";
 import { addressAt, bufferOf, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
@@ -9,17 +8,17 @@ import { fractalHeap, localNames } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader } from "./object-header.js";
 import { recordsOf } from "./second-tree-nodes.js";
 
-/** A member of a group: the address of its header, the path that a soft link leads to, or another link. */
+/** A member of a group: the address of its header, the path of a soft link, or another link. */
 export type GroupMember = number | string | OtherLink;
 
-/** A link that is not followed, to a file or of a kind that a program has made up. */
+/** A link that is not followed: to a file, or of a user-defined kind. */
 export interface OtherLink {
   readonly refused: string;
 }
 
 export const MOST_MEMBERS = 65_536;
 const MAX_LEVELS = 16;
-/** Cache type of a symbol table entry that is a soft link, and the place of its path in the entry. */
+/** Cache type of a symbol table entry that is a soft link, and the offset of its path in the entry. */
 const SOFT_ENTRY = 2;
 const SOFT_PATH_AT = 24;
 const ENTRY_BYTES = 40;
@@ -30,10 +29,8 @@ const [LINK_ID_AT, LINK_ID] = [4, 7];
 const ORDERED = 0x02;
 
 /**
- * The members of a group as they are listed.
- *
- * @param most members that it may have
- * @throws DataError for more, two of one name, or damage
+ * The members of a group in stored order. @param most largest number of members
+ * @throws DataError for more members, repeated names, or damage
  */
 export function membersOf(read: ReadBytes, { messages }: ObjectHeader, most: number): ReadonlyMap<string, GroupMember> {
   const table = messages.find(({ type }) => type === MESSAGE.symbolTable);

@@ -46,9 +46,9 @@ import { type Hdf5Object, Structure } from "./structure.js";
 import { readMappings, VirtualDataset } from "./virtual.js";
 
 const MAX_LINKS = 16;
-/** The fewest bytes that a number of a table counts: once read, it takes 8. */
+/** Fewest bytes that a number of a table counts as: in memory, it takes 8. */
 const FLOAT32_BYTES = 4;
-/** The attributes of a dataset that refer to the coordinate tables of its dimensions, and that label them. */
+/** Attributes of a dataset that refer to the coordinate tables of its dimensions, and that label them. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
 /** The attribute of missing values, and that of the root of a file that netCDF wrote. */
@@ -68,7 +68,7 @@ interface DatasetHeader {
   /** Whether there are no values at all, not even one. */
   readonly isNull: boolean;
   places: ValuePlaces | null;
-  /** Of a virtual dataset, once its values are read. */
+  /** The virtual dataset, once its values are read. */
   virtual: VirtualDataset | null;
 }
 
@@ -79,7 +79,7 @@ export class Hdf5File implements StoredFile {
   readonly #undo: UndoFilter;
   readonly #datasets = new Map<number, DatasetHeader>();
   readonly #attributes = new Map<number, Attributes>();
-  /** The first path of each object, once a dimension scale was asked for. */
+  /** The first path of each object, once a dimension scale was requested. */
   #paths: ReadonlyMap<number, string> | null = null;
   #closed = false;
 
@@ -179,7 +179,9 @@ export class Hdf5File implements StoredFile {
     });
   }
 
-  /** The number that netCDF means by a missing value of a dataset without the attribute; null if there is none. */
+  /**
+   * The default number by which netCDF marks missing values of a dataset without the attribute; null if there is none.
+   */
   #netcdfFill(path: string): number | null {
     const { stored, type, fill } = this.#dataset(path);
     if (stored.element !== "float" && stored.element !== "integer") return null;
@@ -204,7 +206,7 @@ export class Hdf5File implements StoredFile {
     );
   }
 
-  /** The scales of each dimension, null for those that no path leads to, or that are referred to in another form. */
+  /** The scales of each dimension; null for those without a path, or referred to in another form. */
   #scalesOf(path: string): (string | null)[][] {
     const { object, stored } = this.#dataset(path);
     const list = this.#attributeParts(object).find(({ name }) => name === SCALES);
@@ -349,7 +351,7 @@ export class Hdf5File implements StoredFile {
     }
   }
 
-  /** The value of elements that were never written, little-endian. @throws DataError if they have none */
+  /** The fill value of elements that were never written, little-endian. @throws DataError if they have none */
   #fillOf(path: string): Uint8Array {
     const { fill, stored } = this.#dataset(path);
     if (fill.isNothing)
@@ -440,12 +442,12 @@ export class Hdf5File implements StoredFile {
   }
 }
 
-/** Whether an error shows damage: it says so, a length or an address in the file is too large, or a read failed. */
+/** Whether an error shows damage: an explicit error, a length or address that is too large, or a failed read. */
 function isDamage(error: unknown): error is Error {
   return error instanceof DataError || error instanceof RangeError || (error instanceof Error && "syscall" in error);
 }
 
-/** Damage in words of the file: the message of a RangeError would speak of arrays. */
+/** Damage in terms of the file: the message of a RangeError would speak of arrays. */
 function named(error: Error): Error {
   return error instanceof RangeError ? new DataError("a length or address is too large") : error;
 }

@@ -14,11 +14,11 @@ export interface ElementType {
   readonly size: number;
   readonly signed: boolean;
   readonly littleEndian: boolean;
-  /** Whether numbers are in the extended precision of x86, as its long double is. */
+  /** Whether numbers have the extended precision of x86 long double. */
   readonly isExtended: boolean;
   /** How text is read; null for other elements. */
   readonly text: TextType | null;
-  /** Whether numbers are those of an enumeration of false and true. */
+  /** Whether numbers are those of a boolean enumeration. */
   readonly isTruth: boolean;
   /** Whether elements are lists in the heap of references to objects. */
   readonly isReferences: boolean;
@@ -27,7 +27,7 @@ export interface ElementType {
 interface TextType {
   readonly isInHeap: boolean;
   readonly isUnicode: boolean;
-  /** Whether blanks fill it up, as Fortran programs have it. */
+  /** Whether texts are padded with blanks, as by Fortran programs. */
   readonly isPadded: boolean;
 }
 
@@ -77,7 +77,7 @@ export function readType(message: DataView): ElementType {
   return { ...other, isReferences: isObjectReference(rest(message, TYPE_HEAD)) };
 }
 
-/** Whether a type is an address of an object, as references are before HDF5 1.12 and by default since. */
+/** Whether a type is the address of an object, as references were before HDF5 1.12 and are by default since. */
 function isObjectReference(type: DataView): boolean {
   const isObject = (type.getUint8(1) & 0x0f) === 0 && type.getUint32(4, true) === 8;
   return (type.getUint8(0) & 0x0f) === REFERENCE && isObject;
@@ -104,7 +104,9 @@ function isTruth(message: DataView, version: number, base: ElementType): boolean
   return names.sort().join() === TRUTHS.join();
 }
 
-/** Integers of all their bits, or IEEE 754 numbers of 2, 4, 8 or 16 bytes, of either byte order. */
+/**
+ * Whether a type is an integer using all its bits, or an IEEE 754 number of 2, 4, 8 or 16 bytes, in either byte order.
+ */
 function isUsualNumber(message: DataView): boolean {
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
@@ -119,7 +121,7 @@ function hasParts(message: DataView, parts: readonly number[]): boolean {
   );
 }
 
-/** The lengths that values have and may grow to; Infinity if there is no bound. */
+/** The lengths of a dataset, now and at most; Infinity without a bound. */
 export interface Space {
   readonly shape: readonly number[];
   readonly maxShape: readonly number[];
@@ -165,7 +167,7 @@ export function readFilters(message: DataView): StoredFilter[] {
 export interface Fill {
   /** The element as it is stored; null for zeros. */
   readonly element: Uint8Array | null;
-  /** Whether they have none: a reader gets whatever the memory holds. */
+  /** Whether they have none: a reader gets arbitrary memory. */
   readonly isNothing: boolean;
 }
 
@@ -240,7 +242,7 @@ export function attributeValue({ type, space, values }: AttributeParts, read: Re
   return shape.length === 0 ? (numbers[0] as number) : numbers;
 }
 
-/** The number of bytes of an element of text in a heap: a length, an address and a number. */
+/** Offsets in an element of text in a heap: after a length, an address and a number. */
 const [HEAP_ADDRESS_AT, HEAP_INDEX_AT] = [4, 12];
 
 /** Reads texts, those in the heap of the file too. */
@@ -272,7 +274,7 @@ function decoded(bytes: Buffer, { isUnicode, isInHeap, isPadded }: TextType): st
   return isPadded ? said.replace(/ +$/, "") : said;
 }
 
-/** Reads numbers to float64. @throws DataError for those of other sizes */
+/** Reads numbers as float64. @throws DataError for other sizes */
 export function readNumbers(values: DataView, type: ElementType, count: number): Float64Array {
   const { element, size, signed, littleEndian } = type;
   const kind = element === "float" ? "Float" : signed ? "Int" : "Uint";

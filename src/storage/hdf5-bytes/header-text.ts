@@ -1,8 +1,6 @@
 /**
- * Text of everything in a header that affects how values are read: a file with the headers of a verified one need not
- * be verified itself.
- *
- * Source: HDF5 file format specification 4.0, section IV.A.2.
+ * Text of everything in a header that affects how values are read: a file with the headers of a verified file need not
+ * be verified. Source: HDF5 file format specification 4.0, section IV.A.2.
  */
 import { DataError } from "../../shared/errors.js";
 import { isPackingName } from "../dataset/packing.js";
@@ -10,20 +8,23 @@ import { addressAt, bufferOf } from "./bytes.js";
 import { type HeaderMessage, MESSAGE, SHARED } from "./object-header.js";
 import type { Structure } from "./structure.js";
 
-/** Messages that say nothing about values: free space, comment, times of changes, continuation, number of links. */
+/** Messages without effect on values: free space, comment, times of changes, continuation, number of links. */
 const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16]);
-/** Address of values for which there is no room in the file yet. */
+/** Address of values that have no space in the file yet. */
 const UNDEFINED_ADDRESS = 0xffff_ffff_ffff_ffffn;
 const [CONTIGUOUS, CHUNKED] = [1, 2];
 
-/** Says that a header is of a form whose text does not tell everything. */
+/** Thrown for a header whose form the text does not cover. */
 class OtherForm extends DataError {
   constructor() {
     super("a header is of a form that is not compared");
   }
 }
 
-/** Two datasets with one text are read alike; null if the header does not tell, or there is no such dataset. */
+/**
+ * The text of a header. Datasets with equal texts are read alike; null if the text would not be complete, or there is
+ * no dataset.
+ */
 export function headerText(structure: Structure, path: string): string | null {
   try {
     const { header } = structure.object(path);
@@ -46,7 +47,7 @@ function textOf({ read, bytes: { end } }: Structure, { type, flags, start, bytes
   return head + (type === MESSAGE.layout ? layoutText(body, end) : body.toString("latin1"));
 }
 
-/** A layout without the address of the values, which must lie in the file; it says whether there are any. */
+/** A layout without the address of the values, which must lie in the file; states whether there are any. */
 function layoutText(body: Buffer, end: number): string {
   const [version, kind] = body;
   const at = kind === CONTIGUOUS ? 2 : 3;

@@ -12,7 +12,7 @@ import { recordsOf } from "./second-tree-nodes.js";
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Most huge objects that are searched for one. */
+/** Most huge objects among which one is searched. */
 const MOST_HUGE = 65_536;
 /** Bytes of a name in a local heap, at most. */
 const MOST_NAME = 65_536;
@@ -20,7 +20,7 @@ const NAME_STEP = 256;
 /** Direct blocks of a fractal heap that are kept. */
 const BLOCKS_KEPT = 64;
 
-/** An object of the global heap. @throws DataError when it is not there, or its collection is damaged */
+/** An object of the global heap. @throws DataError when it is missing, or its collection is damaged */
 export function globalObject(read: ReadBytes, address: number, index: number): Buffer {
   const size = unsigned(signedBytes(read, "GCOL", address, OBJECT_HEAD), 8);
   if (size > MOST_BYTES) throw new DataError(`The collection at ${address} has ${size} bytes.`);
@@ -91,7 +91,7 @@ export function fractalHeap(read: ReadBytes, address: number): ReadObject {
         unsigned(id, 1 + heap.offsetBytes, heap.lengthBytes),
       );
     if (kind === 1) return huge(read, heap, id);
-    // The identifier of a tiny object holds it, after its length less 1.
+    // The identifier of a tiny object contains the object, after its length less 1.
     const isLong = heap.idBytes > 17;
     const length = 1 + (isLong ? ((first & 0x0f) << 8) | id.getUint8(1) : first & 0x0f);
     return new DataView(id.buffer, id.byteOffset + (isLong ? 2 : 1), length);
@@ -188,7 +188,7 @@ function tooManyHuge(most: number): DataError {
   return new DataError(`a heap has more than ${most} huge objects`);
 }
 
-/** A huge object, outside of the blocks: its identifier holds its place, or its number in a tree. */
+/** A huge object outside of the blocks: its identifier holds its position, or its number in a tree. */
 function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {
   let place: DataView | undefined;
   if (heap.idBytes >= 17) place = new DataView(id.buffer, id.byteOffset + 1, 16);

@@ -7,13 +7,13 @@ import { DataError } from "../../shared/errors.js";
 import { type ReadBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
-/** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
+/** A message of an object header: its type and the position of its body, from the start of the HDF5 data. */
 export interface HeaderMessage {
   readonly type: number;
   readonly flags: number;
   readonly start: number;
   readonly bytes: number;
-  /** Counts the attributes in the order in which they were made; null if that is not kept. */
+  /** The creation order counter of attributes; null if it is not kept. */
   readonly order: number | null;
 }
 
@@ -42,32 +42,31 @@ export const MESSAGE = {
   attributeInfo: 0x15,
   cacheImage: 0x18,
 } as const;
-/** The last type that the specification defines, and one before it that it leaves out. */
+/** The last type that the specification defines, and an earlier one that it omits. */
 const [LAST_TYPE, NO_TYPE] = [0x18, 0x09];
-/** Flag of a message that fails whoever does not know its type. */
+/** Flag of a message that makes readers fail if they do not know its type. */
 const MUST_BE_KNOWN = 0x80;
-/** Flag of a message that is kept elsewhere, shared by several objects; its body says where. */
+/** Flag of a message that is stored elsewhere and shared by several objects; its body says where. */
 export const SHARED = 0x02;
 /** The letters OHDR and OCHK, with which the blocks of a header of version 2 begin. */
 const HEADER_SIGN = 0x4f484452;
 const CONTINUATION_SIGN = 0x4f43484b;
 const SIGN_BYTES = 4;
-/** A header split further than this is not one that any writer makes. */
+/** Most blocks of a header; no writer makes more. */
 const MAX_BLOCKS = 4096;
-/** Most bytes of all blocks of a header: no writer makes one of a tenth. */
+/** Most bytes of all blocks of a header; no writer makes a tenth of it. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Most messages of a header: version 1 cannot state more. */
 const MAX_MESSAGES = 65_535;
-/** Flags of a header of version 2: attributes count their order, and are listed in it. */
+/** Flags of a header of version 2: attributes have a creation order, and are indexed by it. */
 const COUNTED = 0x04;
 const ORDERED = 0x08;
-/** Flag of a header of version 2 with times of change, and where they are. */
+/** Flag of a header of version 2 with times of change, and their bytes. */
 const TIMED = 0x20;
 const [TIMES_AT, TIMES_BYTES] = [6, 16];
 
 /**
- * Version 1 or 2, with continuation blocks; their checksums are compared.
- *
+ * Reads a header of version 1 or 2 with its continuation blocks; compares their checksums.
  * @param start address of the header
  * @throws DataError when it is damaged
  */
@@ -110,7 +109,7 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
 
 interface HeaderBlock {
   readonly start: number;
-  /** Bytes before its messages, and of them. */
+  /** Bytes before the messages, and of the messages. */
   readonly before: number;
   readonly bytes: number;
 }

@@ -11,14 +11,14 @@ import { checkSum } from "./checksum.js";
 const BLOCK_BYTES = 8_192;
 /** Most blocks that are kept: 2 MiB of them. */
 const BLOCKS_KEPT = 256;
-/** Memory for the first blocks of a file, used for one file after the other: new pages cost more than reading. */
+/** Memory for the first blocks of a file, reused from file to file: new pages cost more than reading. */
 export const ROOM_BYTES = 5 * BLOCK_BYTES;
 /** Bytes of the longest superblock, and of one of version 2 or 3 with its checksum. */
 const SUPERBLOCK_BYTES = 96;
 const LATER_SUPERBLOCK = 48;
 /** Sizes of addresses and of lengths, in one word: 8 bytes each. */
 const SIZES_OF_8 = 0x0808;
-/** The version of superblocks with marks that count, and the marks of a file that is being written. */
+/** The version of superblocks whose marks count, and the marks of a file that is being written. */
 const MARKED = 3;
 const WRITTEN_TO = 0x05;
 
@@ -33,23 +33,23 @@ const SUPERBLOCKS = [
   { sizes: 9, marks: 11, base: 12, other: 20, end: 28, root: 36 },
 ];
 
-/** Says that a file is a member of a family, or metadata or values of a split file. */
+/** Reason against a member of a family of files, or the metadata or values of a split file. */
 export const ONE_OF_SEVERAL =
   "it is one of several files that a driver of HDF5 wrote together: h5repart joins those of a family";
 
 export class OpenBytes {
   readonly path: string;
-  /** The file as it was opened; null for one that lies elsewhere. */
+  /** The stamp of the file when it was opened; null for a remote one. */
   readonly stamp: FileStamp | null;
-  /** The offset of the HDF5 data in the file, behind its user block. */
+  /** Offset of the HDF5 data in the file, after its user block. */
   readonly start: number;
   readonly root: number;
   /** Address of the header of the superblock's extension; null if there is none. */
   readonly extension: number | null;
   readonly #file: OpenPlace;
-  /** Whether blocks are kept here; a file that lies elsewhere keeps its own. */
+  /** Whether blocks are cached here; a remote file has its own cache. */
   readonly #keeps: boolean;
-  /** The end of the file as it states it, from the start of the HDF5 data: nothing behind it is read. */
+  /** End of the file as stated by itself, from the start of the HDF5 data: nothing after it is read. */
   #end: number;
   readonly #blocks = new Map<number, Buffer>();
   #left: Buffer;
@@ -147,7 +147,7 @@ export class OpenBytes {
   }
 }
 
-/** Says that bytes are not in a file; numbers that no file has are not shown. */
+/** The message that bytes are not in a file; impossible numbers are not shown. */
 function beyond(address: number, length: number, end: number): string {
   const isPossible = [address, length].every((number) => Number.isSafeInteger(number) && number >= 0);
   return isPossible

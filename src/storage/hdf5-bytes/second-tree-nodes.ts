@@ -12,7 +12,7 @@ export const PREFIX = 6;
 
 export interface Tree {
   readonly recordBytes: number;
-  /** Of the root; leaves have 0. */
+  /** Depth of the root; leaves have 0. */
   readonly depth: number;
   /** Address of the root, null if there is no record, and its number of records. */
   readonly root: number | null;
@@ -20,7 +20,7 @@ export interface Tree {
   readonly total: number;
   /** Bytes of the number of records in a node. */
   readonly countBytes: number;
-  /** Bytes of what names a node, by the level of the node that names it. */
+  /** Bytes of a reference to a node, by the level of the referring node. */
   readonly pointerBytes: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export interface TreeNode {
   readonly records: number;
 }
 
-/** Reads the header of a tree. @throws DataError when it is damaged, or of none of these types */
+/** Reads the header of a tree. @throws DataError when it is damaged, or has another type */
 export function readTree(read: ReadBytes, address: number, types: readonly number[]): Tree {
   const header = checkedBytes(read, "BTHD", address, 34);
   const nodeBytes = header.getUint32(6, true);
@@ -41,7 +41,7 @@ export function readTree(read: ReadBytes, address: number, types: readonly numbe
   let most = Math.floor(room / recordBytes);
   const countBytes = bytesFor(most);
   const pointerBytes = [0];
-  // The more records there can be below a node, the more bytes their number takes.
+  // The number of records below a node takes more bytes the more there can be.
   let below = most;
   for (let level = 1; level <= depth; level++) {
     const bytes = 8 + countBytes + (level === 1 ? 0 : bytesFor(below));
@@ -65,11 +65,10 @@ export function readNode(read: ReadBytes, start: number, { level, records }: Tre
 }
 
 /**
- * The records in order; those of inner nodes are between their children.
- *
- * @param most records that are read
+ * The records in order; those of inner nodes lie between their children.
+ * @param most largest number of records
  * @param tooMany the error if there are more
- * @throws DataError when the tree is damaged, or has more or fewer than it states
+ * @throws DataError when the tree is damaged, or states another number of records
  */
 export function recordsOf(
   read: ReadBytes,

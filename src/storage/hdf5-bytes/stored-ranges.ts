@@ -1,16 +1,16 @@
-/** Finds and reads the ranges of a file that hold a box of a dataset: its chunks, or rows of values in one range. */
+/** Locates and reads the ranges of a file that hold a box of a dataset: chunks, or rows of contiguous values. */
 import type { Hyperslab, Stored } from "../dataset/stored.js";
 import { type ByteRange, swapped } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";
 import type { OpenBytes } from "./open-bytes.js";
 
-/** Rows that are no further apart are read together. */
+/** Largest gap between rows that are read together. */
 const GAP_BYTES = 16 * 1024;
-/** Longest range that rows are put together to. */
+/** Longest range of joined rows. */
 const RANGE_BYTES = 1024 * 1024;
 
-/** None if nothing was written. @throws DataError when the chunk index is damaged */
+/** The ranges of a box; none if nothing was written. @throws DataError when the chunk index is damaged */
 export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {
   const { chunks } = stored;
   if (chunks === null) return placement.contiguous === null ? [] : rowRanges(placement.contiguous, stored, box);
@@ -37,11 +37,10 @@ function rowRanges(start: number, stored: RowShape, box: Hyperslab): ByteRange[]
 }
 
 /**
- * Reads a box of values that lie in one range from an address on; rows near each other are read together.
- *
- * @param out     receives the elements in stored order, little-endian
- * @param roomFor lends memory for rows with what is between them
- * @throws DataError when the file ends before
+ * Reads a box of contiguous values; rows near each other are read together.
+ * @param out receives the elements in stored order, little-endian
+ * @param roomFor lends memory for rows and the gaps between them
+ * @throws DataError when the file is too short
  */
 export function readRows(
   file: OpenBytes,
@@ -59,7 +58,7 @@ export function readRows(
     if (place >= read.start + read.bytes.length) {
       const { position, length } = ranges.next().value as ByteRange;
       read.start = position;
-      // One row is read to where it is wanted; several are copied from what was read with the gaps between them.
+      // One row is read into place; several are copied out of a range with gaps.
       read.bytes =
         length === bytes ? Buffer.from(out.buffer, out.byteOffset + at, bytes) : roomFor(length).subarray(0, length);
       file.readValues(read.bytes, address + position);
@@ -73,9 +72,9 @@ export function readRows(
 
 type RowShape = Pick<Stored, "shape" | "size" | "littleEndian">;
 
-/** Bytes of a row of a box, which lies in one range, and the places of all rows in stored order. */
+/** Bytes of a row of a contiguous box, and the positions of all rows in stored order. */
 function rowsOf({ shape, size }: RowShape, { offset, count }: Hyperslab) {
-  // Dimensions that are read whole are one row with the dimension before.
+  // Complete dimensions join the row of the dimension before.
   let outer = Math.max(0, shape.length - 1);
   let bytes = size * (count[outer] ?? 1);
   while (outer > 0 && count[outer] === shape[outer]) bytes *= count[--outer];

@@ -21,7 +21,7 @@ const HEAP_ID = 8;
 const ORDER_AT = 9;
 /** Kinds of a shared message of version 3: in a heap of the file, or in the header of another object. */
 const IN_HEAP = 1;
-/** Objects that are kept, with their messages. */
+/** Most cached objects, with their messages. */
 const MOST_OBJECTS = 4_096;
 
 export interface Hdf5Object {
@@ -37,7 +37,7 @@ export class Structure {
   readonly #addresses = new Map<string, number>();
   readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
   #membersLeft = MOST_MEMBERS;
-  /** The heaps of shared messages by type, once one was asked for. */
+  /** The heaps of shared messages by type, once one was requested. */
   #shared: Map<number, ReadObject> | null = null;
 
   constructor(place: FilePlace, room?: Buffer) {
@@ -51,7 +51,7 @@ export class Structure {
     }
   }
 
-  /** Reads the extension of the superblock. @throws DataError if by it the file is not read as it is */
+  /** Reads the extension of the superblock. @throws DataError if it changes how the file must be read */
   #checkExtension(): void {
     const { extension } = this.bytes;
     if (extension === null) return;
@@ -96,7 +96,7 @@ export class Structure {
     return address;
   }
 
-  /** The members of a group: addresses of headers, or where soft links lead, in the order in which they are listed. */
+  /** The members of a group in stored order: addresses of headers, or targets of soft links. */
   members({ address, header }: Hdf5Object): ReadonlyMap<string, GroupMember> {
     let members = this.#members.get(address);
     if (members === undefined) {
@@ -111,7 +111,7 @@ export class Structure {
     return members;
   }
 
-  /** The body of the message of a type; null if an object has none. */
+  /** The body of the message of a type; null if the object has none. */
   body({ header }: Hdf5Object, wanted: number): DataView | null {
     const message = header.messages.find(({ type }) => type === wanted);
     return message === undefined ? null : this.bodyOf(message);

@@ -1,7 +1,6 @@
 /**
- * Virtual datasets: the boxes that they are made of, and their values.
- *
- * Source: HDF5 file format specification 4.0, sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
+ * Virtual datasets: the boxes of which they consist, and their values. Source: HDF5 file format specification 4.0,
+ * sections IV.A.2.i (virtual layout), III.E and VIII (selections); H5S.c.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -12,9 +11,9 @@ import type { StoredFile, VirtualSources } from "../dataset/stored-file.js";
 import { unsigned } from "./bytes.js";
 import { checkSum } from "./checksum.js";
 
-/** A box of a dataset of a file, and the box of the virtual dataset that it fills in the same order of elements. */
+/** A box of a source, and the box of the virtual dataset with the same elements in the same order. */
 export interface VirtualPart {
-  /** As the mapping names it, relative to the folder of the virtual dataset. */
+  /** As named by the mapping, relative to the folder of the virtual dataset. */
   readonly file: string;
   readonly path: string;
   /** Null: all of it. */
@@ -95,7 +94,7 @@ function noBox(): DataError {
   return new DataError("a part of it has gaps or no end, which is not read");
 }
 
-/** A box that is read of a source, and where its elements go in the box that is wanted. */
+/** A box to read from a source, and its offset in the requested box. */
 interface Piece {
   readonly from: Hyperslab;
   readonly at: readonly number[];
@@ -103,10 +102,8 @@ interface Piece {
 }
 
 /**
- * What a part and a box have in common, or null.
- *
- * @param shape of the source
- * @throws DataError if the two boxes have other lengths
+ * The intersection of a part and a box, or null. @param shape of the source @throws DataError if the two boxes differ
+ * in length
  */
 export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hyperslab): Piece | null {
   const { target } = part;
@@ -120,7 +117,7 @@ export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hypers
     return end - (first[d] as number);
   });
   if (count.some((length) => length <= 0)) return null;
-  // Axes of more than one element are the same in both, in order.
+  // Axes with more than one element must be the same in both, in order.
   const axes = target.count.flatMap((length, d) => (length === 1 ? [] : [d]));
   let next = 0;
   const axisOf = source.count.map((length) => (length === 1 ? -1 : (axes[next++] as number)));
@@ -137,7 +134,7 @@ export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hypers
   };
 }
 
-/** Copies the elements of a piece to their places in a box. @param size bytes of an element */
+/** Copies the elements of a piece into a box. @param size bytes of an element */
 export function placePiece(
   values: Uint8Array,
   { at, count }: Piece,
@@ -160,7 +157,7 @@ export function placePiece(
   }
 }
 
-/** The values of a virtual dataset. What no source holds is missing data, never a fill value. */
+/** The values of a virtual dataset. Elements without a source are missing data, never a fill value. */
 export class VirtualDataset {
   readonly #parts: readonly VirtualPart[];
   readonly #stored: Stored;
@@ -170,7 +167,7 @@ export class VirtualDataset {
   readonly #buffer = new ReadBuffer();
   #sources: VirtualSources | null = null;
 
-  /** @param folder that its sources lie in or below @param open opens a file, `.` for that of the dataset itself */
+  /** @param folder in or below which its sources lie @param open opens a file, `.` for the dataset's own */
   constructor(parts: readonly VirtualPart[], stored: Stored, folder: string, open: (file: string) => StoredFile) {
     if (stored.element !== "float")
       throw new DataError("it is a virtual dataset of integers, which have no number for what is missing");
@@ -180,7 +177,7 @@ export class VirtualDataset {
     this.#open = open;
   }
 
-  /** The path of a source, there or not, `.` for the own file. @throws DataError if it leads elsewhere */
+  /** The path of a source, whether it exists or not, `.` for the own file. @throws DataError if it leads elsewhere */
   #pathOf(file: string): string {
     if (file === ".") return file;
     const named = join(this.#folder, file);
@@ -191,7 +188,7 @@ export class VirtualDataset {
     return path;
   }
 
-  /** The dataset of a part, or why it is missing data. @throws DataError if it is refused */
+  /** The dataset of a part, or the reason why its data are missing. @throws DataError if it is refused */
   #source(part: VirtualPart): { readonly file: StoredFile; readonly stored: Stored } | string {
     const path = this.#pathOf(part.file);
     if (path !== "." && !existsSync(path)) return `${part.file} is missing`;
@@ -218,7 +215,7 @@ export class VirtualDataset {
     return lacking ? `${part.path} of ${part.file} is only ${stored.shape.join(" x ")}` : { file, stored };
   }
 
-  /** The sources as they were when they were first asked for. */
+  /** The sources in their state at the first request. */
   sources(): VirtualSources {
     this.#sources ??= this.#findSources();
     return this.#sources;
@@ -261,7 +258,7 @@ export class VirtualDataset {
     }
   }
 
-  /** @throws DataError if a box has chunks that were never written, and whose fill value is a number */
+  /** @throws DataError if a box has unwritten chunks with a numeric fill value */
   #requireWritten(file: StoredFile, path: string, stored: Stored, box: Hyperslab): void {
     const gap = file.chunkIndex(path, stored)?.unwritten(box) ?? null;
     if (gap === null) return;

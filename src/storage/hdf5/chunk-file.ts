@@ -1,7 +1,6 @@
 /**
- * An HDF5 file in memory with one chunk and one filter, which the library undoes by reading it.
- *
- * Source: HDF5 file format specification 4.0, sections II (superblock) and IV.A (object headers and messages).
+ * An HDF5 file in memory with one chunk and one filter, which the library undoes when it reads the file. Source: HDF5
+ * file format specification 4.0, sections II (superblock) and IV.A (object headers and messages).
  */
 import { checksumOf } from "../hdf5-bytes/checksum.js";
 import type { StoredFilter } from "../hdf5-bytes/filters.js";
@@ -39,7 +38,7 @@ export function chunkFile({ id, parameters }: StoredFilter, chunk: Uint8Array, l
     message(0x08, ...chunked, ...single),
     message(
       0x0b,
-      // The length of the name, which the library's own filters do not have; no flags.
+      // The length of the name, which the library's own filters lack; no flags.
       ...[2, 1, ...number(id, 2), ...(id < 256 ? [] : [0, 0]), 0, 0, ...number(parameters.length, 2)],
       ...parameters.flatMap((parameter) => number(parameter, 4)),
     ),

@@ -1,4 +1,4 @@
-/** Opens HDF5 files by the byte reader, with plugins of the library for other filters. */
+/** Opens HDF5 files with the byte reader, and with plugins of the library for other filters. */
 import type { FilePlace } from "../hdf5-bytes/bytes.js";
 import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { undoByPlugin } from "./library.js";

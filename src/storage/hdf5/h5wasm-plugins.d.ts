@@ -1,4 +1,4 @@
-/** Declares what is used of `h5wasm-plugins`, which ships no types. */
+/** Types of the used part of `h5wasm-plugins`, which ships none. */
 declare module "h5wasm-plugins" {
   /** The folder of the package, as a file URL. */
   export const base_url: string;

@@ -1,4 +1,4 @@
-/** Restores the memory of the HDF5 library after a chunk has ruined it. */
+/** Snapshot of the memory of the HDF5 library, to restore it after a damaged chunk has corrupted it. */
 
 const PAGE_BYTES = 65_536;
 
@@ -14,12 +14,12 @@ export class LibraryMemory {
     this.#pages = pages;
   }
 
-  /** Puts it back; a memory that has grown stays as large, and is zero behind. */
+  /** Restores the snapshot; memory added since stays, filled with zeros. */
   restore(memory: Uint8Array): void {
     for (let at = 0; at < memory.length; at += PAGE_BYTES) {
       const page = memory.subarray(at, at + PAGE_BYTES);
       const kept = this.#pages.get(at);
-      // Pages that were never touched take no memory of the machine, and must not be written.
+      // Untouched pages take no memory of the machine and must not be written.
       if (kept !== undefined) page.set(kept);
       else if (!isZero(page)) page.fill(0);
     }

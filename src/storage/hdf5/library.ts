@@ -1,6 +1,6 @@
 /**
- * The HDF5 library of this thread, which undoes filters by its plugins. It opens no foreign file: chunks are read from
- * a file in its own memory.
+ * The HDF5 library of this thread, whose plugins undo filters. It opens no foreign file: chunks are read from a file in
+ * its own memory.
  */
 import { readFileSync } from "node:fs";
 import { base_url } from "h5wasm-plugins";
@@ -11,10 +11,10 @@ import { LibraryMemory } from "./library-memory.js";
 
 const STDOUT = 1;
 const STDERR = 2;
-/** A folder and a file of the library's own file system: its plugins, and what it prints. */
+/** A folder and a file in the library's file system: its plugins, and its output. */
 const PLUGINS = "/plugins";
 const ERRORS = "/errors";
-/** Names of plugins by the filters that they undo; others are built into the library. */
+/** Names of plugins by filter; other filters are built into the library. */
 const PLUGIN_NAMES: ReadonlyMap<number, string> = new Map([
   [32001, "blosc"],
   [32004, "lz4"],
@@ -44,7 +44,7 @@ class Library {
   static #ofThread: Library | null = null;
   readonly #module: LibraryModule;
   readonly #system: FileSystem;
-  /** Filters whose plugins have been loaded, and the memory of the library when it had loaded so many. */
+  /** Filters whose plugins are loaded, and the library's memory after loading them. */
   readonly #plugins = new Set<number>();
   #kept: { readonly plugins: number; readonly memory: LibraryMemory } | null = null;
   #files = 0;
@@ -76,21 +76,20 @@ class Library {
     (module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
       throw new LibraryEnd(String(reason));
     };
-    // Thrown from inside, an error would leave handles behind: a status says the same.
+    // An error thrown from inside would leave handles behind; a status says the same.
     module.deactivate_throwing_error_handler();
     this.#keep();
   }
 
   /**
    * Undoes a filter of a chunk by its plugin.
-   *
-   * @param length bytes of the chunk then
+   * @param length bytes of the result
    * @returns memory of the library, valid until its next call
-   * @throws DataError when the plugin fails; whatever ended the library if it cannot begin anew
+   * @throws DataError when the plugin fails; the error that ended the library if it cannot restart
    */
   undo(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
     this.#install(filter.id);
-    // The library tells files apart by their inodes, and may keep one open that it could not read.
+    // The library identifies files by their inodes, and may keep open a file that it could not read.
     const path = `/${++this.#files}.h5`;
     this.#system.writeFile(path, chunkFile(filter, chunk, length), { canOwn: true });
     try {
@@ -123,7 +122,7 @@ class Library {
       if (this.#pointer === 0) throw new DataError(`the HDF5 library has no ${length} bytes`);
     }
     const file = this.#module.open(path, this.#module.H5F_ACC_RDONLY, false, -1, -1);
-    // No descriptors are left when so many chunks could not be read.
+    // No descriptors are left after so many unreadable chunks.
     if (file < 0) throw new LibraryEnd("the file in memory does not open");
     try {
       const status = this.#module.get_dataset_data(
@@ -145,7 +144,7 @@ class Library {
     this.#kept = { plugins: this.#plugins.size, memory: new LibraryMemory(this.#module.HEAPU8) };
   }
 
-  /** Restores the library after a chunk has ended it. @throws the cause if the same call has loaded a plugin */
+  /** Restores the library after a chunk has ended it. @throws the cause if the same call loaded a plugin */
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;
@@ -160,24 +159,24 @@ class Library {
 
 class LibraryEnd extends Error {}
 
-/** Whether an error is the end of the library: it gave up, left its memory, or called itself without end. */
+/** Whether an error means the end of the library: abort, access outside its memory, or endless recursion. */
 function isEnd(error: unknown): boolean {
   if (error instanceof LibraryEnd) return true;
   return error instanceof Error && (error.constructor.name === "RuntimeError" || /call stack size/.test(error.message));
 }
 
-/** The function of the library's module by which `keepingStack` is called from there. */
+/** Name of the function in the library's module through which `keepingStack` is called. */
 const GUARD = "_fieldprobeGuard";
 
-/** The part of the library's module that calls functions with the library's stack saved before and restored after. */
+/** The part of the library's module that calls functions with the stack saved before and restored after. */
 interface Caller {
   [GUARD]: () => void;
   ccall(name: string, returns: null, types: readonly string[], values: readonly string[]): void;
 }
 
 /**
- * Runs a call; if it throws, the stack of the library is restored: frames left behind would end it after some hundreds
- * (docs/decisions/hdf5.md). `ccall` does so for an argument that is a text, which is why one is passed.
+ * Runs a call and restores the library's stack if it throws: leftover frames would end the library after some hundreds
+ * (docs/decisions/hdf5.md). `ccall` does so only for text arguments, so a text is passed.
  */
 function keepingStack<T>(module: LibraryModule, call: () => T): T {
   let outcome: { readonly value: T } | { readonly error: unknown } | null = null;

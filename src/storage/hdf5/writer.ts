@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 import { DataError } from "../../shared/errors.js";
 
-/** Filters of chunks on their way to disk; h5wasm admits one of them per dataset. */
+/** Filters of chunks; h5wasm allows one per dataset. */
 export const FILTERS = ["none", "gzip", "fletcher32"] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -18,16 +18,16 @@ const FILTER_ARGUMENTS: Readonly<Record<Filter, { compression?: number; compress
 };
 
 export interface DatasetShape {
-  /** Path in the file; groups on the way are made. */
+  /** Path in the file; missing groups are created. */
   readonly path: string;
   readonly type: keyof typeof ELEMENTS;
   readonly shape: readonly number[];
-  /** Chunk lengths, each at most the shape's; null stores the dataset contiguously, written by one slab. */
+  /** Chunk lengths, each at most that of the shape; null stores the dataset contiguously, written in one slab. */
   readonly chunks: readonly number[] | null;
   readonly filter: Filter;
 }
 
-/** Takes the slab that starts at `start` and has `count` elements per dimension; the first one starts at the origin. */
+/** Writes the slab that starts at `start` and has `count` elements per dimension; the first starts at the origin. */
 export type WriteHyperslab = (start: readonly number[], count: readonly number[], values: WritableArray) => void;
 
 export const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
@@ -46,7 +46,7 @@ function untimed<T>(write: () => T): T {
   }
 }
 
-/** Finds the message of the operating system in the many lines that HDF5 prints about a failure. */
+/** Matches the message of the operating system among the many lines that HDF5 prints about a failure. */
 const REASON = /error message = '([^']*)'/;
 
 /** @throws DataError in one line if the library cannot write */
@@ -63,7 +63,7 @@ function writing<T>(path: string, write: () => T): T {
   }
 }
 
-/** An HDF5 file in the making, invisible under its name until `close`. */
+/** An HDF5 file being written, invisible under its name until `close`. */
 export class Hdf5Writer {
   readonly #file: Hdf5File;
   readonly #path: string;
@@ -75,7 +75,7 @@ export class Hdf5Writer {
     this.#path = path;
   }
 
-  /** Makes the file `path`, or none if `write` fails. @throws DataError when it cannot be written there */
+  /** Writes the file `path`, or none if `write` fails. @throws DataError when it cannot be written */
   static async write(path: string, write: (writer: Hdf5Writer) => void | Promise<void>): Promise<void> {
     const writer = await Hdf5Writer.create(path);
     try {
@@ -86,7 +86,7 @@ export class Hdf5Writer {
     }
   }
 
-  /** Starts the file `path`, replacing one of that name on `close`. @throws DataError when it cannot be made there */
+  /** Starts the file `path`; `close` replaces an existing one. @throws DataError when it cannot be created */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.
     const { File, ready } = await import("h5wasm/node");
@@ -179,14 +179,14 @@ export class Hdf5Writer {
     renameSync(`${this.#path}.partial`, this.#path);
   }
 
-  /** Gives up: closes the file and removes it. Does nothing after `close`, so it may be called in a `finally`. */
+  /** Closes and removes the file. Does nothing after `close`, so it may be called in a `finally`. */
   discard(): void {
     if (!this.#open) return;
     this.#open = false;
     try {
       this.#file.close();
     } catch {
-      // The file is dropped anyway.
+      // The file is removed anyway.
     }
     rmSync(`${this.#path}.partial`, { force: true });
   }

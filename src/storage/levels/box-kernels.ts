@@ -1,4 +1,4 @@
-/** Sums, extrema and histograms of a box of nodes by WebAssembly, in a memory of its own. */
+/** Sums, extrema and histograms of a box of nodes by WebAssembly, in a separate memory. */
 import { readFileSync } from "node:fs";
 import { builtFile } from "../../shared/build.js";
 import type { Triple } from "../dataset/dataset.js";
@@ -6,9 +6,9 @@ import type { Widths } from "./level-axes.js";
 
 /** Nodes of a box along each axis, at most. */
 export const BOX_EDGE = 64;
-/** Bins of a histogram: [first + i, first + i + 1) times the width of one. */
+/** Bins of a histogram; bin i is [first + i, first + i + 1) times the bin width. */
 export const BINS = 4096;
-/** Extrema of a cube of 8^3 nodes: of all, and of its first layers along each of the axes of bits. */
+/** Extrema of a cube of 8^3 nodes: of all nodes, and of its first layers along each combination of axes. */
 export const SETS = 8;
 
 const NUMBERS = 3 * BOX_EDGE ** 3;
@@ -50,14 +50,14 @@ export class BoxKernels {
     for (const [a, one] of widths.entries()) new Float64Array(this.#buffer, [WX, WY, WZ][a], BOX_EDGE).set(one);
   }
 
-  /** Sums over cubes of 2^3 nodes, until the next ones. */
+  /** Sums over cubes of 2^3 nodes, valid until the next call. */
   sums(): Float64Array {
     this.#functions.sums(VALUES, ...this.#count, this.#components, WX, WY, WZ, WORK, SUMS);
     const cubes = this.#count.reduce((product, n) => product * Math.ceil(n / 2), this.#components);
     return new Float64Array(this.#buffer, SUMS, cubes);
   }
 
-  /** Extrema of cubes of 8^3 nodes, [z][y][x][component][set][minimum, maximum], until the next box. */
+  /** Extrema of cubes of 8^3 nodes, [z][y][x][component][set][minimum, maximum], valid until the next box. */
   extrema(): Float32Array {
     this.#functions.extrema(VALUES, ...this.#count, this.#components, WORK, EXTREMA);
     return new Float32Array(this.#buffer, EXTREMA, (HISTOGRAMS - EXTREMA) / 4);
@@ -68,7 +68,10 @@ export class BoxKernels {
     return new Float64Array(this.#buffer, HISTOGRAMS + 8 * c * BINS, BINS);
   }
 
-  /** Weighs the finite values of the box by bins: of a component [base + i, base + i + 1) 2^exponent. */
+  /**
+   * Adds the weights of the finite values of the box to bins; bin i of a component is [base + i, base + i + 1)
+   * 2^exponent.
+   */
   weigh(bins: readonly { readonly exponent: number; readonly base: number }[]): void {
     const [nx, ny, nz] = this.#count;
     const n = this.#components;
@@ -80,7 +83,7 @@ export class BoxKernels {
       before[512 + i] = BINS * (i % n);
       along[384 + i] = widths[Math.floor(i / n)];
     }
-    // Values behind the end of a row weigh nothing.
+    // Values beyond the end of a row have no weight.
     for (let i = n * nx; i % 4 !== 0; i++) [floats[i], floats[256 + i], before[512 + i], along[384 + i]] = [0, 0, 0, 0];
     this.#functions.histogram(VALUES, n * nx, ny, nz, ROW, WY, WZ, HISTOGRAMS, n * BINS);
   }

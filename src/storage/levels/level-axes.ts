@@ -4,13 +4,13 @@ import type { Axis, Triple } from "../dataset/dataset.js";
 /** Weights of the nodes along x, y, z. */
 export type Widths = readonly [Float64Array, Float64Array, Float64Array];
 
-/** Cubes along the longest axis of the coarsest level. */
+/** Most cubes along the longest axis of the coarsest level. */
 const LEAST_CUBES = 8;
 
 /** Cubes of a level along an axis. */
 export const cubesOf = (nodes: number, level: number): number => Math.ceil(nodes / 2 ** level);
 
-/** The coarsest level: the first on which no axis has more than 8 cubes. */
+/** The coarsest level: the first with at most 8 cubes on every axis. */
 export function coarsestLevel(axes: readonly Pick<Axis, "nodes">[]): number {
   let level = 0;
   while (axes.some(({ nodes }) => cubesOf(nodes, level) > LEAST_CUBES)) level++;
@@ -24,7 +24,7 @@ export const shapeOf = (nodes: Triple, level: number): Triple =>
 export const nodesOf = ({ axes }: { readonly axes: readonly Pick<Axis, "nodes">[] }): Triple =>
   axes.map(({ nodes }) => nodes) as unknown as Triple;
 
-/** Sums of the numbers of the nodes of each cube. */
+/** Sums of node values over each cube. */
 export function sumsOver(values: Float64Array, level: number): Float64Array {
   const sums = new Float64Array(cubesOf(values.length, level));
   for (let i = 0; i < values.length; i++) sums[Math.floor(i / 2 ** level)] += values[i];
@@ -32,10 +32,8 @@ export function sumsOver(values: Float64Array, level: number): Float64Array {
 }
 
 /**
- * The axis of a level: cubes are at sum(w x)/sum(w). It stays uniform and periodic where cubes divide the period; else
- * it is tabulated, with the faces of its cubes.
- *
- * @param widths weights of the nodes: the widths of their cells
+ * The axis of a level; a cube lies at sum(w x)/sum(w). It stays uniform and periodic if cubes divide the period; else
+ * it is tabulated, with the faces of its cubes. @param widths weights of the nodes: the widths of their cells
  */
 export function levelAxis(axis: Axis, widths: Float64Array, level: number): Axis {
   const { nodes, origin, spacing, periodic, coordinates } = axis;

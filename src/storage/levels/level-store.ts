@@ -1,4 +1,4 @@
-/** The store of the levels of a dataset: where it is, what it holds, and its levels as datasets. */
+/** The store of the levels of a dataset: its location, its content, and its levels as datasets. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { BINS } from "./box-kernels.js";
 import { coarsestLevel, levelAxis, nodesOf, shapeOf, type Widths } from "./level-axes.js";
 import { chunkOf, EXTREMA_LEVEL, type Histogram, type LevelExtrema } from "./level-sums.js";
 
-/** A stored field, or an expression, that has levels of its own. */
+/** A stored field or an expression with levels. */
 export interface LevelQuantity {
   readonly text: string;
   /** Its arrays in the store. */
@@ -27,7 +27,7 @@ export interface LevelSet {
   readonly folder: string;
   readonly widths: Widths;
   readonly quantities: readonly LevelQuantity[];
-  /** Level k at place k - 1, each a dataset whose fields are the quantities by their texts. */
+  /** Level k at index k - 1, each a dataset whose fields are named by the texts of the quantities. */
   readonly datasets: readonly Dataset[];
 }
 
@@ -35,7 +35,7 @@ export const ROOT = "zarr.json";
 export const ATTRIBUTE = "fieldprobe_levels";
 const ROOT_BYTES = 16 * 2 ** 20;
 
-/** What a store says of itself, from the start; it has no quantities until its first ones are complete. */
+/** The claim of a store about itself, written first; it lists no quantities until the first ones are complete. */
 export interface Claim {
   readonly schemaVersion: 1;
   readonly dataset: string;
@@ -43,7 +43,7 @@ export interface Claim {
   readonly quantities: readonly LevelQuantity[];
 }
 
-/** The folders where levels of a dataset may be, the preferred one first: beside it, and below the state folder. */
+/** Folders where levels of a dataset may lie, the preferred one first: beside it, and below the state folder. */
 export function levelFolders({ name, location }: Dataset, state: string): readonly string[] {
   const own = join(state, "levels", `${name}${LEVELS_SUFFIX}`);
   if (isAddress(location)) return [own];
@@ -63,12 +63,12 @@ export function levelQuantity(text: string, components: 1 | 3): LevelQuantity {
   return { text, array: `what_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`, components };
 }
 
-/** Where the histograms of a frame are; they are written last. */
+/** Key of the histograms of a frame, which are written last. */
 export const histogramsKey = ({ array }: LevelQuantity, frame: number): string => `histograms/${array}/${frame}`;
 
 export const extremaKey = ({ array }: LevelQuantity, frame: number): string => `extrema/${array}/${frame}`;
 
-/** What a store says of itself; null if it is no store of levels. */
+/** The claim of a store; null if it is no store of levels. */
 export function claimIn(document: Uint8Array): Claim | null {
   try {
     const claim = JSON.parse(new TextDecoder().decode(document)).attributes[ATTRIBUTE] as Claim;
@@ -82,11 +82,7 @@ function isQuantity({ text, array, components }: LevelQuantity): boolean {
   return typeof text === "string" && /^\w[\w.-]*$/.test(array) && (components === 1 || components === 3);
 }
 
-/**
- * Opens the levels of a dataset, the first that are there.
- *
- * @returns null if there are none of these data
- */
+/** Opens the levels of a dataset in the first folder that has them. @returns null if there are none of these data */
 export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
   for (const place of folders) {
     const path = join(place, ROOT);
@@ -102,7 +98,7 @@ export function openLevels(dataset: Dataset, widths: Widths, folders: readonly s
   return null;
 }
 
-/** The time of the newest file, by which the reader of stores knows the version. */
+/** The time of the newest file, by which readers of the store identify the version. */
 function newestIn(folder: string): number {
   let newest = 0;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
@@ -110,7 +106,7 @@ function newestIn(folder: string): number {
   return newest;
 }
 
-/** A level as a dataset: no walls, since none of its positions is on one. */
+/** A level as a dataset. It has no walls, because none of its positions lies on one. */
 function levelDataset(
   dataset: Dataset,
   widths: Widths,
@@ -150,7 +146,7 @@ function levelDataset(
   };
 }
 
-/** Reads an object of a level store whose checksum is behind it. @throws DataError if it is damaged */
+/** Reads an object of a level store, whose last bytes are its checksum. @throws DataError if it is damaged */
 async function readSummed(path: string): Promise<ArrayBuffer> {
   try {
     return Uint8Array.from(withoutSum(await readFile(path), crc32c())).buffer;

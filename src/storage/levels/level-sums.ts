@@ -1,6 +1,6 @@
 /**
- * Levels of one frame of a quantity, from boxes of its nodes that come in Morton order: means of all levels, extrema
- * of cubes of 8^3 nodes, and a histogram. It holds a chunk a level, the extrema of 8^3, and sums of 64^3.
+ * Levels of one frame of a quantity, from boxes of its nodes in Morton order: means of all levels, extrema of cubes of
+ * 8^3 nodes, and a histogram. It holds one chunk per level, the extrema of 8^3, and sums of 64^3.
  */
 import type { Dataset, Triple } from "../dataset/dataset.js";
 import { BINS, BOX_EDGE, BoxKernels, SETS } from "./box-kernels.js";
@@ -13,7 +13,7 @@ const CHUNK_LEVEL = 5;
 export const CHUNK_EDGE = 2 ** CHUNK_LEVEL;
 /** The level that has extrema, and nodes of its cubes along each axis. */
 export const EXTREMA_LEVEL = 3;
-/** Of the width of a bin, the smallest power of two whose bins hold all values. */
+/** Exponent of the smallest bin width. */
 const LEAST_EXPONENT = -126;
 
 /** Means of a part of a level, [z][y][x][component]; NaN beyond the grid. */
@@ -30,7 +30,7 @@ export interface Histogram {
   readonly weights: Float64Array;
 }
 
-/** Extrema of cubes, [z][y][x][minima of the components, then maxima]; no value: infinity, then minus infinity. */
+/** Extrema of cubes, [z][y][x][minima of the components, then maxima]; without a value infinity and minus infinity. */
 export interface LevelExtrema {
   readonly size: Triple;
   readonly values: Float32Array;
@@ -41,7 +41,7 @@ export const product = ([x, y, z]: Triple): number => x * y * z;
 /** Cubes of a chunk of a level along x, y, z. */
 export const chunkOf = (size: Triple): Triple => size.map((n) => Math.min(n, CHUNK_EDGE)) as unknown as Triple;
 
-/** Boxes of nodes, or of cubes, in Morton order, so that chunks become whole one after another. */
+/** Boxes of nodes or cubes in Morton order, so that chunks are completed one after another. */
 export function boxesOf(nodes: Triple, edge = BOX_EDGE): readonly { readonly first: Triple; readonly count: Triple }[] {
   const counts = nodes.map((n) => Math.ceil(n / edge));
   const inside = (at: readonly number[], side: number): readonly (readonly number[])[] => {
@@ -63,7 +63,7 @@ export function boxesOf(nodes: Triple, edge = BOX_EDGE): readonly { readonly fir
 }
 const CORNERS = Array.from({ length: 8 }, (_, o) => [o & 1, (o >> 1) & 1, o >> 2]);
 
-/** Weighted sums of cubes, [z][y][x][component], then weights and numbers of missing values, unless none is. */
+/** Weighted sums of cubes, [z][y][x][component], followed by weights and numbers of missing values if there are any. */
 interface CubeSums {
   readonly size: Triple;
   readonly sums: readonly Float64Array[];
@@ -84,7 +84,7 @@ function halved({ size, sums }: CubeSums, n: number): CubeSums {
   return { size: half, sums: added };
 }
 
-/** A histogram that grows: bin i is at (base + i) 2^exponent. */
+/** A growing histogram: bin i is at (base + i) 2^exponent. */
 interface Bins {
   exponent: number;
   base: number;
@@ -93,14 +93,14 @@ interface Bins {
   readonly weights: Float64Array;
 }
 
-/** Makes room in a histogram for the values between two finite numbers. */
+/** Extends a histogram to the values between two finite numbers. */
 function widen(bins: Bins, low: number, high: number): void {
   if (low >= bins.least && high <= bins.most) return;
   bins.least = Math.min(bins.least, low);
   bins.most = Math.max(bins.most, high);
   let { exponent } = bins;
   const binAt = (value: number): number => Math.floor(value * 2 ** -exponent);
-  // Numbers of bins stay whole numbers of float64.
+  // Bin numbers stay exact integers of float64.
   const isFine = (): boolean => Math.max(Math.abs(binAt(bins.least)), Math.abs(binAt(bins.most))) > 2 ** 48;
   while (binAt(bins.most) - binAt(bins.least) >= BINS || isFine()) exponent++;
   const base = binAt(bins.least);
@@ -114,20 +114,20 @@ function widen(bins: Bins, low: number, high: number): void {
   bins.weights.set(weights);
 }
 
-/** Collects a frame of a quantity. */
+/** Collects the levels of a frame of a quantity. */
 export class FrameLevels {
-  /** Chunks whose cubes are all there, until they are taken away. */
+  /** Complete chunks, until they are taken away. */
   readonly ended: LevelChunk[] = [];
   readonly #axes: Dataset["axes"];
   readonly #nodes: Triple;
   readonly #widths: Widths;
   readonly #levels: number;
   readonly #components: number;
-  /** Weights of the cubes by level: along x of each value, along y, and along z. */
+  /** Weights of the cubes by level: along x for each value, along y, and along z. */
   readonly #weights: readonly (readonly Float64Array[])[];
-  /** The chunk of each level that gets cubes. */
+  /** The incomplete chunk of each level. */
   readonly #open: LevelChunk[] = [];
-  /** Cubes of the size of a box, for the levels beyond; null if there are none. */
+  /** Cubes of the size of a box, for the coarser levels; null if there are none. */
   readonly #beyond: CubeSums | null;
   readonly #extrema: LevelExtrema;
   readonly #bins: readonly Bins[];
@@ -206,7 +206,7 @@ export class FrameLevels {
     return this.#widths.map((one, a) => one.subarray(first[a], first[a] + BOX_EDGE)) as unknown as Widths;
   }
 
-  /** Puts means of a chunk at their places. @param first number of the first cube @param from its place in the sums */
+  /** Writes means into a chunk. @param first number of the first cube @param from its index in the sums */
   #putMeans(k: number, first: Triple, count: Triple, { size, sums }: CubeSums, from: Triple): void {
     const [sum, lost = null, missing = null] = sums;
     const [wx, wy, wz] = this.#weights[k] as [Float64Array, Float64Array, Float64Array];
@@ -229,7 +229,7 @@ export class FrameLevels {
       }
   }
 
-  /** The values of the chunk of a cube. The one before is whole. */
+  /** The values of the chunk of a cube; the previous chunk is complete. */
   #chunk(level: number, cube: Triple): Float32Array {
     const at = cube.map((v) => v >> CHUNK_LEVEL) as unknown as Triple;
     const open = this.#open[level];
@@ -240,14 +240,14 @@ export class FrameLevels {
     return this.#open[level].values;
   }
 
-  /** Adds the extrema of a box to its cubes, to those before that share a layer with them, and to the histograms. */
+  /** Adds the extrema of a box to its cubes, to earlier cubes that share a layer with them, and to the histograms. */
   #addExtrema(first: Triple, count: Triple, values: Float32Array): void {
     const n = this.#components;
     const { size, values: all } = this.#extrema;
     const own = this.#kernels.extrema();
     const cubes = shapeOf(count, EXTREMA_LEVEL);
     for (let set = 0; set < SETS; set++) {
-      // Over an end that is none of a period there is no cube.
+      // There is no cube beyond an end that is not periodic.
       const [xs, ys, zs] = [4, 1, 2].map((bit, a) =>
         Array.from({ length: cubes[a] }, (_, i) => {
           const at = (first[a] >> EXTREMA_LEVEL) + i - ((set & bit) > 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Writes the levels of a dataset frame by frame, and goes on after any interruption. */
+/** Writes the levels of a dataset frame by frame, and resumes after any interruption. */
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DataError } from "../../shared/errors.js";
@@ -25,7 +25,7 @@ const shardOf = (size: Triple): Triple => {
   return size.map((n, a) => Math.min(SHARD_CHUNKS, Math.ceil(n / chunk[a]))) as unknown as Triple;
 };
 
-/** Writes levels of one dataset; no other process does until it is closed. */
+/** Writes levels of one dataset; it excludes other processes until it is closed. */
 export class LevelWriter {
   readonly close: () => void;
   readonly #target: ObjectTarget;
@@ -76,7 +76,7 @@ export class LevelWriter {
     throw refusal instanceof DataError ? refusal : new DataError(`${folders[0]} cannot be written`, refusal);
   }
 
-  /** Whether a frame of a quantity is there. */
+  /** Whether a frame of a quantity has been written. */
   async has(quantity: LevelQuantity, frame: number): Promise<boolean> {
     const last = await this.#target.read(histogramsKey(quantity, frame));
     try {
@@ -88,9 +88,8 @@ export class LevelWriter {
 
   /**
    * Makes a frame of a quantity in one pass.
-   *
-   * @param read     nodes of a box, [z][y][x][component]
-   * @param ahead    boxes that are read at a time
+   * @param read nodes of a box, [z][y][x][component]
+   * @param ahead boxes read at a time
    * @param progress called with the fraction done after each box
    */
   async write(
@@ -107,7 +106,7 @@ export class LevelWriter {
       written.push(key);
       return this.#target.write(key, bytes);
     };
-    /** The shard of each level that gets chunks. */
+    /** The incomplete shard of each level. */
     const open: { readonly key: string; readonly chunks: (Uint8Array | null)[] }[] = [];
     const putEnded = async (): Promise<void> => {
       for (const chunk of sums.ended.splice(0)) {
@@ -136,14 +135,14 @@ export class LevelWriter {
     await putEnded();
     for (const { key, chunks } of open.flat()) await put(key, codec.shard(chunks));
     await put(extremaKey(quantity, frame), await codec.chunk(extrema.values));
-    // The histograms show that the frame is whole, after a loss of power too.
+    // The histograms mark the frame as complete, even after a power failure.
     await this.#target.settle(written);
     const all = new Float64Array(histograms.length * (2 + BINS));
     for (const [c, { edges, weights }] of histograms.entries()) all.set([...edges, ...weights], c * (2 + BINS));
     await put(histogramsKey(quantity, frame), await codec.chunk(new Float32Array(all.buffer)));
   }
 
-  /** Makes the store known, with quantities whose frames are all there and those that it has already. */
+  /** Publishes the store, with quantities whose frames are complete and those that it already has. */
   async finish(made: readonly LevelQuantity[]): Promise<void> {
     const { name: dataset, digest, title } = this.#dataset;
     const known = claimIn((await this.#target.read(ROOT)) ?? new Uint8Array(0))?.quantities ?? [];
@@ -167,7 +166,7 @@ export class LevelWriter {
     await this.#target.write(ROOT, documentBytes(rootDocument({ title, [ATTRIBUTE]: claim }, documents)));
   }
 
-  /** The key of the shard of a chunk, the place of the chunk in it, and how many there are. */
+  /** The key of the shard of a chunk, the index of the chunk in it, and its number of chunks. */
   #placeOf({ array, components }: LevelQuantity, frame: number, { level, at }: LevelChunk) {
     const per = shardOf(shapeOf(nodesOf(this.#dataset), level));
     const shard = at.map((c, a) => Math.floor(c / per[a]));

@@ -1,4 +1,4 @@
-/** Cache of the last used chunks or ranges; what is under way is not loaded twice. */
+/** LRU cache of chunks or ranges; concurrent requests share a load. */
 import { LentResult } from "../../shared/read-memory.js";
 
 export class ChunkCache<Chunk> {
@@ -15,9 +15,8 @@ export class ChunkCache<Chunk> {
   }
 
   /**
-   * The chunk of a name; a failure is not kept. Lent memory is then held once more, by the caller.
-   *
-   * @param isKept false: it is unlikely to be wanted again
+   * Gets the chunk of a name; failures are not cached. Lent memory is held once more, by the caller.
+   * @param isKept false: it is unlikely to be requested again
    */
   get(name: string, load: () => Promise<Chunk>, isKept = true): Promise<Chunk> {
     const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };

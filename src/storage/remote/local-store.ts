@@ -1,4 +1,4 @@
-/** Store in a folder of this machine. */
+/** Zarr store in a local folder. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, type FileHandle, open } from "node:fs/promises";
@@ -61,7 +61,7 @@ export class LocalStore implements ObjectStore {
   }
 }
 
-/** @throws DataError for chunks in folders, `0/0/0`, that the document names `0.0.0`: all would read as missing */
+/** @throws DataError if chunks have paths `0/0/0` where the document names `0.0.0`: all would read as missing */
 function requireKeys(
   store: string,
   folder: string,
@@ -80,14 +80,13 @@ function requireKeys(
 
 export interface PartBounds {
   readonly newestMs: number;
-  /** No program can set it back, unlike the time of writing. */
+  /** Time of the last change; unlike the time of writing, no program can set it. */
   readonly latestMs: number;
   readonly mostBytes: number;
 }
 
 /**
- * Reads a file or a part into lent memory; undefined if there is none.
- *
+ * Reads a file or a part of it into lent memory; undefined if there is none.
  * @throws DataError unless it is a plain file, unchanged, readable and of the right length
  */
 export async function readPart(
@@ -97,7 +96,7 @@ export async function readPart(
 ): Promise<Uint8Array | undefined> {
   let file: FileHandle;
   try {
-    // A named pipe would hold a reading thread until somebody writes to it.
+    // A named pipe would block the thread until somebody writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;

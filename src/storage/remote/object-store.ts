@@ -1,4 +1,4 @@
-/** Fetches the objects of one store by key, and refuses those changed since it was opened. */
+/** Interface of a store: fetches its objects by key, and refuses those changed since it was opened. */
 import type { Documents } from "../dataset/documents.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
@@ -12,7 +12,7 @@ export interface OpenedDocuments extends VersionName {
   readonly documents: Documents;
 }
 
-/** The time to freeze objects to: that of the last version if it is the present one, so that they may not be newer. */
+/** The time to which objects are pinned: that of the last version if it is still present, so that none may be newer. */
 export function pinnedTime(present: VersionName, changedMs: number, last: VersionName | null): number {
   const isSame = changedMs === 0 && last?.digest === present.digest;
   return isSame ? last.newestMs : Math.max(present.newestMs, changedMs);
@@ -23,11 +23,10 @@ export interface ObjectStore {
   readonly changedMs: number;
   readonly hosts: readonly RemoteObjects[];
   /**
-   * Reads all metadata documents and freezes the objects to the time of the result.
-   *
-   * @param changedMs what is known to have changed until then
+   * Reads all metadata documents and pins the objects to the time of the result.
+   * @param changedMs time of the last known change
    */
   open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments>;
-  /** An object or a part of it; undefined if there is none. @throws DataError also for more bytes */
+  /** An object or a part of it; undefined if there is none. @throws DataError, also beyond `mostBytes` */
   read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined>;
 }

@@ -40,7 +40,7 @@ export const ELEMENT_BYTES = 8;
 /** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
 const SLACK_BYTES = 64 * 1024;
 const ENTRY_BYTES = 16;
-/** Most bytes of shards that are kept because codecs lie around them: each of their chunks needs all of it. */
+/** Most cached bytes of shards with codecs around them: each of their chunks needs the whole shard. */
 const SHARDS_BYTES = 128 * 1024 * 1024;
 const CONSTRUCTORS = {
   float32: Float32Array,
@@ -57,7 +57,7 @@ const CONSTRUCTORS = {
 
 export type Decoded = Chunk<DataType>;
 
-/** A read of a chunk, which the library hands on to the store. */
+/** A read of a chunk, which the library passes on to the store. */
 interface ChunkRead {
   found: boolean;
   fetched: Uint8Array | null;
@@ -86,9 +86,7 @@ export class OpenStore implements OpenVersion {
   }
 
   /**
-   * Reads the metadata of a store. Two versions get different times.
-   *
-   * @throws DataError if it holds no metadata
+   * Reads the metadata of a store. Different versions have different times. @throws DataError if it holds no metadata
    */
   static async open(
     location: string,
@@ -116,7 +114,7 @@ export class OpenStore implements OpenVersion {
     const entry = this.state.entries[box.path];
     if (entry?.kind === "array" && entry.dataType === "float16") return halves(await get(array, slicesOf(box)));
     const whole = await wholeChunk(array, box);
-    // Bytes that were only fetched are in shared memory: the threads that read them change nothing but missing values.
+    // Bytes that were only fetched are in shared memory: reading threads change nothing but missing values.
     if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
     const total = box.count.reduce((product, length) => product * length, 1);
     const { buffer, byteOffset } = ReadMemory.ofThread().take(total * Kind.BYTES_PER_ELEMENT);
@@ -179,7 +177,7 @@ function slicesOf({ offset, count }: BoxRequest) {
   return count.map((length, axis) => slice(offset[axis], offset[axis] + length));
 }
 
-/** Numbers of two bytes from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
+/** Half-precision numbers from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
 function halves(read: unknown): Float32Array {
   const { data, shape, stride } = read as { data: Uint16Array; shape: number[]; stride: number[] };
   const { buffer, byteOffset } = ReadMemory.ofThread().take(4 * data.length);
@@ -203,10 +201,10 @@ function mostEncoded({ entries }: StoreTree): number {
   return bytes.reduce((most, one) => Math.max(most, Math.ceil(1.125 * one)), 0) + SLACK_BYTES;
 }
 
-/** Marks a chunk that is read as a whole: the cache of bricks keeps it, so the cache of chunks need not. */
+/** Marks a chunk that is read as a whole: the brick cache keeps it, so the chunk cache need not. */
 const WHOLE = { isWhole: true };
 
-/** The values of a box that is exactly one chunk, stored in C order, held once; null for every other box. */
+/** The values of a box that is exactly one chunk, stored in C order, held once; null for other boxes. */
 async function wholeChunk(
   array: ZarrArray<DataType, ReadableStore>,
   { offset, count }: BoxRequest,
@@ -223,13 +221,13 @@ interface ChunkChecks {
   readonly chunks: ChunkCache<Decoded>;
   readonly name: string;
   readonly missing: MissingChunks;
-  /** Has the array opened anew: the library remembers which shards are not there. */
+  /** Has the array reopened: the library remembers missing shards. */
   readonly forget: () => void;
 }
 
 /**
- * Reads chunks through a cache. Refuses a missing one, unless that means its fill value, and one of another number of
- * elements: the library would take those for zeros.
+ * Reads chunks through a cache. Refuses missing chunks, unless missing means the fill value, and chunks with another
+ * number of elements: the library would take both for zeros.
  */
 const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
   getChunk(coordinates: number[], request?: object) {
@@ -244,14 +242,14 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
       const elements = array.chunks.reduce((product, length) => product * length, 1);
       if (chunk.data.length !== elements)
         throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
-      // Values that are not the fetched bytes themselves were decoded to memory of their own.
+      // Values other than the fetched bytes were decoded into their own memory.
       if (read.fetched !== null && (chunk.data as Elements).buffer !== read.fetched.buffer)
         ReadMemory.ofThread().giveBack(read.fetched);
       if (read.found) return chunk;
       forget();
       if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
       const first = coordinates.map((at, axis) => at * array.chunks[axis]);
-      // A list names the chunks of another file: a chunk that it leaves out was never written there.
+      // A list names the chunks of another file; chunks that it omits were never written.
       const lack = isReferences(location)
         ? `${location}: ${array.path} was never written at ${first.join(", ")}`
         : `${place} is not there`;
@@ -274,7 +272,7 @@ class ReadableStore implements AsyncReadable {
   readonly #documents: Documents;
   readonly #entries: StoreTree["entries"];
   readonly #mostBytes: number;
-  /** By the beginning of its keys: what the library does not know of the shards of an array. */
+  /** Facts about shards that the library does not know, by the prefix of their keys. */
   readonly #facts: ReadonlyMap<string, ShardFacts>;
   readonly #shards = new ChunkCache<Uint8Array>(
     SHARDS_BYTES,
@@ -311,7 +309,7 @@ class ReadableStore implements AsyncReadable {
     return noted(bytes, isIndex ? undefined : read, isIndex ? ELEMENT_BYTES : this.#alignmentOf(key));
   }
 
-  /** The multiple of bytes at which the elements of an object must begin: their size if they are stored as they are. */
+  /** Alignment of the elements of an object in bytes: their size if they are stored uncompressed. */
   #alignmentOf(key: AbsolutePath): number {
     for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
       const entry = this.#entries[key.slice(0, at)];
@@ -334,7 +332,7 @@ class ReadableStore implements AsyncReadable {
   }
 }
 
-/** Part of a shard; undefined if it is empty. @throws Error if it ends before */
+/** Part of a shard; undefined if it is empty. @throws Error if the shard is too short */
 function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array | undefined {
   if (shard.length === 0) return undefined;
   const [offset, length] =
@@ -343,9 +341,7 @@ function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array |
   return shard.subarray(offset, offset + length);
 }
 
-/**
- * Notes that a chunk is there, and aligns its bytes as typed arrays need. The hold of the bytes passes on to the read.
- */
+/** Records a chunk, and aligns its bytes for typed arrays. The hold on the bytes passes to the read. */
 function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
   if (bytes === undefined) return undefined;
   const isAligned = bytes.byteOffset % alignment === 0;

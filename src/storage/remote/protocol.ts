@@ -2,7 +2,7 @@
 import type { RawValues } from "../dataset/stored.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 
-/** Size of the blocks in which the description of a file's values is read. */
+/** Size of the blocks in which the metadata of a file are read. */
 export const FILE_BLOCK_BYTES = 64 * 1024;
 
 export interface BoxRequest {
@@ -13,21 +13,21 @@ export interface BoxRequest {
   readonly count: readonly number[];
 }
 
-/** A request for a store or a file: its present state, or the version that the caller has verified. */
+/** A request to open a store or a file: in its present state, or in the version that the caller has verified. */
 export interface OpenRequest {
   readonly store: string;
   /** `newestMs` of the tree that the caller has verified; absent: the store as it is now. */
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name the store: its host may then be in a private network. */
   readonly named?: boolean | undefined;
-  /** The scan that asks: what it has seen once is not looked at again. */
+  /** Identifies a scan, which looks at each store or file only once. */
   readonly scan?: string | undefined;
 }
 
 export interface FolderContents {
   /** Addresses of stores, files and descriptors. */
   readonly places: readonly string[];
-  /** Versions of files by their addresses, if lists tell them, as digest and time of a `FileState`. */
+  /** Versions of files by address, if lists state them, as digest and time of a `FileState`. */
   readonly versions: ReadonlyMap<string, string>;
   readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
@@ -44,7 +44,7 @@ export interface RangeRequest {
   readonly newestMs: number;
   readonly position: number;
   readonly length: number;
-  /** Whether it is a block of what describes the values, which is kept for longer. */
+  /** Whether it is a block of metadata, which is cached for longer. */
   readonly isBlock: boolean;
 }
 
@@ -53,7 +53,7 @@ export type StoreRead = BoxRequest | RangeRequest;
 export interface BytesRequest {
   readonly store: string;
   readonly ranges: readonly RangeRequest[];
-  /** Whether the answer is null if one of them is not there yet. */
+  /** Whether the answer is null if a range has not arrived yet. */
   readonly ifThere: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface FileState {
   readonly newestMs: number;
 }
 
-/** A request to the thread of stores; the answer is the member of `StoreReplies` of the same name. */
+/** A request to the store thread; the answer is the member of `StoreReplies` of the same name. */
 export type StoreRequest =
   /** Datasets at an address that the settings or the command line name. */
   | { readonly kind: "folder"; readonly store: string }
@@ -85,9 +85,9 @@ export interface StoreReplies {
   readonly file: FileState;
   readonly read: Elements;
   readonly texts: readonly string[];
-  /** In shared memory; null if a range is not there yet. */
+  /** Bytes in shared memory; null if a range has not arrived yet. */
   readonly bytes: readonly Uint8Array[] | null;
-  /** Versions of those that have changed since. */
+  /** Versions of stores and files that have changed. */
   readonly changes: readonly string[];
   readonly ready: readonly boolean[];
 }
@@ -97,7 +97,7 @@ export interface StoreMessage {
   readonly request: StoreRequest;
 }
 
-/** The answer to the message with that number: a value of `StoreReplies`, or an error. */
+/** The answer to a message: a value of `StoreReplies`, or an error. */
 export type StoreAnswer =
   | {
       readonly id: number;

@@ -1,4 +1,4 @@
-/** File at an address, read by ranges through the store thread; its metadata are kept in blocks. */
+/** Remote file read by ranges through the store thread; its metadata are cached in blocks. */
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
@@ -6,7 +6,7 @@ import { type AnswerTimeout, StoreClient } from "./store-client.js";
 
 const BLOCKS = 256;
 
-/** A block is not there yet; it has been noted. */
+/** Thrown when a block has not arrived yet, after recording it. */
 class NotThere extends Error {}
 
 export class RemoteFile implements RangedFile {
@@ -14,7 +14,7 @@ export class RemoteFile implements RangedFile {
   readonly #state: FileState;
   readonly #client = StoreClient.ofThread();
   readonly #blocks = new Map<number, Uint8Array>();
-  /** Ranges that were fetched for the read that runs, in order of position. */
+  /** Ranges fetched for the current read, in order of position. */
   #ranges: readonly (ByteRange & { readonly bytes: Uint8Array })[] = [];
   #missing: Set<number> | null = null;
 
@@ -48,7 +48,7 @@ export class RemoteFile implements RangedFile {
       Math.floor(position / FILE_BLOCK_BYTES),
       Math.floor((position + length - 1) / FILE_BLOCK_BYTES),
     ];
-    // Metadata are small: a read of more blocks than are kept is one of values, which no block need hold.
+    // Metadata are small: a read of more blocks than are cached is one of values, which need not be cached.
     if (last - first >= BLOCKS) {
       const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
       bytes.set(values);
@@ -116,7 +116,7 @@ export class RemoteFile implements RangedFile {
     return this.#request({ position: number * FILE_BLOCK_BYTES, length: FILE_BLOCK_BYTES }, true);
   }
 
-  /** Runs `use`, whose reads find these ranges fetched together. */
+  /** Runs `use` with these ranges fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T {
     const wanted = ranges.map((range) => this.#request(range, false)).filter(({ length }) => length > 0);
     const bytes = wanted.length === 0 ? [] : (this.#fetch(wanted, false) as readonly Uint8Array[]);
@@ -133,14 +133,13 @@ export class RemoteFile implements RangedFile {
   }
 
   /**
-   * Has ranges fetched; each function finds some, by reading metadata that may not be there yet.
-   *
-   * @returns for each function, whether all its ranges are there or known to fail
+   * Has ranges fetched; each function finds some, by reading metadata that may not have arrived.
+   * @returns for each function, whether all its ranges have arrived or are known to fail
    */
   fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
     const reads: RangeRequest[] = [];
-    /** For each, its first read and the one behind its last; null if blocks are missing. */
+    /** For each function, its first range and the one after its last; null if blocks are missing. */
     const found: ([first: number, end: number] | null)[] = [];
     this.#missing = missing;
     try {

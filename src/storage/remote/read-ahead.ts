@@ -1,7 +1,7 @@
-/** Starts reads before they are requested, within a bound of memory. */
+/** Starts reads before they are requested, within a memory bound. */
 import type { StoreRead } from "./protocol.js";
 
-/** Time after which a read that was not asked for is given up: its query has ended. */
+/** Time after which an unrequested read is dropped: its query has ended. */
 const GIVEN_UP_MS = 30_000;
 
 interface Started {
@@ -32,7 +32,7 @@ export class ReadAhead {
     this.#pump();
   }
 
-  /** Makes room for others when a read has been asked for. */
+  /** Frees the room of a read that was requested. */
   done(name: string): void {
     this.#waiting.delete(name);
     this.#bytes -= this.#started.get(name)?.bytes ?? 0;
@@ -60,7 +60,7 @@ export class ReadAhead {
   }
 }
 
-/** The same text for the same elements or bytes of the same version of a store. */
+/** The name of a read: equal for the same elements or bytes of the same version of a store. */
 export function nameOf(read: StoreRead): string {
   const { store, newestMs } = read;
   if ("position" in read) return `${store}\n${newestMs}\n${read.position} ${read.length}`;

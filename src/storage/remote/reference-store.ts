@@ -1,4 +1,4 @@
-/** Store whose objects are parts of other files, named by a list of references as kerchunk writes it. */
+/** Store whose objects are parts of other files, by a list of references as kerchunk writes it. */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -17,14 +17,14 @@ import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
 import { splitAddress } from "./objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
-/** Values of a list as JSON: five for each reference, and those of its documents. */
+/** Most JSON values of a list: five for each reference, and those of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
 type Reference = readonly [target: string, offset?: number, length?: number];
 
-/** A list; it does not change while its version is the same. */
+/** A list, which does not change while its version is the same. */
 interface ListContents {
-  /** Names the version of the list: what the system tells of a file, or a digest of what a host has sent. */
+  /** Identifies the version of the list: the status of a local file, or a digest of a remote one. */
   readonly version: string;
   readonly digest: string;
   readonly inline: ReadonlyMap<string, Uint8Array>;
@@ -43,7 +43,7 @@ export class ReferenceStore implements ObjectStore {
   #newestMs = 0;
   #latestMs = 0;
 
-  /** @param known the same store as it was opened before: an unchanged list is not expanded again */
+  /** @param known the same store as opened before: an unchanged list is not expanded again */
   constructor(location: string, hosts: Hosts, fetching: Fetching, known: ReferenceStore | null = null) {
     this.#location = location;
     this.#hosts = hosts;
@@ -98,7 +98,7 @@ export class ReferenceStore implements ObjectStore {
     // Many references share a target.
     const places = new Map<string, string>();
     for (const [key, value] of referencesOf(this.#location, list)) {
-      // Names are compared within the parts in which the list is parsed; these are of all of them.
+      // Keys are unique within each parsed part of the list; these are of all parts.
       if (inline.has(key) || references.has(key))
         throw new DataError(`${this.#location}: the member ${key} is stated twice`);
       if (typeof value === "string") inline.set(key, inlineOf(value));
@@ -131,7 +131,7 @@ export class ReferenceStore implements ObjectStore {
     return resolve(dirname(this.#location), target.startsWith("file:") ? fileURLToPath(target) : target);
   }
 
-  /** Local targets lie in the folder of the list or below; hosts in a private network must have been named. */
+  /** Local targets must lie in or below the folder of the list; hosts in a private network must be named. */
   async #checkTargets(targets: readonly string[], note: (line: string) => void): Promise<void> {
     for (const target of targets) {
       if (isAddress(target)) {
@@ -162,7 +162,7 @@ export class ReferenceStore implements ObjectStore {
     const bytes = isAddress(target)
       ? await this.#fetch(target, wanted, mostBytes)
       : await readPart(target, wanted, { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes });
-    // A missing chunk has no reference: a target that is not there is damage.
+    // A missing chunk has no reference, so a missing target is damage.
     if (bytes === undefined) throw new DataError(`${target} does not exist`);
     return bytes;
   }

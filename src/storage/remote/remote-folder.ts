@@ -9,7 +9,7 @@ import type { FolderContents } from "./protocol.js";
 const MOST_FOLDERS = 1000;
 const MOST_PLACES = 100_000;
 const BEGINNING = { offset: 0, length: 2 } as const;
-/** Documents that web servers leave out of their lists, since their names begin with a dot. */
+/** Documents that web servers omit from listings, because their names begin with a dot. */
 const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
 
 export class RemoteFolder {
@@ -34,12 +34,12 @@ export class RemoteFolder {
     const listed = await this.#list("");
     if (listed === null) this.#places.push(await this.#unlisted());
     else await this.#walk("", listed, 0);
-    // Opening it as a store will say what is missing.
+    // Opening it as a store will report what is missing.
     if (this.#places.length + this.#problems.length === 0) this.#places.push(this.#address);
     return { places: this.#places.sort(), versions: this.#versions, problems: this.#problems };
   }
 
-  /** The entries directly in a folder; null if the host does not list it. */
+  /** The entries of a folder; null if the host does not list it. */
   async #list(folder: string): Promise<FolderListing | null> {
     if (++this.#folders > MOST_FOLDERS)
       throw new DataError(`${this.#address} holds more than ${MOST_FOLDERS} folders; name those that are meant`);
@@ -60,7 +60,7 @@ export class RemoteFolder {
       try {
         return (await this.#objects.current(keyOf(folder, name), BEGINNING)) !== null;
       } catch (error) {
-        // Hosts that do not list refuse what is not there.
+        // Hosts that do not list refuse missing objects.
         if (error instanceof DataError) return false;
         throw error;
       }

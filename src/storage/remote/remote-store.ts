@@ -46,7 +46,8 @@ export class RemoteStore implements ObjectStore {
   }
 
   /**
-   * The documents of a store with consolidated metadata, and those of the other format, which may differ; null without.
+   * The documents of a store with consolidated metadata, and those of the other format, which may differ; null if there
+   * are none.
    */
   async #consolidated(reader: DocumentReader): Promise<Found | null> {
     const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();

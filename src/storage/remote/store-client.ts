@@ -1,7 +1,4 @@
-/**
- * Connection of this thread to the store thread. Files are read by synchronous calls, so this thread sleeps until it is
- * woken.
- */
+/** Connection of this thread to the store thread. Calls are synchronous: this thread sleeps until it is woken. */
 import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../shared/errors.js";
@@ -24,7 +21,7 @@ export class StoreClient {
   readonly #connect: StoreConnector;
   #port: MessagePort;
   #signal: Int32Array;
-  /** Answers to requests that somebody will ask for, null until they come. */
+  /** Answers that will be collected later, null until they arrive. */
   readonly #awaited = new Map<number, StoreAnswer | null>();
   #requests = 0;
   #scan: string | undefined;
@@ -44,15 +41,14 @@ export class StoreClient {
   }
 
   /**
-   * Requests and waits. Elements and bytes may be lent: who has copied them gives them back.
-   *
-   * @throws DataError, or BusyError if another try may succeed
+   * Sends a request and waits. Lent elements and bytes must be given back after copying.
+   * @throws DataError, or BusyError if a retry may succeed
    */
   ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
     return this.start(request)(timeoutMs);
   }
 
-  /** Requests now; the function that it returns waits for the answer, and is called once. */
+  /** Sends a request. @returns a function, called once, that waits for the answer */
   start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
     const id = this.announce(request);
     this.#awaited.set(id, null);
@@ -74,7 +70,7 @@ export class StoreClient {
     this.#awaited.clear();
   }
 
-  /** Requests files that the scan of this thread will open; otherwise they are requested when they are opened. */
+  /** Requests files that the scan of this thread will open; others are requested when they are opened. */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
     for (const store of files) this.announce({ kind: "file", store });
@@ -102,13 +98,13 @@ export class StoreClient {
     }
   }
 
-  /** Connects to the store thread that has replaced one that ended. */
+  /** Connects to the store thread that replaced one that ended. */
   #reconnect(): void {
     this.#port.close();
     [this.#port, this.#signal] = connected(this.#connect);
   }
 
-  /** Takes the answers that have come; those that nobody waits for are dropped. */
+  /** Collects arrived answers; drops those that nobody waits for. */
   #receive(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;

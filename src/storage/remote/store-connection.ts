@@ -1,4 +1,4 @@
-/** Connects a worker thread to the store thread of its process, which shares what is open, cached and allowed. */
+/** Connects a worker thread to the store thread of its process, which shares open stores, caches and permissions. */
 import type { MessagePort } from "node:worker_threads";
 import { StoreClient } from "./store-client.js";
 

@@ -1,4 +1,4 @@
-/** Types the connection by which the store thread answers another thread. */
+/** Types of the connection through which the store thread answers another thread. */
 import type { MessagePort } from "node:worker_threads";
 
 /** The value of the word once the store thread has ended. */

@@ -1,14 +1,14 @@
-/** Looks at all addresses of a scan at once, and waits for no host beyond a bound. */
+/** Looks at all addresses of a scan at once, with a bounded wait for each host. */
 import { BusyError, DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME } from "../dataset/folder-names.js";
 import { isReferences, isRemoteHdf5 } from "../zarr/kinds.js";
 import type { FolderContents } from "./protocol.js";
 import { StoreClient } from "./store-client.js";
 
-/** Time for which a scan waits for a silent host: for what is new, and for what it can serve as it was. */
+/** Time for which a scan waits for a silent host: for new addresses, and for those it can serve as before. */
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
-/** Least time for each: others may have kept the store thread busy. */
+/** Least wait for each: others may have kept the store thread busy. */
 const LEAST_MS = 100;
 
 type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
@@ -38,7 +38,7 @@ export class StoreStates {
     this.#end();
   }
 
-  /** Finds possible datasets at a named address or below it; those of earlier scans if its host does not answer. */
+  /** Finds possible datasets at or below a named address; those of earlier scans if its host does not answer. */
   placesAt(address: string, known: ReadonlyMap<string, string>): readonly string[] {
     const folder = this.#folders.get(address);
     if (folder === undefined) return [address];
@@ -67,7 +67,7 @@ export class StoreStates {
     }
   }
 
-  /** Requests a place, unless a list has told that it has not changed. */
+  /** Requests a location, unless a list shows that it has not changed. */
   #expect(location: string, address: string, known: ReadonlyMap<string, string>): void {
     this.#named.set(location, address);
     const version = this.#versions.get(location);
@@ -105,7 +105,7 @@ export class StoreStates {
     return [...this.#versions].filter(([location]) => isIn(location)).map((entry) => entry.join(" "));
   }
 
-  /** The changes that reads have found in stores whose addresses begin in one of these ways. */
+  /** Changes found by reads in stores whose addresses have one of these prefixes. */
   changes(beginnings: readonly string[]): readonly string[] {
     if (beginnings.length === 0) return [];
     return StoreClient.ofThread().ask({ kind: "changes", store: beginnings[0], beginnings });

@@ -1,4 +1,4 @@
-/** Reads stores for all threads of a process, so that they share what is open, cached and under way. */
+/** Reads stores for all threads of a process, so that they share open stores, caches and requests under way. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { builtFile } from "../../shared/build.js";
@@ -17,12 +17,12 @@ export type StoreReport =
   | { readonly found: string; readonly version: VersionName }
   | { readonly warning: string };
 
-/** State that a new thread takes over from one that has ended. */
+/** State that a new thread takes over from one that ended. */
 export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;
   readonly versions: ReadonlyMap<string, VersionName>;
-  /** A word in shared memory that becomes `ENDED` with the thread: the only sign for those who wait for answers. */
+  /** A word in shared memory that becomes `ENDED` with the thread: the only sign for threads that wait for answers. */
   readonly end: Int32Array;
   /** The word of the first connection, which becomes `ENDED` even if the thread never connects. */
   readonly first: Int32Array;
@@ -82,7 +82,7 @@ export class StoreThread {
     this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
   }
 
-  /** Wakes the threads that wait for a thread that has ended: they connect anew with their next request. */
+  /** Wakes the threads that wait for a thread that ended: they reconnect with their next request. */
   #leave(worker: Worker): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
@@ -97,7 +97,7 @@ export class StoreThread {
     this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
   }
 
-  /** Ends the thread, once what it has fetched is on disk. */
+  /** Ends the thread once everything fetched is on disk. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#closing = true;

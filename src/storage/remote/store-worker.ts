@@ -1,4 +1,4 @@
-/** Entry of the store thread, which answers other threads, each through its own port. */
+/** Entry of the store thread, which answers each other thread through a separate port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
@@ -15,7 +15,7 @@ import type { ReportVersion } from "./versioned.js";
 registerCodecs();
 const { settings, named, versions, end, first } = workerData as StoreStart;
 
-/** A main thread that sleeps until one of these words changes gets no exit event. */
+/** A main thread that sleeps until one of these words changes receives no exit event. */
 const signals = [end, first];
 process.once("exit", () => {
   for (const signal of signals) {

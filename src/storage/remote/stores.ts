@@ -1,4 +1,4 @@
-/** The open stores and remote files of the store thread, and the reads under way. */
+/** Open stores and remote files of the store thread, and the reads under way. */
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../shared/addresses.js";
 import { DataError } from "../../shared/errors.js";
@@ -38,14 +38,14 @@ interface PinnedFile {
   readonly objects: RemoteBytes;
 }
 
-/** Longest wait of `ready` for a first read: the thread that asks has other work. */
+/** Longest wait of `ready` for a first read: the requesting thread has other work. */
 const MOMENT_MS = 15;
 const SHORT_MOMENT_MS = 1;
-/** Most bytes of decoded chunks that are kept: boxes may be smaller than a chunk. */
+/** Most bytes of cached chunks: boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Most bytes of ranges that are kept: several boxes may need one. */
+/** Most bytes of cached ranges: several boxes may need one. */
 const RANGE_BYTES = 64 * 1024 * 1024;
-/** Most bytes of blocks that are kept. */
+/** Most bytes of cached blocks. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
 type ReadData = Elements | Uint8Array;
 
@@ -54,11 +54,11 @@ export class Stores {
   readonly #hosts: Hosts;
   readonly #stores: Versioned<OpenStore>;
   readonly #files: Versioned<PinnedFile>;
-  /** By named address: its host, which may be private and is shared by everything below the address. */
+  /** Hosts by named address, which may be private and is shared by everything below it. */
   readonly #named = new Map<string, RemoteObjects>();
   readonly #areStores = new Set<string>();
   readonly #looks = new Map<string, Promise<FolderContents>>();
-  /** Stores and files that were waited for in vain. */
+  /** Stores and files that did not answer in time. */
   readonly #silent = new Set<string>();
   readonly #chunks = new ChunkCache<Decoded>(
     CHUNK_BYTES,
@@ -73,7 +73,7 @@ export class Stores {
 
   /**
    * @param hosts refuses private hosts that were not named
-   * @param earlier versions by location that an earlier thread found
+   * @param earlier versions by location, found by an earlier thread
    * @param reportVersion receives each new version
    */
   constructor(
@@ -131,7 +131,7 @@ export class Stores {
     return undefined;
   }
 
-  /** The tree of a store: of the version `newestMs`, or of the one that is there now. */
+  /** The tree of a store: of the version `newestMs`, or of the present one. */
   async open(request: OpenRequest): Promise<StoreTree> {
     return (await this.#version(this.#stores, request)).state;
   }
@@ -159,7 +159,7 @@ export class Stores {
     const store = this.#storeAt(location, known);
     const changedMs = known?.objects.changedMs ?? 0;
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
-    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
+    // A named store that cannot be opened may have become a folder: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
@@ -179,13 +179,13 @@ export class Stores {
     const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await objects.open();
     if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;
-    // The time names a version: two versions get different times, even if the host counts in seconds.
+    // The time identifies a version: versions get different times, even if the host counts in seconds.
     const isSame = known === null && last?.digest === found.digest;
     const newestMs = isSame ? last.newestMs : Math.max(found.newestMs, (last?.newestMs ?? 0) + 1);
     return { state: { ...found, newestMs }, objects };
   }
 
-  /** Versions of the open stores and files at these addresses that reads have found changed. */
+  /** Versions of open stores and files at these addresses that reads have found changed. */
   async changes(beginnings: readonly string[]): Promise<readonly string[]> {
     return [...this.#stores.changes(beginnings), ...this.#files.changes(beginnings)];
   }
@@ -195,7 +195,7 @@ export class Stores {
     for (const versions of [this.#stores, this.#files]) versions.keep(locations);
   }
 
-  /** The counts of fetches by named address, and by store or file that shares none of these. */
+  /** Counts of fetches by named address, and for stores and files outside of these. */
   status(): StoreStatus[] {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
@@ -207,10 +207,10 @@ export class Stores {
   }
 
   /**
-   * Starts reads that will be requested soon, as far as there is room. Waits for a moment if none is done, a shorter
-   * one if it last did so in vain.
-   *
-   * @returns for each read, whether it is done or has failed; all, if those left wait for room that only requests make
+   * Starts reads that will be requested soon, while there is room. Waits for a moment if none is done, for a shorter
+   * one if the last wait was in vain.
+   * @returns for each read, whether it is done or has failed; all true if the rest waits for room that only requests
+   * make
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const started = this.#start(reads);
@@ -252,8 +252,7 @@ export class Stores {
   }
 
   /**
-   * Reads ranges of a file, all at once; the caller then holds each of them.
-   *
+   * Reads ranges of a file at once; the caller then holds each of them.
    * @returns null if one is still under way and `ifThere`
    * @throws DataError, BusyError
    */

@@ -5,7 +5,7 @@ import type { RemoteObjects } from "./objects/remote-objects.js";
 
 export interface OpenVersion {
   readonly state: VersionName;
-  /** `changedMs`: time of another version that reads have found; 0 if they have found none. */
+  /** `changedMs`: time of another version found by reads; 0 if there is none. */
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
 }
 
@@ -45,7 +45,7 @@ export class Versioned<T extends OpenVersion> {
     return this.#open.get(location) ?? null;
   }
 
-  /** The present version; one scan sees one version. */
+  /** The present version; a scan sees one version only. */
   async now(location: string, scan?: string): Promise<T> {
     this.#used.set(location, this.#clock());
     const known = this.known(location);
@@ -90,7 +90,7 @@ export class Versioned<T extends OpenVersion> {
       .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
   }
 
-  /** Closes versions elsewhere that have not been used for a while. */
+  /** Closes versions of other locations that have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {

@@ -113,7 +113,7 @@ export class ZarrFile implements StoredFile {
     return found;
   }
 
-  /** Tables with the names of its dimensions, in the group of the array or above. */
+  /** Tables named like the dimensions, in the group of the array or above. */
   scales(path: string): string[][] {
     return this.#array(path).dimensions.map((name) => {
       if (name === null) return [];
@@ -176,12 +176,12 @@ export class ZarrFile implements StoredFile {
     return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
   }
 
-  /** What was never written reads as NaN. */
+  /** None: unwritten values read as NaN. */
   chunkIndex(): null {
     return null;
   }
 
-  /** What was never written reads as NaN. */
+  /** Never: unwritten values read as NaN. */
   isUnwritten(): boolean {
     return false;
   }
@@ -207,7 +207,7 @@ function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** xarray writes a float64 as base64, since JSON has no NaN; null for other texts. */
+/** The fill value of a float64 that xarray wrote as base64, since JSON has no NaN; null for other texts. */
 function encodedFill(text: string): number | null {
   if (text === "NaN") return Number.NaN;
   const bytes = Buffer.from(text, "base64");

@@ -1,4 +1,4 @@
-/** Rewrites a dataset as float32 into a store of Zarr 3 in a folder or a bucket. */
+/** Converts a dataset to float32 in a store of Zarr 3, in a folder or a bucket. */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../shared/errors.js";
@@ -23,10 +23,10 @@ export interface ZarrOptions {
 }
 
 const ROOT = "zarr.json";
-/** A shard is made in memory, and read back as a whole when a conversion goes on. */
+/** Most bytes of a shard, which is made in memory and read back as a whole when a conversion resumes. */
 const MOST_SHARD_BYTES = 768 * 1024 * 1024;
 
-/** Writes objects, and keeps the sizes and digests of all that the store is made of. */
+/** Writes objects, and records the size and digest of each. */
 class NotedTarget {
   readonly files: Record<string, Manifest["files"][string]> = {};
   readonly #target: ObjectTarget;
@@ -255,7 +255,7 @@ function tableDocument({ type, shape, dimensions }: SmallArray): object {
   return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs: PLAIN_CODECS, dimensions });
 }
 
-/** Coordinates and times, for readers that know nothing of descriptors, and the modes of a force. */
+/** Coordinates and times, for readers that do not know descriptors, and the modes of a force. */
 function tablesOf(dataset: Dataset): SmallArray[] {
   const { time, forcing } = dataset;
   const along = (name: string, length: number, at: (index: number) => number): SmallArray => ({

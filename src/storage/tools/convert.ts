@@ -1,4 +1,4 @@
-/** Rewrites a dataset into the fast form: one float32 file per field and frame, in chunks. */
+/** Converts a dataset to the fast form: one float32 file per field and frame, in chunks. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -15,7 +15,7 @@ import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
 import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
 export interface ConvertOptions {
-  /** Folder of the new dataset; made if need be. */
+  /** Folder of the new dataset; created if necessary. */
   readonly folder: string;
   readonly name: string;
   /** Nodes of a chunk along every axis, at most those of the axis. */
@@ -23,7 +23,7 @@ export interface ConvertOptions {
   readonly filter: Filter;
 }
 
-/** Bytes of float32 that are read and written at a time; the HDF5 library holds them twice more. */
+/** Bytes of float32 read and written at a time; the HDF5 library holds twice as much in addition. */
 const BOX_BYTES = 8 * 1024 * 1024;
 const FORCING = { file: "forcing.h5", path: "/forcing" };
 const filePattern = (field: FieldName) => `${field}_{step:05d}.h5`;

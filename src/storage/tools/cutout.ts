@@ -19,7 +19,7 @@ import {
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 
-/** A field of one frame is written in one range, contiguous as the service does it. */
+/** Most bytes of a field of one frame, which is written in one contiguous range as by the public service. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const NAMES: Readonly<Record<KnownField, string>> = {
   velocity: "Velocity",
@@ -37,7 +37,7 @@ export function xdmfBeside(path: string): string {
   return path.replace(/\.[^./]*$/, "").concat(".xmf");
 }
 
-/** Writes the cutout, and beside it its `.xmf`. @param progress receives the fraction done */
+/** Writes the cutout and its `.xmf`. @param progress receives the fraction done */
 export async function writeCutout(
   dataset: Dataset,
   selection: Selection,
@@ -152,7 +152,7 @@ function timeOf({ time }: Dataset, frame: number): number {
   return time.values?.[frame] ?? time.origin + frame * time.step;
 }
 
-/** XDMF 2: a collection in time of rectilinear grids. File names in it are relative to it. */
+/** XDMF 2: a temporal collection of rectilinear grids, with relative file names. */
 function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file: string): string {
   const escaped = file.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
   const size = box.count.toReversed().join(" ");

@@ -1,4 +1,4 @@
-/** Drafts of datasets: what files are taken for with the answers of a person, and confirmations. */
+/** Drafts of datasets: the description of files with the answers of a person, and its confirmation. */
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
@@ -28,8 +28,8 @@ export interface GivenNames {
 }
 
 /**
- * @returns null if nothing in it can be a field
- * @throws RequestError for a name that is none, DataError when it cannot be read
+ * @returns null if no array can be a field @throws RequestError for an invalid name, DataError when a file cannot be
+ * read
  */
 export function readDraft(paths: readonly string[], answers: Answers, names: GivenNames = {}): Recognised | null {
   const [first] = paths as [string];
@@ -39,7 +39,7 @@ export function readDraft(paths: readonly string[], answers: Answers, names: Giv
   return found === null ? null : measured(renamed(found, names), homeOf(first, isAlone), answers);
 }
 
-/** The folder of a file; links are followed to a file that is alone. */
+/** The folder of a file; links are followed if the file is alone. */
 export function homeOf(first: string, isAlone = true): string {
   if (isAddress(first)) return ".";
   return dirname(isAlone ? realpathSync(first) : first);
@@ -56,9 +56,8 @@ function renamed(found: Recognised, { name, alias }: GivenNames): Recognised {
 }
 
 /**
- * Keeps a confirmed draft beside its files, or in the folder of descriptors.
- *
- * @returns the path of what was written
+ * Writes a confirmed draft beside its files, or into the folder of descriptors.
+ * @returns the path of the confirmation
  * @throws DataError while a line is open or red
  */
 export function keepDraft(
@@ -75,7 +74,7 @@ export function keepDraft(
 }
 
 export interface DraftRequest {
-  /** A file that waits, or several that are read as one series. */
+  /** A file that waits, or several read as one series. */
   readonly paths: readonly string[];
   /** Answers by flag; `name` is one of them. */
   readonly texts: AnswerTexts;
@@ -85,7 +84,7 @@ export interface DraftRequest {
   readonly confirms: boolean;
 }
 
-/** Reads a draft, and keeps it if it is confirmed and no line is open. @throws RequestError, DataError */
+/** Reads a draft; writes its confirmation if requested and no line is open. @throws RequestError, DataError */
 export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
   const [first] = paths as [string];
   if (isConfirmation(basename(first))) return changedDraft(first, confirms);
@@ -107,7 +106,7 @@ function withoutName(texts: AnswerTexts): { readonly name?: string; readonly ans
   return { answers: answersFrom(others), ...(name === undefined ? {} : { name }) };
 }
 
-/** The view of files that differ from what was confirmed; confirmed again, they are taken for the same. */
+/** The view of files that differ from their confirmation; confirming again accepts the new structure. */
 function changedDraft(location: string, confirms: boolean): DraftView {
   const text = renewed(location);
   if (confirms) writeWhole(location, text);

@@ -1,13 +1,15 @@
 /**
- * Finds places of a frame that do not look like a flow: constant cells in a varying field, cells and planes that repeat
- * others, values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them become boxes.
+ * Finds parts of a frame that do not look like a flow: constant cells in a varying field, repeated cells and planes,
+ * values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them are joined to boxes.
  */
 import type { Axis, Triple } from "../dataset/dataset.js";
 
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
 const LEAST_EDGE = 8;
 const MOST_CELLS = 2 ** 18;
-/** Part of all cells or planes from which on repetition belongs to the field: symmetry, or no change along an axis. */
+/**
+ * Fraction of all cells or planes above which repetition belongs to the field: symmetry, or no change along an axis.
+ */
 const OWN = 0.25;
 const LISTED = 6;
 
@@ -21,11 +23,11 @@ interface ConstantCell extends NodeRange {
 }
 
 export interface FramePlaces {
-  /** Boxes of one value, if the field varies. */
+  /** Constant boxes, if the field varies. */
   readonly constant: readonly string[];
-  /** Boxes and planes that repeat others, and boxes that hold values that are not finite. */
+  /** Repeated boxes and planes, and boxes with values that are not finite. */
   readonly others: readonly string[];
-  /** A hash of all values, in which two frames differ if a value does; null if the frame holds one value only. */
+  /** A hash of all values, which differs if any value does; null for a constant frame. */
   readonly hash: number | null;
 }
 
@@ -36,7 +38,7 @@ export class PlacesOfFrame {
   readonly #constant: ConstantCell[] = [];
   readonly #cells = new Map<number, NodeRange>();
   readonly #repeated: { readonly cell: NodeRange; readonly as: NodeRange }[] = [];
-  /** By axis, of each plane but the first: nodes that differ from those of the plane before. */
+  /** By axis, for each plane but the first: nodes that differ from those of the plane before. */
   readonly #differing: readonly Uint32Array[];
   #cellCount = 0;
   #notFinite: NodeRange | null = null;
@@ -54,11 +56,7 @@ export class PlacesOfFrame {
     this.#differing = axes.map(({ nodes }) => new Uint32Array(nodes));
   }
 
-  /**
-   * @param edge nodes of the brick as it is stored
-   * @param size nodes of it in the grid
-   * @param first its first node
-   */
+  /** @param edge nodes of the stored brick @param size nodes of it within the grid @param first its first node */
   add(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
     const cell = this.#edge;
     for (let z = 0; z < size[2]; z += cell)
@@ -89,7 +87,7 @@ export class PlacesOfFrame {
     this.#cellCount++;
     if (Number.isNaN(this.#firstValue)) this.#firstValue = brick[start];
     this.#varies ||= !same || brick[start] !== this.#firstValue;
-    // 53 bits: of the most cells two that differ have one hash in a run of 2^18 frames.
+    // 53 bits: two of the most cells share a hash once in 2^18 frames.
     const both = (hash >>> 0) * 2 ** 21 + (other >>> 11);
     this.#hash = (31 * (this.#hash % 2 ** 47) + both) % 2 ** 53;
     // A single node, such as the last one of 2^n + 1 along each axis, always has one value.
@@ -111,7 +109,7 @@ export class PlacesOfFrame {
     const strides = [components, components * edge[0], components * edge[0] * edge[1]];
     for (const [axis, stride] of strides.entries()) {
       const differing = this.#differing[axis] as Uint32Array;
-      // What lies between bricks is not compared: such a plane counts as one that differs.
+      // Planes at brick boundaries are not compared: they count as different.
       if (first[axis] > 0) differing[first[axis]] = 1;
       for (let z = axis === 2 ? 1 : 0; z < size[2]; z++)
         for (let y = axis === 1 ? 1 : 0; y < size[1]; y++)
@@ -135,7 +133,7 @@ export class PlacesOfFrame {
     return { constant: listed(constant), others: listed(others), hash: this.#varies ? this.#hash : null };
   }
 
-  /** Whether a box is one whole plane: the last one of 2^n + 1 nodes, such as a wall, is a cell of its own. */
+  /** Whether a box is a single plane: the last of 2^n + 1 nodes, such as a wall, is a cell of its own. */
   #isPlane(box: NodeRange): boolean {
     const size = sizeOf(box);
     return size.includes(1) && size.every((nodes, axis) => nodes === 1 || nodes === this.#nodes[axis]);

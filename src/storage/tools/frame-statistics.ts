@@ -8,7 +8,7 @@ export interface FrameStatistics {
   readonly max: number;
   /** Root mean square over all values, all components. */
   readonly rms: number;
-  /** Values that are NaN or infinite; the others above leave them out. */
+  /** Number of NaN or infinite values, which the statistics above leave out. */
   readonly nonFinite: number;
   /**
    * Root mean square of the divergence over that of its terms, by second-order differences inside bricks: about 0 for a
@@ -98,7 +98,7 @@ function addValues(brick: Float32Array, edge: Triple, size: Triple, components: 
     }
 }
 
-/** Central differences on the nodes of a brick whose six neighbours are in it too. */
+/** Central differences at nodes of a brick whose six neighbours lie in it too. */
 function addDivergence(
   brick: Float32Array,
   edge: Triple,

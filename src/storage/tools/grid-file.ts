@@ -1,4 +1,4 @@
-/** Writes values on a grid, or a table, as NetCDF-4 by the CF conventions, its axes as dimension scales. */
+/** Writes values on a grid, or a table, as NetCDF-4 by the CF conventions, with axes as dimension scales. */
 import { setImmediate } from "node:timers/promises";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-numbers.js";
@@ -6,7 +6,7 @@ import { LongNumbers, slabLengths, slabsOf, typeOf, type Values } from "./long-n
 const TYPES = { "<f4": "float32", "<f8": "float64", "<i4": "int32" } as const;
 const SLAB_NUMBERS = 256 * 1024;
 
-/** An axis of a grid, or a place or time of the whole of it, which has one coordinate and no dimension. */
+/** The coordinates of an axis, or a fixed position or time of the whole grid, without a dimension. */
 export interface GridCoordinate {
   readonly name: string;
   readonly coordinates: Float64Array;
@@ -16,7 +16,7 @@ export interface GridCoordinate {
 export interface GridVariable {
   readonly name: string;
   readonly values: Values;
-  /** Names of its axes, the one that varies slowest first. */
+  /** Names of its axes, the slowest first. */
   readonly axes: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,7 @@ export interface TableColumn {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Columns along the one that orders the rows, or along their numbers. */
+/** Columns along the one that orders the rows, or along row numbers. */
 export interface NumberTable {
   readonly along: TableColumn;
   readonly columns: readonly TableColumn[];

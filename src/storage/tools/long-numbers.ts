@@ -5,14 +5,14 @@ export type Numbers = Float32Array | Float64Array | Int32Array;
 /** Types of numbers, as NumPy spells them. */
 export type NumberType = "<f4" | "<f8" | "<i4";
 
-/** Numbers that are made block by block. Writers go forward, and may read the last block again. */
+/** Numbers made block by block. Writers read forward, and may read the last block again. */
 export class LongNumbers {
   readonly type: NumberType;
   readonly length: number;
   readonly #make: (from: number, to: number) => Numbers | Promise<Numbers>;
   #last: { readonly from: number; readonly to: number; readonly block: Numbers | Promise<Numbers> } | null = null;
 
-  /** @param make returns numbers `from` to `to - 1` in an array that stays as it is */
+  /** @param make returns numbers `from` to `to - 1`, in an array that is not reused */
   constructor(type: NumberType, length: number, make: (from: number, to: number) => Numbers | Promise<Numbers>) {
     this.type = type;
     this.length = length;
@@ -54,7 +54,7 @@ export function strided(values: Values, stride: number, offset: number, count: n
   );
 }
 
-/** A part of an array of a shape that lies in a row: where it starts along each dimension, and how long it is. */
+/** A contiguous part of an array: its start and length along each dimension. */
 export interface Slab {
   readonly start: readonly number[];
   readonly count: readonly number[];
@@ -62,7 +62,7 @@ export interface Slab {
   readonly to: number;
 }
 
-/** Lengths of the parts of an array that lie in a row and have at most `most` numbers, if a last row has no more. */
+/** Lengths of contiguous parts of an array with at most `most` numbers, if a single row does not exceed that. */
 export function slabLengths(shape: readonly number[], most: number): readonly number[] {
   let left = most;
   return shape
@@ -75,7 +75,7 @@ export function slabLengths(shape: readonly number[], most: number): readonly nu
     .reverse();
 }
 
-/** The parts of those lengths, in their order; the last one along a dimension may be shorter. */
+/** The parts of those lengths, in order; the last along a dimension may be shorter. */
 export function* slabsOf(shape: readonly number[], lengths: readonly number[]): Generator<Slab, undefined> {
   const start = shape.map(() => 0);
   const total = shape.reduce((product, length) => product * length, 1);

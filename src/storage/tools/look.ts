@@ -1,13 +1,12 @@
 /**
- * What a person looks at before confirming: extremes, three values, divergence, the ends of each axis, and a small
- * picture.
+ * What a person sees before confirming: extremes, three values, divergence, the ends of each axis, and a small picture.
  */
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
 import { seamRatio } from "../recognise/seam.js";
 
-/** Nodes of a field that are read for its extremes: whole planes, evenly apart if there are more. */
+/** Most nodes of a field that are read for its extremes: whole planes, evenly spaced if there are more. */
 const MOST_NODES = 2 ** 22;
 const BLOCK = 64;
 const SLICE = 512;
@@ -151,7 +150,7 @@ function divergence(dataset: Dataset, open: StoredBricks): string[] {
   ];
 }
 
-/** The step from the last node back to the first over the usual step, for each axis. */
+/** For each axis, the step from the last node back to the first, relative to the usual step. */
 function ends(dataset: Dataset, open: StoredBricks): string[] {
   const figures = AXIS_NAMES.flatMap((name, at) => {
     if ((dataset.axes[at]?.nodes ?? 0) < 2) return [];

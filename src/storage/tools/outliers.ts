@@ -1,17 +1,17 @@
-/** Finds frames whose statistics leave those around, and frames that repeat others. */
+/** Finds frames whose statistics stand out from the neighbouring frames, and repeated frames. */
 import type { FrameStatistics } from "./frame-statistics.js";
 
 const AROUND = 3;
 const DIVERGENCE_FACTOR = 4;
-/** Divergence below which it says nothing: a resolved flow in float32 has some. */
+/** Divergence below which it is not reported: a resolved flow in float32 has some. */
 const LEAST_DIVERGENCE = 0.1;
-/** What rms and mean of a frame may differ by beyond the range of those around: between others, and at an end. */
+/** Tolerances around the range of the neighbouring frames. */
 const BETWEEN = { rms: 3, mean: 2 };
 const AT_END = { rms: 10, mean: 10 };
 
 /**
- * What is odd about a frame. Rms and mean must leave the range around by a factor, more so at the ends: flows start
- * from rest and decay. The divergence of a resolved flow does neither.
+ * Reports what is odd about a frame. Its rms and mean must leave the range of the neighbours by a factor, a larger one
+ * at the ends: flows start from rest and decay. The divergence of a resolved flow does neither.
  */
 export function outliersIn(frames: readonly FrameStatistics[], at: number): string[] {
   const own = frames[at] as FrameStatistics;
@@ -26,7 +26,7 @@ export function outliersIn(frames: readonly FrameStatistics[], at: number): stri
   const factor = isEnd ? AT_END : BETWEEN;
   const rms = rangeOf(around.map((frame) => frame.rms));
   const growth = rms.most / rms.least;
-  // A flow may start from rest, and come to rest.
+  // A flow may start from rest and come to rest.
   const isLow = !isEnd && own.rms * factor.rms * growth < rms.least;
   if (own.rms > factor.rms * growth * rms.most || isLow)
     found.push(`rms ${own.rms.toPrecision(3)}, ${rangeText(rms)} in the frames around`);
@@ -38,10 +38,10 @@ export function outliersIn(frames: readonly FrameStatistics[], at: number): stri
   return found;
 }
 
-/** Part of all frames from which on repetition belongs to the flow: it is steady. */
+/** Fraction of all frames above which repetition belongs to the flow: it is steady. */
 const STEADY = 0.25;
 
-/** What is wrong with frames that repeat an earlier one, or hold one value although earlier ones vary. */
+/** Reports frames that repeat an earlier one, or are constant although earlier ones vary. */
 export function repeatedFrames(frames: ReadonlyMap<number, FrameStatistics>): Map<FrameStatistics, string[]> {
   const first = new Map<number, number>();
   const repeated = new Map<FrameStatistics, string[]>();
@@ -62,7 +62,7 @@ interface RangeOfFrames {
   readonly most: number;
 }
 
-/** The range of values; of four and more without the outermost, one of which may be odd as well. */
+/** The range of values; of four and more, without the outermost, one of which may be odd as well. */
 function rangeOf(values: readonly number[]): RangeOfFrames {
   const sorted = [...values].sort((a, b) => a - b);
   const [least, most] = sorted.length < 4 ? [0, -1] : [1, -2];

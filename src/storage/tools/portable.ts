@@ -1,4 +1,4 @@
-/** A self-contained descriptor of a dataset, with coordinates and times in it. */
+/** Self-contained descriptor of a dataset, including coordinates and times. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
 import { type Dataset, isStaggered } from "../dataset/dataset.js";
@@ -8,9 +8,8 @@ type Fields = DescriptorInput["fields"];
 
 /**
  * Descriptor of a dataset whose files have moved.
- *
- * @param fields where they are now
- * @param forcing where its mode table is now, if it has one
+ * @param fields their new location
+ * @param forcing new location of its mode table, if it has one
  */
 export function portableDescriptor(
   dataset: Dataset,
@@ -23,7 +22,7 @@ export function portableDescriptor(
     schemaVersion: 1,
     name,
     title: dataset.title,
-    // Under another name a copy may be served together with its source, whose aliases it must not claim.
+    // A copy under another name may be served together with its source, whose aliases it must not claim.
     ...(name === dataset.name && dataset.aliases.length > 0 ? { aliases: [...dataset.aliases] } : {}),
     axes: { x: describeAxis(dataset, 0), y: describeAxis(dataset, 1), z: describeAxis(dataset, 2) },
     openFaces: dataset.openFaces,
@@ -40,7 +39,7 @@ export function portableDescriptor(
   };
 }
 
-/** What the units of a descriptor measure; other units are those of fields. */
+/** Measures of the units of a descriptor; other units belong to fields. */
 const BASES = ["length", "time", "velocity", "pressure"];
 
 function withWords({ fields: sources, units }: Dataset, fields: Fields): Fields {
@@ -70,14 +69,14 @@ function describeTime({ time }: Dataset): DescriptorInput["time"] {
   return values === null ? { origin, step, count, ...guards } : { values: [...values], ...guards };
 }
 
-/** @throws DataError if a field has nodes of its own, which a copy does not keep */
+/** @throws DataError for staggered fields, which a copy does not preserve */
 export function requireConvertible(dataset: Dataset): void {
   const apart = Object.keys(dataset.fields).find((field) => isStaggered(dataset, field));
   if (apart !== undefined)
     throw new DataError(`${apart} has its own nodes, which a converted dataset does not keep; serve it as it is`);
 }
 
-/** A digest of how the files of a dataset are read: two readings of the same files give different numbers. */
+/** A digest of how the files of a dataset are read: different readings of the same files give different numbers. */
 export function readingDigest(dataset: Dataset): string {
   const { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions } = dataset;
   const reading = { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions };

@@ -20,7 +20,7 @@ const SEEN = 40;
 const WIDTH = 10;
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
-/** A fact about a dataset, and what it is about; empty for another line on the same. */
+/** A fact about a dataset, and its subject; empty for a further line on the same subject. */
 export interface Fact {
   readonly label: string;
   readonly text: string;
@@ -31,17 +31,17 @@ export interface DraftLine {
   readonly question: string;
   readonly answer: string | null;
   readonly flag: string;
-  /** Whether a statement of the file contradicts what was chosen. */
+  /** Whether a statement of the file contradicts the choice. */
   readonly red: boolean;
 }
 
-/** What a file is taken for, in texts without control characters. */
+/** The description of a file, in texts without control characters. */
 export interface DraftView {
   readonly file: string;
   readonly name: string;
   readonly producer: string;
   readonly what: readonly Fact[];
-  /** Why it cannot be served, whatever is answered. */
+  /** Reasons why it cannot be served, whatever is answered. */
   readonly problems: readonly string[];
   readonly why: readonly string[];
   readonly mind: readonly string[];
@@ -84,9 +84,7 @@ export function describeDraft(found: Recognised, folder: string, file: string, c
   };
 }
 
-/**
- * A draft on one screen, with the lines that are open (?) or red (!). @param isAll lists everything that is not used
- */
+/** A draft on one screen, with open (?) and red (!) lines. @param isAll lists all unused content */
 export function screenOf(view: DraftView, isAll = false): string[] {
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];

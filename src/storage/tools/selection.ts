@@ -1,17 +1,17 @@
-/** What a cutout selects, and whether its dataset has it, without the HDF5 library. */
+/** Selection of a cutout, and its check against the dataset, without the HDF5 library. */
 import type { NodeBox } from "../bricks/stored-box.js";
 import { AXIS_NAMES, axesOfField, type Dataset, type FieldName, fieldOf } from "../dataset/dataset.js";
 
-/** The selection to cut: fields, stored frames from 0, nodes from 0. */
+/** The selection to cut out: fields, stored frames from 0, nodes from 0. */
 export interface Selection {
   readonly fields: readonly FieldName[];
   readonly frames: { readonly first: number; readonly count: number };
   readonly box: NodeBox;
-  /** Nodes that numbers and coordinates lie further than the box: whole periods. */
+  /** Nodes by which numbers and coordinates are shifted from the box: whole periods. */
   readonly ahead?: readonly [number, number, number];
 }
 
-/** Holds a selection against its dataset. @returns what is wrong with it, or null */
+/** Checks a selection against its dataset. @returns the problem, or null */
 export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
   for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
   const apart = fields.find((field) => fieldOf(dataset, field)?.own !== undefined);
@@ -28,7 +28,7 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
   for (const [index, axis] of AXIS_NAMES.entries()) {
     const end = box.first[index] + box.count[index];
     const { nodes, periodic } = (axes ?? dataset.axes)[index];
-    // On a periodic axis a box may go on over the seam.
+    // On a periodic axis a box may continue over the seam.
     if (periodic ? box.first[index] >= nodes || box.count[index] > nodes : end > nodes)
       return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
   }

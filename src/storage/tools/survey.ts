@@ -3,7 +3,7 @@ import { DataError } from "../../shared/errors.js";
 import { type AttributeValue, type Stored, typeText } from "../dataset/stored.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 
-/** Members listed before the rest is only counted, and members of one group. */
+/** Most members listed before the rest is only counted, and most of one group. */
 const MAX_LINES = 400;
 const MAX_DEPTH = 12;
 const MAX_VALUE = 60;

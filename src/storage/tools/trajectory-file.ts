@@ -1,11 +1,11 @@
 /** Writes paths of particles as NetCDF by the CF conventions. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
-/** Records of particles in their order: those of a particle follow one another. */
+/** Records of particles; those of a particle follow one another. */
 export interface PathRecords {
   readonly particles: number;
   readonly records: number;
-  /** The time of each record, or how long after the start of its path. */
+  /** The time of each record, or the time since the start of its path. */
   readonly times: readonly number[];
   readonly columns: readonly string[];
   /** `particles * records * columns.length` numbers. */
@@ -13,7 +13,7 @@ export interface PathRecords {
 }
 
 function timeAt({ times }: PathRecords, starts: Float64Array | null, particle: number, record: number): number {
-  // Sums of decimal times have no more than twelve digits that mean something.
+  // Sums of decimal times have at most twelve meaningful digits.
   return Number(((starts?.[particle] ?? 0) + times[record]).toPrecision(12));
 }
 

@@ -1,4 +1,4 @@
-/** Metadata of an array of Zarr 3 with a regular grid of chunks. */
+/** Metadata of an array in Zarr 3 with a regular chunk grid. */
 
 interface WrittenArray {
   readonly shape: readonly number[];
@@ -27,7 +27,7 @@ export function arrayDocument(array: WrittenArray): object {
   };
 }
 
-/** The document of a root group, which also has those of the arrays below it. */
+/** The document of a root group, with consolidated metadata of the arrays below it. */
 export function rootDocument(attributes: object, documents: ReadonlyMap<string, object>): object {
   const metadata = Object.fromEntries(documents);
   return {

@@ -7,15 +7,15 @@ const OF_BYTES = new Set([
   ...["blosc", "gzip", "zlib", "zstd", "lz4", "bz2", "imagecodecs_lzf", "shuffle"],
   ...["crc32", "crc32c", "adler32", "fletcher32"],
 ]);
-/** Codecs of the index of shards, whose encoded length is known. Source: Zarr sharding codec 1.0. */
+/** Codecs of shard indices, whose encoded length is known. Source: Zarr sharding codec 1.0. */
 const OF_INDEX = new Set(["bytes", "crc32c"]);
-/** Fill values of floats that JSON has no numbers for; also the bits of one. */
+/** Fill values of floats for which JSON has no number; also their bits. */
 const SPECIAL = /^(NaN|-?Infinity|0x[0-9a-fA-F]+)$/;
 const SEPARATORS: readonly unknown[] = [undefined, ".", "/"];
 
 const shortName = (name: string): string => name.replace("numcodecs.", "");
 
-/** What is wrong with the codecs of an array of Zarr 3. Source: Zarr core specification 3.1, section "Codecs". */
+/** The problems of the codecs of an array in Zarr 3. Source: Zarr core specification 3.1, section "Codecs". */
 export function chainRefusals(codecs: readonly NamedCodec[], rank: number, type: string): string[] {
   const found: string[] = [];
   const makers = codecs.filter(({ name }) => TO_BYTES.has(shortName(name)));
@@ -62,11 +62,11 @@ function isFill(fill: unknown, type: string): boolean {
   if (kind === "float") return typeof fill === "number" || (typeof fill === "string" && SPECIAL.test(fill));
   if (typeof fill !== "number" || !Number.isInteger(fill)) return false;
   const [least, most] = kind === "int" ? [-(2 ** (Number(bits) - 1)), 2 ** (Number(bits) - 1)] : [0, 2 ** Number(bits)];
-  // The largest numbers of 64 bits are rounded up by JSON.
+  // JSON rounds the largest 64-bit integers up.
   return fill >= least && (fill < most || (bits === "64" && fill === most));
 }
 
-/** The separator of the numbers of a chunk in its key, if it is none. */
+/** The separator in chunk keys, if it is invalid. */
 export function separatorRefusals(encoding: unknown): string[] {
   const { separator } = objectOf(objectOf(encoding).configuration) as Json;
   return SEPARATORS.includes(separator) ? [] : [`separator ${JSON.stringify(separator)}`];

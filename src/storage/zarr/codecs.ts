@@ -1,4 +1,4 @@
-/** Replaces codecs of the Zarr library that decode without a bound, miss damage, or decode on the calling thread. */
+/** Replaces codecs of the Zarr library that decode without a bound, miss damage, or block the calling thread. */
 import { promisify } from "node:util";
 import { gunzip, inflateSync, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
@@ -9,13 +9,15 @@ import { crc32c } from "./crc32c.js";
 import { sizeOf } from "./element-size.js";
 import { arrayFilter, unshuffle } from "./filters.js";
 
-/** Bytes of a Blosc header, its places of both lengths, its filter of HDF5. Source: c-blosc, README_CHUNK_FORMAT. */
+/**
+ * Layout of Blosc: bytes of its header, offsets of both lengths, its HDF5 filter. Source: c-blosc, README_CHUNK_FORMAT.
+ */
 const BLOSC = { header: 16, decoded: 4, encoded: 12, filter: 32001 } as const;
-/** Bytes before LZ4 as numcodecs writes it: the decoded length. */
+/** Header of LZ4 as written by numcodecs: the decoded length. */
 const LZ4_HEADER = 4;
-/** Bytes that a codec may add to what it encodes, in addition to an eighth. */
+/** Bytes that a codec may add to its input, in addition to an eighth. */
 const SLACK_BYTES = 64 * 1024;
-/** The most that a block of Zstandard decodes to. Source: RFC 8878, section 3.1.1.2.4. */
+/** Most decoded bytes of a block of Zstandard. Source: RFC 8878, section 3.1.1.2.4. */
 const ZSTD_BLOCK = 128 * 1024;
 
 /** The number of zfp among the filters of HDF5, bytes of its header, and versions of zfp and its filter. */
@@ -76,7 +78,7 @@ export function registerCodecs(): void {
     set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
 }
 
-/** Undoes codecs around a whole shard. @param most bytes of the shard before them */
+/** Undoes codecs around a whole shard. @param most largest size of the shard before them */
 export async function undoAround(
   codecs: readonly { readonly name: string; readonly configuration: Json }[],
   shard: Bytes,
@@ -113,7 +115,7 @@ function decoder(
   } as unknown as CodecClass;
 }
 
-/** A codec of the library that is not asked before a look at the encoded bytes has bounded the decoded ones. */
+/** A codec of the library that runs only once the decoded size is bounded by a look at the encoded bytes. */
 function guarded(
   library: CodecClass,
   check: (bytes: Bytes, most: number) => void,
@@ -134,8 +136,8 @@ function guarded(
 }
 
 /**
- * Undoes Blosc by the plugin of HDF5: the library's decoder misses damage. zlib, which the plugin lacks, is left to it
- * once each stream has been inflated.
+ * Undoes Blosc by the plugin of HDF5, because the library's decoder misses damage. zlib, which the plugin lacks, is
+ * left to the library once each stream has been inflated here.
  */
 async function undoerOfBlosc(): Promise<(bytes: Bytes) => Bytes | undefined> {
   const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
@@ -155,11 +157,11 @@ function inflateBlosc(bytes: Bytes): undefined {
   const [flags, width] = [view.getUint8(2), view.getUint8(3)];
   if (flags >> 5 !== 3) throw new Error(`codec ${flags >> 5} inside Blosc is not read`);
   const [length, block] = [view.getUint32(BLOSC.decoded, true), view.getUint32(8, true)];
-  // Bit 1: copied as it is.
+  // Bit 1: the chunk is copied uncompressed.
   for (let from = 0; from < length && (flags & 2) === 0; from += block) {
     if (block === 0) throw new Error("a Blosc chunk has blocks of no bytes");
     const size = Math.min(block, length - from);
-    // Bit 4: the bytes of the elements are not apart.
+    // Bit 4: the bytes of the elements are not split.
     const isSplit = (flags & 16) === 0 && width <= 16 && size === block && block / width >= 128;
     const part = size / (isSplit ? width : 1);
     let at = view.getInt32(BLOSC.header + 4 * (from / block), true);
@@ -175,7 +177,7 @@ function inflateBlosc(bytes: Bytes): undefined {
 }
 
 const GUARDS = {
-  /** The decoder of Blosc reads on beyond a chunk that is cut short. */
+  /** The decoder of Blosc reads beyond a truncated chunk. */
   blosc: (bytes: Bytes, most: number) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < BLOSC.header || view.getUint32(BLOSC.encoded, true) !== bytes.length)
@@ -219,9 +221,8 @@ function zstdLength(bytes: Bytes): number {
 }
 
 /**
- * Undoes zfp by the plugin of HDF5, which takes the header of the array as parameters.
- *
- * Source: zfp 1.0, zfp_write_header: 32 bits of magic, 52 of the array, 12 of the mode, or 76 if all of these are set.
+ * Undoes zfp by the plugin of HDF5, which takes the header of the array as parameters. Source: zfp 1.0,
+ * zfp_write_header: 32 bits of magic, 52 of the array, 12 of the mode, or 76 if all of these are set.
  */
 function expandZfp(bytes: Bytes, most: number, undo: UndoFilter): Bytes {
   if (bytes.length < ZFP_HEADER) throw new Error("it has no zfp header");
@@ -240,7 +241,7 @@ export function withoutSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes
   return bytes.subarray(0, end);
 }
 
-/** The bytes behind a checksum that matches them, as numcodecs writes CRC-32 and Adler-32. @throws Error otherwise */
+/** The bytes after a matching checksum; numcodecs writes CRC-32 and Adler-32 first. @throws Error otherwise */
 function withoutFirstSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
   if (bytes.length < 4) throw new Error("there is no checksum");
   compareSum(bytes, 0, sumOf(bytes.subarray(4)));

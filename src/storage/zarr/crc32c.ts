@@ -1,7 +1,7 @@
 /** CRC-32C, the checksum of chunks and shards. Source: RFC 3720, section 12.1 and appendix B.4. */
 
 const POLYNOMIAL = 0x82f63b78;
-/** Bytes that are taken at a time, each through its own table, so that their look-ups do not wait for each other. */
+/** Bytes processed at a time, each through a separate table, so that look-ups do not wait for each other. */
 const SLICES = 8;
 
 /**
@@ -39,7 +39,7 @@ export function crc32c(): (bytes: Uint8Array) => number {
   };
 }
 
-/** Remainders of all bytes, then of all bytes with one, two, ... seven zero bytes behind them. */
+/** Remainders of all bytes, then of all bytes followed by one, two, ... seven zero bytes. */
 function remainders(): Int32Array {
   const table = new Int32Array(256 * SLICES);
   for (let byte = 0; byte < 256; byte++) {

@@ -1,6 +1,6 @@
 /** Element types and their sizes. */
 
-/** Bytes of an element of a type as the library names it; texts of any length count as 64. */
+/** Bytes of an element by the library's name of its type; texts of any length count as 64. */
 export function sizeOf(dataType: string): number {
   const [, text, characters] = /^(?:v2:|[<>|])?([SU])(\d+)$/.exec(dataType) ?? [];
   if (text !== undefined) return Number(characters) * (text === "U" ? 4 : 1);

@@ -1,4 +1,4 @@
-/** Undoes the filters of numcodecs that state a type or an element size. */
+/** Filters of numcodecs that state a type or an element size. */
 import type { Json } from "../dataset/documents.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
@@ -39,7 +39,7 @@ const FILTERS: Readonly<Record<string, ArrayFilter>> = {
   quantize: { decode: (data, type) => ARRAYS[type].from(data) },
   fixed_scale_offset: {
     decode: (data, type, { scale, offset }) => {
-      // NumPy computes with float32 if these are what is stored, and with float64 if integers are.
+      // NumPy computes in float32 for stored float32, and in float64 for integers.
       const round = data instanceof Float32Array ? Math.fround : (value: number) => value;
       const [by, from] = [round(Number(scale)), round(Number(offset))];
       return ARRAYS[type].from(Array.from(data, (value) => round(round(value / by) + from)));
@@ -65,7 +65,7 @@ export function arrayFilter(name: string): object {
   };
 }
 
-/** @throws Error if the bytes are not whole elements */
+/** Undoes a byte shuffle. @throws Error if the bytes are not whole elements */
 export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
   const size = Number(elementsize);
   const count = bytes.length / size;
@@ -86,10 +86,10 @@ function typeOf(value: unknown): { readonly type: string; readonly order: string
   return { type, order: order === "<" || order === ">" ? order : null };
 }
 
-/** Codecs of the library that compute with elements, which it does not know as float16. */
+/** Codecs of the library that compute with numbers, but do not support float16. */
 const NUMBERS_ONLY = new Set(["bitround", "cast_value", "scale_offset"]);
 
-/** The filters of Zarr 2 and the codecs of Zarr 3 that work on elements, by their names in numcodecs. */
+/** Element-wise filters of Zarr 2 and codecs of Zarr 3, by their names in numcodecs. */
 const ON_ELEMENTS = new Set(["delta", "quantize", "fixedscaleoffset", "fixed_scale_offset", "bitround"]);
 
 export function worksOnElements(name: string): boolean {
@@ -105,7 +105,7 @@ export interface NamedCodec {
   readonly configuration: Json;
 }
 
-/** What cannot be read of a chain of codecs. @param type the elements of the array, as Zarr 3 or NumPy names them */
+/** The unsupported parts of a chain of codecs. @param type the elements of the array, as Zarr 3 or NumPy names them */
 export function codecRefusals(codecs: readonly NamedCodec[], type: string): string[] {
   const found: string[] = [];
   let isBytes = false;
@@ -127,7 +127,7 @@ function refusalOf(name: string, configuration: Json, elements: ReturnType<typeo
     return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
   }
   if (name === "blosc") return configuration.cname === "snappy" ? "with snappy" : null;
-  // The plugin lacks what doubles need.
+  // The plugin does not handle doubles.
   if (name === "zfpy") return elements.type === "float32" ? null : `of ${elements.type}`;
   if (name === "imagecodecs_lzf") return configuration.header === false ? null : "with a header";
   if (NUMBERS_ONLY.has(name) && elements.type === "float16") return "of float16";
@@ -148,6 +148,6 @@ function filterRefusal(name: string, configuration: Json, elements: ReturnType<t
   if (!(own.type in ARRAYS) || !(stored.type in ARRAYS) || own.type !== elements.type || isOther) return words;
   const isNumbers = ["scale", "offset"].every((member) => Number.isFinite(configuration[member]));
   if (name.startsWith("fixed") && (!isNumbers || configuration.scale === 0)) return "without a scale and an offset";
-  // Sums and quotients that are not integers are not those of integers.
+  // In integer arithmetic, fractions would be lost.
   return own.type.startsWith("float") || own.type === stored.type ? null : words;
 }

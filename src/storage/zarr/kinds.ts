@@ -1,7 +1,7 @@
-/** Knows lists of references and HDF5 files by their names. */
+/** Recognises lists of references and HDF5 files by name. */
 import { isAddress } from "../../shared/addresses.js";
 
-/** Endings of the names of HDF5 files, and of ZIP archives of stores, whose first bytes tell why they are refused. */
+/** Extensions of HDF5 files, and of zipped stores, whose first bytes show why they are refused. */
 const HDF5_NAMES = /\.(h5|hdf5?|he5|nc4?|zarr\.zip)$/i;
 
 export function isReferences(path: string): boolean {

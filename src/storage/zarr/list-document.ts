@@ -1,4 +1,4 @@
-/** Reads a list of references some entries at a time: parsed as a whole, a million would take ten times its size. */
+/** Reads a list of references in parts: parsed as a whole, a million entries would take ten times its size. */
 import { DataError } from "../../shared/errors.js";
 import { type DocumentReader, type Json, objectOf, parsed } from "../dataset/documents.js";
 
@@ -6,7 +6,7 @@ const TOGETHER = 1024;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, OPEN, CLOSE, LIST, END] = [...Buffer.from('"\\,:{}[]')];
 
-/** A value of a list: a text, or a target with an offset and a length. */
+/** An entry of a list: a text, or a target with an offset and a length. */
 export type ReferenceValue = readonly [key: string, value: unknown];
 
 export interface ListDocument {
@@ -15,7 +15,7 @@ export interface ListDocument {
   readonly entries: Iterable<ReferenceValue>;
 }
 
-/** An object in a text: where it begins, and where each of its entries, or some together, and the object end. */
+/** An object in a text: its start, the starts of its entries or groups of them, and its end. */
 interface Span {
   readonly from: number;
   readonly ends: readonly number[];

@@ -10,9 +10,9 @@ import { codecRefusals } from "./filters.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
 
 export const DOCUMENT_NAMES = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"] as const;
-/** The codec of Zarr 3 that only says how elements become bytes. */
+/** Codecs of Zarr 3 that only lay out the bytes of elements. */
 const PLAIN = new Set(["bytes", "transpose"]);
-/** Members of an array of Zarr 3 that its values depend on. */
+/** Members of an array in Zarr 3 on which its values depend. */
 const THIRD_MEMBERS = [
   "node_type",
   "shape",
@@ -25,7 +25,7 @@ const THIRD_MEMBERS = [
   "dimension_names",
   "storage_transformers",
 ] as const;
-/** Bytes that the index of a shard and encoding may add for each chunk. */
+/** Bytes that the index of a shard and encoding may add per chunk. */
 const SHARD_ENTRY_BYTES = 16 + 64;
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMBERS]);
 const INDEX_LOCATIONS: readonly unknown[] = [undefined, "end", "start"];
@@ -33,8 +33,7 @@ const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /**
  * Copies the members of consolidated documents to the keys of their originals.
- *
- * @throws DataError if an array has other documents of its own; for references in Parquet form
+ * @throws DataError if an array has a different document of its own; for references in Parquet form
  */
 export function expandConsolidated(location: string, documents: Documents): Documents {
   const all = new Map<string, Json>();
@@ -63,7 +62,7 @@ export function expandConsolidated(location: string, documents: Documents): Docu
   return all;
 }
 
-/** Whether two documents of one key describe the same values; those of groups in Zarr 3 may list different members. */
+/** Whether two documents of one key describe the same values; groups of Zarr 3 may list different members. */
 function isSameArray(one: Json, other: Json): boolean {
   const described = (document: Json) =>
     document.node_type === undefined ? document : THIRD_MEMBERS.map((member) => document[member] ?? null);
@@ -143,7 +142,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
   const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
   const listOf = (names: unknown) => (Array.isArray(names) ? names : null);
-  // The fill value of floats may mean `_FillValue` in Zarr 2 only, which matters unless it is 0 or missing anyway.
+  // In Zarr 2 alone, the fill value of floats may mean `_FillValue`; this matters unless it is 0 or missing anyway.
   const fills = third.fill_value === 0 || (third.fill_value === "NaN" && second.fill_value === "NaN");
   if (!fills && /^float/.test(String(third.data_type))) return false;
   return isDeepStrictEqual(
@@ -197,7 +196,7 @@ function thirdArray(path: string, document: Json): StoredArray {
   };
 }
 
-/** An array of Zarr 2. Source: Zarr storage specification 2; `_ARRAY_DIMENSIONS` is xarray's. */
+/** An array in Zarr 2. Source: Zarr storage specification 2; `_ARRAY_DIMENSIONS` is xarray's. */
 function secondArray(path: string, document: Json, attributes: Json): StoredArray {
   checkMembers(path, document, 2, ["shape", "chunks", "dtype"]);
   const type = String(document.dtype);
@@ -226,12 +225,12 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
   };
 }
 
-/** The name under which a filter of Zarr 2 is registered: the library would read `fixedscaleoffset` in its own way. */
+/** The registered name of a filter of Zarr 2: the library would read `fixedscaleoffset` differently. */
 function ownName(id: string): string {
   return id === "fixedscaleoffset" ? "fixed_scale_offset" : id;
 }
 
-/** The document of an array as the library is to read it: elements of two bytes stay bits, which it has no type for. */
+/** The document of an array for the library, which has no type for half-precision elements: they stay bits. */
 export function readableDocument(document: Json): Json {
   const filters = Array.isArray(document.filters)
     ? { filters: document.filters.map((filter) => ({ ...filter, id: ownName(String(filter?.id)) })) }
@@ -247,7 +246,7 @@ export function readableDocument(document: Json): Json {
   return { ...document, ...filters, ...bits };
 }
 
-/** The bits of a fill value of two bytes. Source: IEEE 754-2019, section 3.4. */
+/** The bits of a half-precision fill value. Source: IEEE 754-2019, section 3.4. */
 function halfBits(fill: unknown): number | null {
   if (typeof fill === "string" && fill.startsWith("0x")) return Number(fill);
   if (fill === null || fill === undefined) return null;
@@ -258,13 +257,13 @@ function halfBits(fill: unknown): number | null {
   if (size >= 65520) return sign | 0x7c00;
   const exponent = Math.max(-14, Math.floor(Math.log2(size === 0 ? 1 : size)));
   const steps = Math.round(size / 2 ** (exponent - 10));
-  // Steps of a normal number count from 1024; what is rounded up to 2048 belongs to the next exponent.
+  // Steps of a normal number count from 1024; rounding up to 2048 carries into the exponent.
   return sign | (steps < 1024 ? steps : ((exponent + 14) << 10) + steps);
 }
 
 /**
- * The attributes of an array of Zarr 2; its fill value is CF's `_FillValue`, as xarray has it. 0 is the default of
- * writers; of packed integers it may be xarray's, so that a person is asked.
+ * The attributes of an array in Zarr 2; its fill value is CF's `_FillValue`, as in xarray. 0 is the default of writers;
+ * for packed integers it may be xarray's, so that a person is asked.
  */
 function withFill(attributes: Json, dataType: string, fill: unknown): Json {
   const { _FillValue: stated, scale_factor: factor, add_offset: offset } = attributes;
@@ -274,7 +273,10 @@ function withFill(attributes: Json, dataType: string, fill: unknown): Json {
   return isPacked ? { ...attributes, fill_value: 0 } : attributes;
 }
 
-/** What the library ignores in an array of Zarr 3 although values depend on it; each counts as an unknown codec. */
+/**
+ * Members of an array in Zarr 3 that the library ignores although values depend on them; each counts as an unknown
+ * codec.
+ */
 function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
   const grid = objectOf(document.chunk_grid);
   const whole = objectOf(grid.configuration).chunk_shape as readonly number[] | undefined;
@@ -308,7 +310,7 @@ function isSharding({ name }: { readonly name: string }): boolean {
   return name === "sharding_indexed";
 }
 
-/** What the library does not know of the shards of an array of Zarr 3. */
+/** Facts about the shards of an array in Zarr 3 that the library does not know. */
 export interface ShardFacts {
   readonly isIndexFirst: boolean;
   readonly around: ReturnType<typeof codecsOf>;

@@ -1,18 +1,18 @@
 /**
  * Expands a list of references within bounds: a few bytes of `templates` can expand to any number of characters. A
- * template is a text; nothing of it is computed or run.
+ * template is plain text; nothing in it is computed or run.
  */
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import { type Json, objectOf } from "../dataset/documents.js";
 import type { ListDocument, ReferenceValue } from "./list-document.js";
 
-/** The version of a target when its list was written, as far as it was known. */
+/** The version of a target when its list was written, if it was known. */
 export interface TargetStamp {
   readonly bytes?: number;
-  /** Time of its last change in milliseconds: of a file on this machine. */
+  /** Time of the last change in milliseconds, for local files. */
   readonly modifiedMs?: number;
-  /** Digest of its version as its host tells it: of a file at an address. */
+  /** Digest of its version as stated by its host, for remote files. */
   readonly version?: string;
 }
 

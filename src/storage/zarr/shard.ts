@@ -10,14 +10,14 @@ export type Compression = (typeof COMPRESSIONS)[number];
 
 const gzipAside = promisify(gzip);
 const LEVELS = { none: 0, gzip: 5, zstd: 3 } as const;
-/** Offset and length of a chunk that is not there, and bytes of both. */
+/** Offset and length of a missing chunk, and the bytes of both. */
 const ABSENT = 2n ** 64n - 1n;
 const ENTRY_BYTES = 16;
 const SUM_BYTES = 4;
 
 export interface ShardForm {
   readonly compression: Compression;
-  /** Chunks of a shard; null if each chunk is one object. */
+  /** Chunks of a shard; null if each chunk is a separate object. */
   readonly chunksPerShard: number | null;
 }
 
@@ -90,7 +90,7 @@ export class ShardCodec {
     return out;
   }
 
-  /** Whether an object is whole: every checksum matches, and as many chunks are there as the array has. */
+  /** Whether an object is complete: all checksums match, and all expected chunks are present. */
   isWhole(object: Uint8Array, expected: number): boolean {
     try {
       const { chunksPerShard } = this.#form;

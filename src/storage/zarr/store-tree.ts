@@ -9,9 +9,9 @@ export interface StoredArray {
   readonly shape: readonly number[];
   /** Edges of the ranges that are decoded as a whole: chunks, or the inner chunks of shards. */
   readonly chunks: readonly number[];
-  /** Element type as Zarr 3 names it, e.g. `float32`; anything else as the store writes it. */
+  /** Element type as named by Zarr 3, e.g. `float32`; other types as written in the store. */
   readonly dataType: string;
-  /** The value of an element that was never written, as the store's writer has it. */
+  /** The value of an element that was never written, as stated by the store's writer. */
   readonly fill: unknown;
   readonly dimensions: readonly (string | null)[];
   readonly codecs: readonly string[];
@@ -20,8 +20,8 @@ export interface StoredArray {
 
 export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
-  /** Digest of the metadata and, if the store tells them, of the sizes and times of all its objects. */
+  /** Digest of the metadata and, if the store states them, of the sizes and times of all its objects. */
   readonly digest: string;
-  /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
+  /** Time of the newest object in milliseconds of the store's clock; a newer one is a change. */
   readonly newestMs: number;
 }

@@ -1,4 +1,4 @@
-/** Reads the extensible array, the chunk index since format 1.10 of data without a bound in one dimension. */
+/** Reads the extensible array, the chunk index since format 1.10 for data unbounded in one dimension. */
 import { DataError } from "../../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
@@ -19,10 +19,10 @@ interface Header {
   readonly lowLevels: number;
   readonly levels: number;
   readonly pageEntries: number;
-  /** Bytes before what a data or super block holds; a data block in pages has its checksum after them. */
+  /** Bytes before the content of a data or super block; a data block in pages has its checksum after them. */
   readonly prefix: number;
   readonly used: number;
-  /** Null if there is none. */
+  /** Address of the index block; null if there is none. */
   readonly indexBlock: number | null;
 }
 
@@ -103,7 +103,9 @@ function readIndexBlock(read: ReadBytes, start: number, { owner, direct, entryBy
   return { view, firstBlocks, superBlocks };
 }
 
-/** A super block, where in it the addresses of data blocks begin, and the pages of each of these, 0 for one whole. */
+/**
+ * A super block, the offset of data block addresses in it, and the pages of each block, 0 for a block without pages.
+ */
 function readSuperBlock(
   read: ReadBytes,
   start: number,

@@ -41,7 +41,7 @@ function readNode(read: ReadBytes, address: number, keyBytes: number): DataView 
   return read(address, HEAD + head.getUint16(6, true) * (keyBytes + 8) + keyBytes);
 }
 
-/** The place of the last key in a node that is not above `first`; null when all are. */
+/** The offset of the last key in a node that is not above `first`; null when all are above it. */
 function findKey(node: DataView, keyBytes: number, first: readonly number[]): number | null {
   const place = (entry: number) => HEAD + entry * (keyBytes + 8);
   let low = -1;
@@ -54,7 +54,7 @@ function findKey(node: DataView, keyBytes: number, first: readonly number[]): nu
   return low < 0 ? null : place(low);
 }
 
-/** A key has one dimension more, the bytes of an element, always 0. */
+/** Compares a key, which has one more dimension, the bytes of an element, always 0. */
 function compareKey(node: DataView, key: number, first: readonly number[]): number {
   for (let d = 0; d <= first.length; d++) {
     const difference = unsigned(node, key + 8 + 8 * d) - (first[d] ?? 0);

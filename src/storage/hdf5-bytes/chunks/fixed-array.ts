@@ -1,4 +1,4 @@
-/** Reads the fixed array, the chunk index since format 1.10 of data with bounds. */
+/** Reads the fixed array, the chunk index since format 1.10 for bounded data. */
 import { DataError } from "../../../shared/errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
@@ -29,7 +29,7 @@ export function fixedArray(read: ReadBytes, address: number, grid: ChunkGrid): L
   return (first) => {
     const number = numberOf(first);
     const page = Math.floor(number / pageEntries);
-    // A page whose bit is not set has never been written; its place is kept.
+    // A page whose bit is not set was never written; its space is reserved.
     if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return null;
     const count = Math.min(pageEntries, total - page * pageEntries);
     const start = pages + page * (pageEntries * entryBytes + CHECKSUM);

@@ -1,9 +1,9 @@
-/** What kinds of chunk index share: the lookup, numbers of chunks, and ranges of entries. */
+/** Parts shared by all kinds of chunk index: the lookup, chunk numbers, and ranges of entries. */
 import type { Hyperslab, StoredChunk } from "../../dataset/stored.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM, checkSum } from "../checksum.js";
 
-/** The place of the chunk with this first element, in stored order; null when it was never written. */
+/** The stored chunk with this first element, in stored order; null when it was never written. */
 export type Lookup = (first: readonly number[]) => StoredChunk | null;
 
 export interface ChunkGrid {
@@ -15,10 +15,10 @@ export interface ChunkGrid {
 const ADDRESS = 8;
 const MASK = 4;
 
-/** Entries of an index that are kept: at most about 1 MiB of them. */
+/** Cached entries of an index: at most about 1 MiB. */
 const ENTRIES_KEPT = 256;
 
-/** Remembers by address what was read last: reading and checking it again costs more than anything else here. */
+/** Caches the last reads by address: repeating and checking them would cost more than anything else here. */
 export function kept<A, T>(read: (address: number, about: A) => T): (address: number, about: A) => T {
   const entries = new Map<number, T>();
   return (address, about) => {
@@ -71,9 +71,9 @@ export function* chunksIn(chunks: readonly number[], { offset, count }: Hypersla
 
 interface EntryRange {
   readonly count: number;
-  /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */
+  /** Bytes of an entry; for filtered chunks with a size and a mask besides the address. */
   readonly entryBytes: number;
-  /** The block that they are all of; null for a page of one. */
+  /** The block of all entries; null for a page of a block. */
   readonly block: EntryBlock | null;
 }
 
@@ -84,7 +84,7 @@ interface EntryBlock {
   readonly prefix: number;
 }
 
-/** Reads ranges of entries by their addresses; an entry of a range is found by its number. */
+/** Reads ranges of entries by address; entries are found by their number within a range. */
 export function entryRanges(read: ReadBytes) {
   const rangeAt = kept((address: number, { count, entryBytes, block }: EntryRange) => {
     if (block === null) {

@@ -1,4 +1,4 @@
-/** Reads the B-tree of version 2, the chunk index since format 1.10 of data without bounds in several dimensions. */
+/** Reads the B-tree of version 2, the chunk index since format 1.10 for data unbounded in several dimensions. */
 import { DataError } from "../../../shared/errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
 import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree-nodes.js";
@@ -36,7 +36,7 @@ export function secondTree(read: ReadBytes, address: number, chunks: readonly nu
   };
 }
 
-/** ~k if record k is that of the chunk; else k, the record that it would come before. */
+/** `~k` if record k is the chunk's; else k, the record before which it would be. */
 function findRecord(
   node: DataView,
   records: number,
@@ -56,7 +56,7 @@ function findRecord(
   return low;
 }
 
-/** Compares the place of a chunk, read at `at`, with that of the chunk that begins at `first`. */
+/** Compares the position of a chunk, read at `at`, with that of the chunk that begins at `first`. */
 function compareRecord(node: DataView, at: number, first: readonly number[], chunks: readonly number[]): number {
   for (let d = 0; d < chunks.length; d++) {
     const difference = unsigned(node, at + 8 * d) - first[d] / chunks[d];

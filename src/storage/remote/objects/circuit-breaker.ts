@@ -1,9 +1,9 @@
 /** Circuit breaker of a host: opens once several of its objects have failed in a row. */
 import type { FetchClock } from "./fetch-clock.js";
 
-/** Time for which it stays open, unless the host asks for another one. */
+/** Time for which it stays open, unless the host asks for another. */
 const OPEN_MS = 5000;
-/** Different objects that must fail, with no answer in between: one object may be damaged by itself. */
+/** Different objects that must fail without an answer in between: a single object may be damaged. */
 const SEVERAL = 2;
 
 export class CircuitBreaker {
@@ -15,17 +15,17 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** Milliseconds for which the host gets no requests; 0: it may be asked. */
+  /** Milliseconds for which no requests are sent to the host; 0: the circuit is closed. */
   get openMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
 
-  /** Whether the host has not answered since it opened: then one attempt tells whether it is back. */
+  /** Whether the host has not answered since the circuit opened: then a single attempt tests it. */
   get isOnTrial(): boolean {
     return this.#openUntil !== null;
   }
 
-  /** Records that all attempts for an object have failed. @param retryMs time that the host asks to wait */
+  /** Records that all attempts for an object failed. @param retryMs wait requested by the host */
   failed(address: string, retryMs: number | null): void {
     if (this.#failed.size < SEVERAL) this.#failed.add(address);
     if (!retryMs && this.#failed.size < SEVERAL) return;

@@ -12,7 +12,7 @@ import type { DiskCounts } from "./store-status.js";
 
 export interface EntryName {
   readonly address: string;
-  /** Version of the object; empty if `note` tells it. */
+  /** Version of the object; empty if `note` holds it. */
   readonly version: string;
   readonly range: string;
 }
@@ -27,9 +27,9 @@ const SUM_BYTES = 32;
 const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
 /** Bytes that wait to be written; more are dropped. */
 const MOST_WAITING = 128 * 1024 * 1024;
-/** Time within which another use is not recorded. */
+/** Time within which a further use is not recorded. */
 const USE_RESOLUTION_MS = 60_000;
-/** Parts of the bound: written between looks at the folder, full, and left when entries are removed. */
+/** Fractions of the bound: written between looks at the folder, full, and left when entries are removed. */
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
 const KEEP = 0.9;
@@ -107,7 +107,7 @@ export class DiskCache {
       return;
     }
     this.#waiting += bytes.length;
-    // A copy: a reader of the bytes may write NaN over missing values before this entry is written.
+    // A copy: a reader may write NaN over missing values before this entry is written.
     const kept = Uint8Array.from(bytes);
     this.#work = this.#work
       .then(() => this.#write(this.#pathOf(name), fileOf(name, kept, note)))
@@ -117,7 +117,7 @@ export class DiskCache {
       });
   }
 
-  /** Counts an entry that is not kept; the log has the first, the tenth, the hundredth and so on. */
+  /** Counts an entry that is dropped; the log reports the first, the tenth, the hundredth and so on. */
   #drop(reason: string | null): void {
     const count = ++this.counts.dropped;
     if (reason !== null && Number.isInteger(Math.log10(count)))
@@ -138,7 +138,7 @@ export class DiskCache {
     try {
       const file = await open(partial, "wx", 0o600);
       try {
-        // Unlike `writev` this writes all of it, or fails if the disk has no room for the rest.
+        // Unlike `writev`, this writes everything, or fails if the disk is full.
         for (const part of parts) await file.writeFile(part);
       } finally {
         await file.close();
@@ -178,7 +178,7 @@ export class DiskCache {
     this.#written = bytes;
   }
 
-  /** All entries of the folder; abandoned ones are removed. */
+  /** Lists all entries of the folder, and removes abandoned ones. */
   async #look(): Promise<EntryFile[]> {
     makeFolder(this.#folder, 0o700);
     const found: EntryFile[] = [];

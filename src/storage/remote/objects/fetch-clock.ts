@@ -2,7 +2,7 @@
 
 export interface FetchClock {
   now(): number;
-  /** Runs something after a time. @returns prevents it */
+  /** Runs a function after a time. @returns cancels it */
   after(ms: number, run: () => void): () => void;
 }
 

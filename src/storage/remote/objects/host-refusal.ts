@@ -1,7 +1,7 @@
-/** Reads why a host refuses a request, in the form of S3. */
+/** Reads the reason of a refusal by a host, in the form of S3. */
 import { membersOf } from "./xml.js";
 
-/** Known codes, and what would help. Source: Amazon S3 API reference, Error responses. */
+/** Known codes, with remedies. Source: Amazon S3 API reference, Error responses. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["AccessDenied", "the credentials do not allow it, or there are none"],
   ["AllAccessDisabled", "the bucket is closed"],
@@ -22,7 +22,7 @@ const PASSING: ReadonlySet<string> = new Set([
 export interface HostRefusal {
   readonly code: string | null;
   readonly isPassing: boolean;
-  /** The code, its meaning and the id of the request; empty if the host says nothing. */
+  /** The code, its meaning and the id of the request; empty if the host gives no reason. */
   readonly words: string;
 }
 

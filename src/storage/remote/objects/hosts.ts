@@ -22,8 +22,8 @@ const PRIVATE: readonly (readonly [network: string, prefix: number])[] = [
 ];
 
 /**
- * Networks of IPv6 whose addresses hold one of IPv4, after how many bits: NAT64 (RFC 6052), 6to4 (RFC 3056) and the
- * form `::a.b.c.d` (RFC 4291, section 2.5.5.1). A gateway may carry them to that address.
+ * IPv6 networks whose addresses embed one of IPv4 after some bits: NAT64 (RFC 6052), 6to4 (RFC 3056) and the form
+ * `::a.b.c.d` (RFC 4291, section 2.5.5.1). A gateway may route them to that address.
  */
 const EMBEDDING: readonly (readonly [bits: number, address: (ipv4: string) => string])[] = [
   [96, (ipv4) => `64:ff9b::${ipv4}`],
@@ -68,7 +68,7 @@ export class Hosts {
       throw new DataError(`${address} is in a private network; name it in FIELDPROBE_DATA to allow its host`);
   }
 
-  /** Checks again on connecting: a name that had a public address may have a private one by now. */
+  /** Checks again on connecting: the name may resolve to a private address by now. */
   readonly lookup: LookupFunction = (host, options, done) => {
     this.#resolve(host, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
@@ -80,7 +80,7 @@ export class Hosts {
   };
 
   #isPrivate(ip: string): boolean {
-    // The list knows IPv4 addresses written as ::ffff:a.b.c.d as well.
+    // The list also matches IPv4 addresses written as ::ffff:a.b.c.d.
     return this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6");
   }
 

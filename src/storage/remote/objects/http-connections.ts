@@ -1,4 +1,4 @@
-/** Sends requests to hosts over connections that are kept for a while. */
+/** Sends requests to hosts over keep-alive connections. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
@@ -19,27 +19,26 @@ export interface HttpHead {
 }
 
 export interface HttpAnswer extends HttpHead {
-  /** In lent memory if the host announced its length, so that other threads can have it without a copy. */
+  /** In lent memory if the host announced its length, so that other threads can use it without a copy. */
   readonly body: Uint8Array;
 }
 
-/** Bytes of a body that are needed: the connection is closed when more come. What it throws ends the request. */
+/** Number of bytes of a body to read; the connection is closed when more arrive. Its error ends the request. */
 export type NeededBytes = (head: HttpHead) => number;
 
 export class HttpConnections {
   readonly #agent: Agent;
 
   constructor(lookup?: LookupFunction) {
-    // Each request bounds time by its signal and bytes by `needed`.
+    // Each request bounds its time by a signal and its bytes by `needed`.
     const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
     const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
     this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
   }
 
   /**
-   * Sends a request. Redirections are not followed, and bodies come as they were sent.
-   *
-   * @throws the reason of the signal, an error of the connection, or what `needed` throws
+   * Sends a request. Redirections are not followed, and bodies are returned as sent.
+   * @throws the reason of the signal, an error of the connection, or the error of `needed`
    */
   send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
     const { origin, pathname, search } = new URL(address);

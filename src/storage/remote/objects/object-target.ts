@@ -17,17 +17,17 @@ export interface ObjectTarget {
   isEmpty(): Promise<boolean>;
   read(key: string): Promise<Uint8Array | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
-  /** Waits until objects that were written survive a loss of power. */
+  /** Waits until written objects survive a power failure. */
   settle(keys: readonly string[]): Promise<void>;
   remove(key: string): Promise<void>;
 }
 
-/** Files that are handed to the disk at a time: one commit of a journal serves several. */
+/** Files flushed at a time: one journal commit serves several. */
 const SETTLED_AT_ONCE = 16;
-/** Bytes of a part, unless there would be more parts than hosts take. */
+/** Bytes of a part, unless there would be more parts than hosts allow. */
 const PART_BYTES = 16 * 1024 * 1024;
 const MOST_PARTS = 10_000;
-/** Bytes accepted for the last one: some hosts send the first ones. */
+/** Bytes accepted for a request of the last byte: some hosts send the first bytes. */
 const LAST_BYTES = 16;
 
 /** @throws DataError for addresses other than buckets */
@@ -68,7 +68,7 @@ class FolderTarget implements ObjectTarget {
       const file = await open(partial, "w");
       try {
         await file.writeFile(bytes);
-        // The name of a document says that it is whole.
+        // The name of a document marks it as complete.
         if (key.endsWith(".json")) await file.sync();
       } finally {
         await file.close();
@@ -139,7 +139,7 @@ export class BucketTarget implements ObjectTarget {
   }
 
   #put(address: string, bytes: Uint8Array): Promise<RemoteObject | null> {
-    // The host refuses bytes that have changed on their way.
+    // The host refuses bytes that were corrupted in transit.
     const sum = createHash("md5").update(bytes).digest("base64");
     const headers = { "content-type": "application/octet-stream", "content-md5": sum };
     return this.#objects.send(address, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
@@ -195,7 +195,7 @@ export class BucketTarget implements ObjectTarget {
       const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
       const headers = { "content-type": "application/xml" };
       const done = await this.#objects.send(`${address}?${upload}`, { method: "POST", body, headers });
-      // A host that needs long begins to answer before it knows whether it can do it.
+      // A slow host begins to answer before it knows whether it succeeds.
       const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
       if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
       if (code !== null) throw refused(`its host says${words.slice(1)}`);

@@ -22,7 +22,7 @@ const RESOLUTION_MS = 1000;
 /** Objects whose versions are remembered. */
 const MOST_VERSIONS = 65_536;
 
-/** Part that is fetched to learn a version; some hosts take a range of one byte for the whole. */
+/** Range fetched to learn a version; some hosts answer a range of one byte with the whole object. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
 export interface Network {
@@ -45,7 +45,7 @@ interface Version {
   readonly etag: string | null;
   readonly modifiedMs: number;
   readonly isExact: boolean;
-  /** By a strong `ETag`, or a time of change that is not a moment ago. */
+  /** Whether a change is certain to show: by a strong `ETag`, or a time of change that is not recent. */
   readonly showsChanges: boolean;
 }
 
@@ -74,7 +74,7 @@ export class PinnedObjects {
     this.#disk = disk;
     if (isBucket(base)) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
-    // The host of a bucket is Amazon's or named by the AWS variables of this process: no address of it is refused.
+    // The host of a bucket is Amazon's or named by the AWS variables of this process, so its address is not refused.
     const connections = this.#place === null ? network?.others : network?.buckets;
     this.host = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
@@ -95,7 +95,9 @@ export class PinnedObjects {
     return object;
   }
 
-  /** Fetches an object or part of it; undefined if there is none. @throws DataError if it has changed, or more bytes */
+  /**
+   * Fetches an object or part of it; undefined if there is none. @throws DataError if it has changed, or is too long
+   */
   async get(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
     const most = part === null ? mostBytes : "offset" in part ? part.length : part.suffixLength;
     if (most > mostBytes) throw new DataError(`${this.#addressOf(key)}: ${most} bytes are more than ${mostBytes}`);
@@ -189,7 +191,7 @@ function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean
   return isSize && (expected.version === undefined || expected.version === versionDigest(text));
 }
 
-/** Digest of a version, by which lists name it. */
+/** Digest of a version, as used in lists. */
 export function versionDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

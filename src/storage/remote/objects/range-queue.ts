@@ -1,4 +1,4 @@
-/** Fetches ranges of one object; those requested together and close to each other share one request. */
+/** Fetches ranges of one object; simultaneous requests for ranges close to each other share one fetch. */
 import { DataError } from "../../../shared/errors.js";
 import { ReadMemory } from "../../../shared/read-memory.js";
 import type { ObjectRange } from "./remote-objects.js";
@@ -57,7 +57,7 @@ export class RangeQueue {
         range.resolve(bytes?.subarray(at, at + range.length) ?? null);
       }
     } catch (error) {
-      // A wrong range must not fail the others of its group.
+      // A range that is wrong must not fail the others of its group.
       if (group.length > 1 && error instanceof DataError)
         for (const range of group) this.#fetch(range).then(range.resolve, range.reject);
       else for (const { reject } of group) reject(error);

@@ -20,12 +20,12 @@ export class RemoteBytes {
     return [this.#objects.host];
   }
 
-  /** Time of another version that has been found; 0 if none has. */
+  /** Time of another version, if one was found; else 0. */
   get changedMs(): number {
     return this.#objects.changedMs;
   }
 
-  /** Version and size, which all ranges will be of. @throws DataError if the host tells no version */
+  /** The version and size of all ranges. @throws DataError if the host states no version */
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);
     if (object === null) throw new DataError(`${this.#address} does not exist`);
@@ -37,7 +37,7 @@ export class RemoteBytes {
     return { size, digest: versionDigest(version.text), newestMs: modifiedMs ?? dateMs };
   }
 
-  /** @throws DataError when the file has changed or ends before */
+  /** @throws DataError when the file has changed or is too short */
   async read(position: number, length: number): Promise<Uint8Array> {
     const bytes = await this.#objects.get(this.#name, { offset: position, length }, length);
     if (bytes === undefined) throw new DataError(`${this.#address} does not exist any more`);

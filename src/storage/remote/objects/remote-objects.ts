@@ -10,13 +10,13 @@ import { type FetchClock, pause, SYSTEM_CLOCK } from "./fetch-clock.js";
 import { refusalIn } from "./host-refusal.js";
 import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";
 
-/** First pause before another attempt; each further one is twice as long, and half of each is random. */
+/** First pause before a retry; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
 const MOST_RETRY_MS = 300_000;
 const REDIRECTS = 3;
-/** Bytes of one object or part of an object, if its caller has no smaller bound. */
+/** Most bytes of an object or a part of it, unless the caller has a smaller bound. */
 const MOST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of an unwanted body that are read, so that its connection can be used again. */
+/** Bytes of an unwanted body that are read, so that its connection can be reused. */
 const DRAINED_BYTES = 64 * 1024;
 const CODINGS = new Map([
   ["gzip", promisify(unzip)],
@@ -35,10 +35,10 @@ export interface ObjectRange {
 }
 
 export interface Stamp {
-  /** Of the whole object, if the host tells it. */
+  /** Size of the whole object, if the host states it. */
   readonly size: number | null;
   readonly etag: string | null;
-  /** In milliseconds of the host's clock, or null. */
+  /** Time of the last change in milliseconds of the host's clock, or null. */
   readonly modifiedMs: number | null;
 }
 
@@ -54,10 +54,10 @@ export const UNCHANGED = Symbol("unchanged");
 interface ObjectRequest {
   readonly address: string;
   readonly part: ObjectPart | null;
-  /** The `ETag` of a known version: the object is sent only if it has changed. */
+  /** `ETag` of a known version: the object is sent only if it has changed. */
   readonly unless: string | null;
   readonly mostBytes: number;
-  /** Made instead of a fetch. */
+  /** A write that is sent instead of a fetch. */
   readonly change?: ObjectWrite;
 }
 
@@ -116,12 +116,12 @@ export class RemoteObjects {
     return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
   }
 
-  /** Fetches an object unless its `ETag` still is `unless`. @throws as `fetch` */
+  /** Fetches an object unless its `ETag` still is `unless`. @throws as `fetch` does */
   fetchUnless(address: string, unless: string, mostBytes: number): Promise<RemoteObject | null | typeof UNCHANGED> {
     return this.#tryAgain({ address, part: null, unless, mostBytes });
   }
 
-  /** Writes or removes an object. @returns what the host answers, null if there is none @throws as `fetch` */
+  /** Writes or removes an object. @returns the answer of the host, null if there is none @throws as `fetch` does */
   async send(address: string, change: ObjectWrite): Promise<RemoteObject | null> {
     const wanted = { address, part: null, unless: null, mostBytes: MOST_BYTES, change };
     const done = (await this.#tryAgain(wanted)) as RemoteObject | null;
@@ -130,7 +130,7 @@ export class RemoteObjects {
     return done;
   }
 
-  /** During pauses, others use the connection of a request. */
+  /** Retries; during pauses, others use the connection of the request. */
   async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
@@ -198,7 +198,7 @@ export class RemoteObjects {
     }
   }
 
-  /** What an answer without an object means. @throws DataError for a refusal, Unanswered if another try may succeed */
+  /** The meaning of an answer without an object. @throws DataError for a refusal, Unanswered if a retry may succeed */
   #withoutObject(
     address: string,
     { status, headers, body }: HttpAnswer,
@@ -244,7 +244,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Milliseconds that a host asks to wait for, within a bound; null if it asks for nothing. Source: RFC 9110, 10.2.3. */
+/** Milliseconds that a host asks to wait, within a bound; null if it does not ask. Source: RFC 9110, 10.2.3. */
 function retryAfter(header: string | undefined): number | null {
   if (header === undefined) return null;
   const ms = /^\d+$/.test(header) ? 1000 * Number(header) : Date.parse(header) - Date.now();
@@ -257,7 +257,7 @@ class ResponseTimeout {
   readonly #timeoutMs: number;
   #cancel: () => void;
 
-  /** @param bytes of the body that is sent */
+  /** @param bytes bytes of the request body */
   constructor(clock: FetchClock, timeoutMs: number, bytes: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
@@ -268,7 +268,7 @@ class ResponseTimeout {
     return this.#end.signal;
   }
 
-  /** Restarts at the head of an answer. @param bytes of the body that follows */
+  /** Restarts the timeout at the head of an answer. @param bytes bytes of the body that follows */
   extend(bytes: number): void {
     this.#cancel();
     this.#cancel = this.#start(bytes);
@@ -285,7 +285,7 @@ class ResponseTimeout {
   }
 }
 
-/** No answer, and the time to wait if the host says one. */
+/** A missing answer, with the time to wait if the host states one. */
 class Unanswered extends Error {
   readonly retryMs: number | null;
 
@@ -321,9 +321,7 @@ function rangeOf(part: ObjectPart): string {
 
 /**
  * Bytes of a body to read: up to the end of the part if the host sends the whole object, otherwise one more than
- * allowed, which shows that it is too long.
- *
- * @throws DataError if it announces more
+ * allowed, to detect that it is too long. @throws DataError if it announces more
  */
 function neededBytes(address: string, { status, headers }: HttpHead, part: ObjectPart | null, most: number): number {
   const announced = textOf(headers["content-length"]);
@@ -363,8 +361,7 @@ async function objectOf(
 }
 
 /**
- * Undoes a coding that the host applied unasked. Source: RFC 9110, section 14: ranges are those of the coded bytes.
- *
+ * Undoes an unrequested content coding. Source: RFC 9110, section 14: ranges are those of the coded bytes.
  * @throws DataError for parts, and for other codings
  */
 async function decode(

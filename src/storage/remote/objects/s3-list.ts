@@ -9,7 +9,7 @@ const MOST_PAGES = STORE_BOUNDS.listed / 1000;
 
 export interface ListedObject {
   readonly name: string;
-  /** The text that tells its version; null if the list does not tell it. */
+  /** The text that identifies its version; null if the list does not state it. */
   readonly version: Stamp | null;
 }
 
@@ -81,6 +81,6 @@ function stampOf(entry: ReadonlyMap<string, string>): Stamp | null {
     Date.parse(entry.get("LastModified") ?? ""),
   ];
   if (etag === undefined || !Number.isSafeInteger(size) || Number.isNaN(modifiedMs)) return null;
-  // Objects are sent with their times in whole seconds.
+  // Objects are sent with times in whole seconds.
   return { etag: alone(etag), size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
 }

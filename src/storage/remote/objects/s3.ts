@@ -1,4 +1,4 @@
-/** Addresses and signatures for S3 and compatible stores, by the variables and files of AWS. */
+/** Addresses and signatures for S3 and compatible stores, from the variables and files of AWS. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const CREDENTIALS = {
   secretAccessKey: ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key"],
   sessionToken: ["AWS_SESSION_TOKEN", "aws_session_token"],
 } as const;
-/** Others would be refused as parts of a header, by a text that shows the key. */
+/** Other characters would be refused in a header, by a message that shows the key. */
 const CREDENTIAL = /^[\x21-\x7e]+$/;
 /** Time after which the files of credentials are read again. */
 const CREDENTIALS_MS = 60_000;
@@ -35,10 +35,9 @@ export interface S3Place {
 }
 
 /**
- * The place of `s3://bucket/prefix`. Credentials come from the variables of AWS, else from the profile `AWS_PROFILE`
- * (or `default`); without any, requests are not signed. An empty variable counts as none.
- *
- * @throws DataError that names the address, variable or setting that is malformed or missing
+ * The bucket and prefix of `s3://bucket/prefix`. Credentials come from the variables of AWS, else from the profile
+ * `AWS_PROFILE` (or `default`); without any, requests are not signed. An empty variable counts as none.
+ * @throws DataError that names the malformed or missing address, variable or setting
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -47,9 +46,7 @@ export function s3Place(location: string, environment: Environment = process.env
 }
 
 /**
- * Google Cloud Storage by its interface for clients of S3, with the variables of its own clients. The files of AWS do
- * not count.
- *
+ * Google Cloud Storage through its S3 interface, with the variables of its own clients. The files of AWS do not count.
  * Source: Google Cloud documentation, "Simple migration from Amazon S3"; GDAL, "/vsigs/".
  */
 function googleEnvironment(environment: Environment): Environment {
@@ -62,7 +59,7 @@ function googleEnvironment(environment: Environment): Environment {
   };
 }
 
-/** @param nameOf name of a variable for the caller */
+/** @param nameOf the caller's name of a variable */
 function bucketPlace(location: string, environment: Environment, nameOf: (variable: string) => string): S3Place {
   const { host: bucket, pathname } = new URL(location);
   const path = plainPath(location, pathname);
@@ -86,7 +83,7 @@ function bucketPlace(location: string, environment: Environment, nameOf: (variab
   };
 }
 
-/** The path of an address as keys are written. @throws DataError for a percent sign that begins no character */
+/** The decoded path of an address. @throws DataError for a percent sign that encodes no character */
 export function plainPath(location: string, path: string): string {
   try {
     return decodeURIComponent(path);
@@ -102,7 +99,7 @@ function checkEndpoint(endpoint: string | undefined, variable: string): void {
     );
 }
 
-/** @throws DataError for other characters than printable ASCII, and for one half of a pair */
+/** @throws DataError for characters other than printable ASCII, and for one half of a pair */
 function checkCredentials(environment: Environment, profile: Profile, nameOf: (variable: string) => string): void {
   const { accessKeyId, secretAccessKey, ...rest } = credentialsOf(environment, profile);
   const isOfProfile = !hasKeys(environment);
@@ -121,12 +118,12 @@ function checkCredentials(environment: Environment, profile: Profile, nameOf: (v
     throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
 }
 
-/** Whether the variables have credentials: then those of the profile do not count. */
+/** Whether the variables contain credentials, so that those of the profile are ignored. */
 function hasKeys(environment: Environment): boolean {
   return (environment.AWS_ACCESS_KEY_ID ?? environment.AWS_SECRET_ACCESS_KEY) !== undefined;
 }
 
-/** Credentials of the variables, else of the profile, never some of each. */
+/** Credentials from the variables, else from the profile, never mixed. */
 function credentialsOf(
   environment: Environment,
   profile: Profile,

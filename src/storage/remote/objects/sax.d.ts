@@ -1,4 +1,4 @@
-/** Types the part of `sax` that is used here; it ships no types. */
+/** Types of the used part of `sax`, which ships none. */
 declare module "sax" {
   interface Parser {
     onopentag: (tag: { readonly name: string; readonly attributes: Readonly<Record<string, string>> }) => void;

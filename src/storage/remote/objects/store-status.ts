@@ -1,7 +1,7 @@
 /** Counts of fetches from stores behind HTTP, and of the cache on disk. */
 
 export interface StoreStatus {
-  /** Address as the settings or descriptors name it. */
+  /** Address as named by the settings or descriptors. */
   readonly store: string;
   readonly requests: number;
   readonly retries: number;
@@ -17,8 +17,8 @@ export interface DiskCounts {
   /** Misses because of a wrong checksum or length. */
   readonly damaged: number;
   readonly evictions: number;
-  /** Larger than half of the bound, or fetched faster than the disk writes. */
+  /** Dropped entries: larger than half of the bound, or fetched faster than the disk writes. */
   readonly dropped: number;
-  /** By the last look at the folder, and what was written since. */
+  /** Bytes by the last look at the folder, plus those written since. */
   readonly bytes: number;
 }

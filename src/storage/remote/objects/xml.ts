@@ -1,4 +1,4 @@
-/** Reads the XML documents that hosts answer with. */
+/** Reads XML documents in answers of hosts. */
 import sax from "sax";
 
 export interface XmlElement {
@@ -28,12 +28,12 @@ export function readXml(text: string): XmlElement | null {
   return top.children[0] ?? null;
 }
 
-/** Texts by name of the elements in another one; the first of several. */
+/** Texts of the child elements by name; the first of several. */
 export function textsIn(element: XmlElement | null): ReadonlyMap<string, string> {
   return new Map(element?.children.toReversed().map(({ name, text }) => [name, text]));
 }
 
-/** The same of a document with this root; none if it is something else. */
+/** Texts by name of a document with this root; none for other documents. */
 export function membersOf(text: string, root: string): ReadonlyMap<string, string> {
   try {
     const found = text.trimStart().startsWith("<") ? readXml(text) : null;
