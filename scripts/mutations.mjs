@@ -78,7 +78,8 @@ function fateOf(file) {
   if (runs("node_modules/.bin/tsc", "-b").status !== 0) return null;
   const folder = nearest(file);
   // Worker threads run the build: no test imports what only they load, so that all of the folder runs then.
-  for (const words of [["related", file, "--run", "--dir"], ["run"]]) {
+  const long = ["run", "--config", "vitest.long.config.ts"];
+  for (const words of [["related", file, "--run", "--dir"], ["run"], long]) {
     const all = [...words, folder, "--bail", "1", "--passWithNoTests", "--no-color"];
     const { status, stdout } = runs("node_modules/.bin/vitest", ...all);
     if (status === null || /timed out in/.test(stdout)) return "late";
