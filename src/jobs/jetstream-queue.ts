@@ -20,6 +20,8 @@ const NAME = `${ROOT}-jobs`;
 /** The subject on which processes tell the marks of their folders, and the time in which they do. */
 const FOLDER = `${ROOT}.folder`;
 const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
+/** What a process that has joined takes off its start: it was there before all that come. */
+const JOINED_MS = 1e13;
 /** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
 const SIGN_MS = 5_000;
@@ -82,6 +84,7 @@ class JetStreamQueue implements JobQueue {
   readonly #taken = new Map<string, Msg>();
   readonly #signs: NodeJS.Timeout;
   #watcher: (id: string) => void = () => undefined;
+  #told = "";
 
   constructor(options: NatsOptions, folder: string) {
     this.#folder = folder;
@@ -138,7 +141,10 @@ class JetStreamQueue implements JobQueue {
     }
   }
 
-  /** Compares a mark in the folder with other processes'. @throws DataError if one that came before has another folder */
+  /**
+   * Compares a mark in the folder with other processes', and ends the connection if one that answers later has another.
+   * @throws DataError if one that came before has another folder
+   */
   async #compareFolder(connection: NatsConnection): Promise<void> {
     const file = join(this.#folder, "mark");
     makeFolder(this.#folder);
@@ -156,7 +162,8 @@ class JetStreamQueue implements JobQueue {
       callback: (error, message) => {
         if (error) return;
         compare(message.string());
-        void read().then((mark) => message.respond(`${since} ${mark}`));
+        if (refused && since < 0) void connection.close();
+        else void read().then((mark) => message.respond(`${since} ${mark}`));
       },
     });
     for await (const answer of await connection.requestMany(FOLDER, `${start} ${own}`, MARKS)) compare(answer.string());
@@ -164,8 +171,8 @@ class JetStreamQueue implements JobQueue {
       throw new DataError(
         `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
       );
-    // What has joined was there before all that come.
-    since = 0;
+    since -= JOINED_MS;
+    this.#told = `${since} ${own}`;
   }
 
   async #join(connection: NatsConnection): Promise<OpenQueue> {
@@ -236,8 +243,9 @@ class JetStreamQueue implements JobQueue {
     if (read.revision >= (this.#heard.get(id)?.revision ?? 0)) this.#heard.set(id, read);
   }
 
-  /** Publishes tasks of jobs again that were lost because a process ended between two steps. */
+  /** Tells the mark again, and publishes tasks again that were lost because a process ended between two steps. */
   async #repair(open: OpenQueue): Promise<void> {
+    open.connection.publish(FOLDER, this.#told);
     for (const { id } of this.#unfinished()) {
       const read = await this.#read(open, id);
       if (read === null || !UNFINISHED.includes(read.job.state)) continue;

@@ -32,15 +32,10 @@ export type TaskPart = { readonly range: CutRange } | { readonly cut: JobCut; re
 
 export interface TaskCall extends JobCall {
   readonly owner: string | null;
-  readonly body: TaskBody;
+  /** Made as it is read. */
+  readonly body: { readonly bytes: number; readonly steps: Iterable<Buffer> | AsyncIterable<Buffer> };
   /** Null: the whole call. */
   readonly part: TaskPart | null;
-}
-
-/** The body of a call, made as it is read. */
-export interface TaskBody {
-  readonly bytes: number;
-  readonly steps: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** The code and the data by which this process would compute a call now. */

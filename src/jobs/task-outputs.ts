@@ -97,14 +97,11 @@ async function verify(path: string, number: number, { bytes, crc }: TaskOutput):
   if (found !== crc) throw new DamagedOutputs([number]);
 }
 
-/** Answers the call of a job whose numbers are in the files of its tasks, by number. */
-export type JoinParts = (paths: readonly string[]) => Promise<TaskAnswer>;
-
 /**
  * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it. Every attempt gives
  * its files a name of its own, so that attempts of several processes never meet.
  *
- * @param join     joins the outputs of a job that is cut
+ * @param join     answers the call of a job that is cut from the files of its tasks, by number
  * @param checkDue throws if the result is no longer wanted
  * @throws DamagedOutputs
  */
@@ -112,7 +109,7 @@ export async function writeResult(
   folders: JobFolders,
   job: Job,
   found: readonly (TaskOutput | null)[],
-  join: JoinParts,
+  join: (paths: readonly string[]) => Promise<TaskAnswer>,
   checkDue: () => Promise<void>,
 ): Promise<JobResult> {
   const { id, cut, call } = job;

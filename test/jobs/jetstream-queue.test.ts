@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSharedQueue } from "../../src/jobs/jetstream-queue.js";
 import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { loadConfig } from "../../src/shared/config.js";
+import { type NatsOptions, natsOptions, openNats } from "../../src/shared/nats.js";
 import { type NatsServer, NO_NATS, startNats } from "../support/nats.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { checkQueue, jobWith } from "./check-queue.js";
@@ -50,6 +51,27 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     const lists = await Promise.allSettled(queues.map((queue) => queue.list()));
     expect(lists.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     for (const queue of queues) await queue.close();
+  });
+
+  it("refuses it too if the others, of whom it had heard nothing, tell their folder later", async () => {
+    const queue = open();
+    const others = await openNats(natsOptions(loadConfig({ NATS: server.url }, {}).nats) as NatsOptions);
+    const told: string[] = [];
+    let answers = false;
+    others.subscribe("fieldprobe.folder", {
+      callback: (_, message) => {
+        told.push(message.string());
+        if (answers) message.respond("-1e13 theirs");
+      },
+    });
+    await others.flush();
+    expect(await queue.list()).toEqual([]);
+    await vi.waitFor(() => expect(told.some((text) => Number(text.split(" ")[0]) < 0)).toBe(true), 10_000);
+    answers = true;
+    others.publish("fieldprobe.folder", "-1e13 theirs");
+    await vi.waitFor(() => expect(queue.list()).rejects.toThrow(/is not the folder of other processes/), 10_000);
+    await queue.close();
+    await others.close();
   });
 
   it("tells jobs that have ended while the server is away, and asks to come again for others", async () => {
