@@ -25,20 +25,13 @@ const FIELDS: Readonly<Record<string, string>> = {
   GetBoxFilterSGSscalar: "pp",
 };
 
-/** The dataset, the field, the function of an array form and the scheme that an operation can be asked with. */
-export function laterChoices(row: OperationRow) {
-  const isSearch = row.family === "search" || row.name === "GetThreshold_Python";
-  return {
-    dataset: /Density|Temperature/.test(row.name) ? "mixing" : "mhd",
-    field: FIELDS[row.name] ?? "u",
-    function: row.name === "GetFilter_Python" ? "GetBoxFilter" : "GetVelocity",
-    method: isSearch ? "None_Fd4" : (row.spatial[0] ?? ""),
-  };
-}
-
 /** The members of a request of two points, in the order of the interface; searches and cutouts are of a few nodes. */
 export function laterRequest(row: OperationRow): Record<string, unknown> {
-  const { dataset, field, function: functionName, method } = laterChoices(row);
+  const isSearch = row.family === "search" || row.name === "GetThreshold_Python";
+  const dataset = /Density|Temperature/.test(row.name) ? "mixing" : "mhd";
+  const field = FIELDS[row.name] ?? "u";
+  const functionName = row.name === "GetFilter_Python" ? "GetBoxFilter" : "GetVelocity";
+  const method = isSearch ? "None_Fd4" : (row.spatial[0] ?? "");
   const values: Readonly<Record<string, unknown>> = {
     ...{ authToken: "a", function_name: functionName, dataset, field, spatialInterpolation: method },
     ...{ time: 0.1, StartTime: 0, EndTime: 0.2, dt: 0.1, temporalInterpolation: "None" },
