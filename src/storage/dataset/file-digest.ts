@@ -6,8 +6,8 @@ import type { FileStamp } from "./dataset.js";
 const SAMPLE_BYTES = 4096;
 
 /**
- * The digest: size, second of the last change, and samples at even distances. Of a store: size and the time of its
- * newest object; of an address: its version.
+ * The digest: size, and every byte or samples at even distances with the second of the last change. Of a store: size
+ * and the time of its newest object; of an address: its version.
  *
  * @param samples infinite: every byte is read
  * @throws the error of the system
@@ -17,7 +17,8 @@ export async function digestFile(record: FileStamp, samples: number, sampled: ()
   // Every peer asks an address itself, at another time.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");
   const seconds = (ms: number): number => Math.floor(ms / 1000);
-  const hash = createHash("sha256").update(JSON.stringify([bytes, seconds(modifiedMs)]));
+  const isRead = samples === Number.POSITIVE_INFINITY && newestMs === undefined;
+  const hash = createHash("sha256").update(JSON.stringify(isRead ? [bytes] : [bytes, seconds(modifiedMs)]));
   if (newestMs !== undefined) return hash.update(` ${seconds(newestMs)}`).digest("hex");
   const file = await open(path);
   try {
