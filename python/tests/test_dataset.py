@@ -44,7 +44,7 @@ def test_fields_are_asked_by_name(named):
     np.testing.assert_allclose(named.values("heatflux", points, frame=0), points, rtol=1e-5)
     slope = named.values("grad(sgsenergy)", points, frame=0)
     np.testing.assert_allclose(slope, np.stack([y, x, 0 * x], axis=-1), atol=1e-5)
-    nodes = named.nodes("sgsenergy", frame=0, i=slice(2, 4), j=3, k=4)
+    nodes = named.nodes("sgsenergy", frame=0, i=range(2, 4), j=3, k=4)
     np.testing.assert_allclose(nodes["sgsenergy"], [1 + 0.5 * 0.75, 1 + 0.75 * 0.75], rtol=1e-6)
     mean = named.statistics("sgsenergy", frame=0)["results"][0]["mean"]
     np.testing.assert_allclose(mean, 1 + (0.25 * 7.5) ** 2)

@@ -158,8 +158,8 @@ export function replacementOf(name: string): string | undefined {
 /** Names of version 1 by what is written for them. */
 const EARLIER: Readonly<Record<string, string>> = {
   w: "omega for the vorticity, or u.z for the third velocity",
-  ...{ ux: "u.x", uy: "u.y", uz: "u.z", wx: "omega.x", wy: "omega.y", wz: "omega.z" },
-  ...{ fx: "force.x", fy: "force.y", fz: "force.z", bx: "magnetic.x", by: "magnetic.y", bz: "magnetic.z" },
+  ...{ v: "u.y", wx: "omega.x", wy: "omega.y", wz: "omega.z", fx: "force.x", fy: "force.y", fz: "force.z" },
+  ...{ bx: "magnetic.x", by: "magnetic.y", bz: "magnetic.z" },
   ...{ ax: "potential.x", ay: "potential.y", az: "potential.z", b: "norm(magnetic)" },
   ...{ gradp: "grad(p)", lapu: "lap(u)", lapux: "lap(u).x", lapuy: "lap(u).y", lapuz: "lap(u).z", lapp: "lap(p)" },
   ...{ gradpressure: "norm(grad(p))", graddensity: "norm(grad(density))", gradtemperature: "norm(grad(temperature))" },
@@ -169,6 +169,12 @@ const EARLIER: Readonly<Record<string, string>> = {
 /** What to write for a name of version 1; undefined for names that are known. */
 export function presentName(name: string): string | undefined {
   if (Object.hasOwn(EARLIER, name)) return EARLIER[name];
+  const [, vector, component = ""] = /^(u|omega)_?([xyz])$/.exec(name) ?? [];
+  if (vector !== undefined) return `${vector}.${component}`;
+  const [, moved = "", along = ""] = /^du?([p-z])d([xyz])$/.exec(name) ?? [];
+  if (moved === "p") return `grad(p).${along}`;
+  const row = "uvwxyz".indexOf(moved) % 3;
+  if (along !== "" && row >= 0) return `A[${row}][${"xyz".indexOf(along)}]`;
   const [, prefix = "", of = ""] = /^(bar_grad_|bar_|grad_|lap_|H_)(\w+)$/.exec(name) ?? [];
   const call = { bar_grad_: "filter(grad(", bar_: "filter(", grad_: "grad(", lap_: "lap(", H_: "hess(" }[prefix];
   if (call === undefined) return undefined;
@@ -206,7 +212,9 @@ export function formulaOf(name: string, names: Pick<Names, "fields">): string | 
 export function nameList({ fields, viscosity, isFiltered = false, refusesEarlier = false }: Names): readonly string[] {
   if (refusesEarlier) {
     const known = Object.keys(FORMULAS).filter((name) => presentName(name) === undefined);
-    const named = QUANTITIES.filter((row) => row.expression !== null && presentName(row.name) === undefined);
+    const lacks = Object.keys(FIELDS).filter((field) => !Object.hasOwn(fields, field));
+    const isOf = (text: string) => !lacks.some((field) => text.includes(field));
+    const named = QUANTITIES.filter((row) => row.method !== null && isOf(row.expression) && !presentName(row.name));
     const all = [...known, ...Object.keys(fields), ...named.map(({ name }) => name), ...COORDINATES];
     return [...new Set([...all, ...(viscosity === undefined ? [] : ["nu"]), "pi"])];
   }
@@ -239,5 +247,7 @@ export function nearestName(wrong: string, names: readonly string[]): string | u
     .map((name) => [name, distance(cut.toLowerCase(), name.toLowerCase())] as const)
     .toSorted((a, b) => a[1] - b[1]);
   const [best] = ranked;
-  return best !== undefined && best[1] <= Math.max(1, Math.floor(cut.length / 3)) ? best[0] : undefined;
+  // One letter of two is no likeness, but words are cut short.
+  if (best !== undefined && best[1] <= (cut.length < 3 ? 0 : Math.floor(cut.length / 3))) return best[0];
+  return names.find((name) => name.toLowerCase().startsWith(cut.toLowerCase()));
 }

@@ -2,6 +2,7 @@
  * The calls of the plain HTTP interface and their members: routes, the reader of questions, OpenAPI, faults, the
  * reference in docs and the types of the client ask nowhere else.
  */
+import { SPLINES } from "./operations.js";
 
 /** How the value of a member is read. */
 export type MemberType =
@@ -64,7 +65,8 @@ const nodes = (axis: string) => ({
 export const MEMBERS = {
   what: {
     type: "what",
-    about: "Quantities: names, expressions, or name = expression; a list, or one text with commas.",
+    about:
+      "Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with commas.",
     usual: "u, or the first field",
     example: "u, norm(omega)",
   },
@@ -192,7 +194,7 @@ export const MEMBERS = {
   reduce: {
     type: "reductions",
     about:
-      'Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1, q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …} (on one condition or [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r}, budget:k and budget:uv (any Reynolds stress).',
+      'Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]}, {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2], "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range": [a, b]} (on one quantity or [c1, c2], with bins and range for each), where without range it is that of the values; {"extremes": q, "count": n, "apart": r} (at least r from each other), budget:k and budget:uv (any Reynolds stress).',
     usual: "the moments of each of what",
     example: '{"histogram":"u.x","bins":20,"range":[-2,2]}',
   },
@@ -516,7 +518,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     about:
-      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them.",
+      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and extremes of statistics are apart.",
     kind: "rows",
     members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
@@ -776,4 +778,30 @@ export function callOf(name: CallName): Call {
 /** The row of a member. */
 export function memberOf(name: MemberName): CallMember {
   return MEMBERS[name];
+}
+
+/** The choices of a member in a call; none of a member that is no choice. */
+export function choicesOf(name: MemberName, call: CallName): readonly string[] {
+  if (name === "format") return callOf(call).forms;
+  if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
+  if (name === "derivatives") {
+    const atNodes = ["nodes", "find", "spectrum", "structures"].includes(call);
+    return ["Fd4", "Fd6", "Fd8", "spectral", ...(atNodes ? [] : ["Fd4Lag4", ...SPLINES])];
+  }
+  if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];
+  return memberOf(name).choices ?? [];
+}
+
+/** What a member of a call means and, unless it is left out, what it is then. */
+export function wordsOf(name: MemberName, call: CallName, usual = callOf(call).usual?.[name] ?? memberOf(name).usual) {
+  if (callOf(call).needs.includes(name)) return `${memberOf(name).about} Needed.`;
+  return memberOf(name).about + (usual === undefined ? "" : ` Default: ${usual}.`);
+}
+
+/** The words of a member with its choices, unless they name them. */
+export function helpOf(name: MemberName, call: CallName, usual?: string): string {
+  const { about } = memberOf(name);
+  const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
+  const isNamed = choices.every((one) => new RegExp(`\\b${one}\\b`).test(about));
+  return wordsOf(name, call, usual).replace(about, isNamed ? about : `${about} One of ${choices.join(", ")}.`);
 }

@@ -31,17 +31,18 @@ it("starts a job, lists it, saves its result and forgets it", async () => {
   const started = await fieldprobe("values", ...flags, "--url", url, "--format", "f32", "--job");
   const id = started.stdout.split(" ")[0] as string;
   expect(started.stdout).toMatch(/^[0-9a-f]{24} {2}queued +0 % {2}POST \/api\/datasets\/isotropic32\/values/);
+  const other = await fieldprobe("jobs", id, "--url", url, "--out", join(folder, "result.npy"));
+  expect([other.status, other.stderr]).toEqual([2, expect.stringMatching(/the result is .*--format of the call/)]);
   const saved = join(folder, "result.f32");
   expect((await fieldprobe("jobs", id, "--url", url, "--out", saved)).stdout).toBe("");
   const bytes = readFileSync(saved);
   const client = await connect(url);
-  const request = {
-    dataset: "isotropic32",
-    time: 0.4,
-    spatialInterpolation: "Lag6",
+  const request = { dataset: "isotropic32", time: 0.4, spatialInterpolation: "Lag6" } as const;
+  const { values } = await client.GetVelocity({
+    ...request,
     temporalInterpolation: "None",
-  } as const;
-  const { values } = await client.GetVelocity({ ...request, points: Float32Array.of(1, 2, 3, 2, 2, 2) });
+    points: Float32Array.of(1, 2, 3, 2, 2, 2),
+  });
   expect(Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i))).toEqual([...values]);
   expect((await fieldprobe("jobs", "--url", url)).stdout).toMatch(
     new RegExp(`^${id} {2}done +100 % {2}24 bytes, sha256 `),

@@ -3,6 +3,7 @@ import {
   CALL_NAMES,
   type CallName,
   callOf,
+  helpOf,
   type MemberName,
   type MemberType,
   memberOf,
@@ -43,7 +44,7 @@ function wrapped(text: string, indent: string, more: string): string {
 }
 
 function methodOf(call: CallName): string {
-  const { summary, about, members, needs, kind, usual: own } = callOf(call);
+  const { summary, about, members, needs, kind } = callOf(call);
   const taken = members.filter((name) => !LEFT_OUT.includes(name));
   const first = [
     ...taken.filter((name) => name === "what"),
@@ -51,13 +52,7 @@ function methodOf(call: CallName): string {
   ];
   const typed = (name: MemberName) => `        ${name}: ${TYPES[memberOf(name).type] ?? "Any"} = None,`;
   const rest = taken.filter((name) => !first.includes(name));
-  const words = taken.map((name) => {
-    const { about: text, usual: common } = memberOf(name);
-    const usual = own?.[name] ?? common;
-    const default_ = usual === undefined ? "" : ` Default: ${usual}.`;
-    const needed = needs.includes(name) ? " Needed." : "";
-    return wrapped(`${name}: ${text}${default_}${needed}`, " ".repeat(12), " ".repeat(16));
-  });
+  const words = taken.map((name) => wrapped(`${name}: ${helpOf(name, call)}`, " ".repeat(12), " ".repeat(16)));
   const named = taken.filter((name) => name !== "what").map((name) => `"${name}": ${name}`);
   const isValues = call === "values";
   return `    def ${call}(

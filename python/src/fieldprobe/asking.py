@@ -49,7 +49,7 @@ def _in_order(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON holds it: slices as ranges, arrays as lists, numpy scalars as numbers."""
+    """A value as JSON holds it: slices as ranges, arrays and ranges as lists, numpy scalars as numbers."""
     if isinstance(value, slice):
         parts = [value.start, value.stop] + ([] if value.step is None else [value.step])
         return ":".join("" if part is None else str(plain(part)) for part in parts)
@@ -59,13 +59,19 @@ def plain(value: Any) -> Any:
         return array_of(value).tolist()
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items() if one is not None}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return [plain(one) for one in value]
     return value
 
 
 def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
-    return {name: plain(value) for name, value in members.items() if value is not None}
+    given = {name: plain(value) for name, value in members.items() if value is not None}
+    for name in ("i", "j", "k"):
+        # Their ranges have ends that are not in them, as those of Python.
+        nodes = members.get(name)
+        if isinstance(nodes, range):
+            given[name] = plain(slice(nodes.start, nodes.stop, nodes.step))
+    return given
 
 
 class Grid:

@@ -57,8 +57,9 @@ class Calls(Asking):
         SOAP operations.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
                 or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
                 the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
@@ -79,14 +80,14 @@ class Calls(Asking):
                 Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            time_method: Interpolation in time. Default: PCHIP.
+            time_method: Interpolation in time. One of PCHIP, nearest. Default: PCHIP.
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
             progress: True shows a bar if tqdm is installed; a function gets the counts of finished and of all
                 points.
 
@@ -127,8 +128,9 @@ class Calls(Asking):
         A plane if one of x, y, z is a number, a line if two are, else a volume.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -149,14 +151,14 @@ class Calls(Asking):
                 Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            time_method: Interpolation in time. Default: PCHIP.
+            time_method: Interpolation in time. One of PCHIP, nearest. Default: PCHIP.
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -192,8 +194,9 @@ class Calls(Asking):
         it for ParaView.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -212,14 +215,14 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -254,11 +257,13 @@ class Calls(Asking):
         """Nodes where a condition holds.
 
         Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the
-        order of nodes. total is the number of all of them.
+        order of nodes. total is the number of all of them. Neighbouring nodes of one vortex are rows of their
+        own: structures has a row for each, and extremes of statistics are apart.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: none: in the order of nodes.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: none: in the order of nodes.
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted.
             limit: Largest number of rows. Default: 1000.
@@ -280,14 +285,14 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -329,8 +334,9 @@ class Calls(Asking):
         left, or null.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: none.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: none.
             points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
                 or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
                 the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
@@ -345,12 +351,12 @@ class Calls(Asking):
                 axis up to one period past the seam. Default: the whole axis.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored. Needed.
+                Needed.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            integrator: Scheme that moves particles. Default: rk4.
+            integrator: Scheme that moves particles. One of rk4, heun, dopri5. Default: rk4.
             step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
                 simulation, else a tenth of the stored interval.
             tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
@@ -365,7 +371,7 @@ class Calls(Asking):
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -400,8 +406,9 @@ class Calls(Asking):
         follows the variational equation along each path.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: map, gradient, ftle.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: map, gradient, ftle.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -416,12 +423,12 @@ class Calls(Asking):
                 nodes of the axis.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored. Needed.
+                Needed.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            integrator: Scheme that moves particles. Default: rk4.
+            integrator: Scheme that moves particles. One of rk4, heun. Default: rk4.
             step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
                 simulation, else a tenth of the stored interval.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -480,21 +487,22 @@ class Calls(Asking):
                 axis up to one period past the seam. Default: the whole axis.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored. Needed.
+                Needed.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            integrator: Scheme that moves particles. Default: rk4.
+            integrator: Scheme that moves particles. One of rk4, heun, dopri5. Default: rk4.
             step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
                 simulation, else a tenth of the stored interval.
             tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
             every: Steps from one record to the next. Default: 1.
             open_faces: Particles that leave through open faces stop, or fail the question. Default: stop.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
-            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
-                and lines of periodic boxes none.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
+                mean; of shells, planes and lines of periodic boxes none.
             increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are
                 of absolute values. Default: none.
-            origins: Start times t0 of increments: the start, or every record. Default: start.
+            origins: Start times t0 of increments: the start, or every record. One of start, all. Default:
+                start.
             bins: Bins of histograms of increments over range. Default: no histograms.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
@@ -541,8 +549,9 @@ class Calls(Asking):
         Over the nodes of a region, or over points, all reductions in one pass.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field; with reduce none.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field; with reduce none.
             points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
                 or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
                 the box x, y, z. Rows may be pairs or tetrads too, two or four in succession.
@@ -568,25 +577,27 @@ class Calls(Asking):
             where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
                 in statistics, what does not hold is left out and counted.
             reduce: Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]},
-                {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b] | "auto"}, {"joint": [q1,
-                q2], "bins": [n, m], "range": …}, {"conditional": q, "on": c, "bins": n, "range": …} (on one
-                condition or [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart": r},
+                {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2],
+                "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
+                [a, b]} (on one quantity or [c1, c2], with bins and range for each), where without range it is
+                that of the values; {"extremes": q, "count": n, "apart": r} (at least r from each other),
                 budget:k and budget:uv (any Reynolds stress). Default: the moments of each of what.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             by: Stored times of a block: moments, covariances and conditional means over t get standard
                 errors, of the series of blocks. Default: no standard errors.
             fold: Average the two halves of an axis, by a mirror in its middle or a rotation by 180 degrees
-                about z (for z, about y), with the signs of the components. Default: no folding.
+                about z (for z, about y), with the signs of the components. One of x:mirror, y:mirror,
+                z:mirror, x:rotation, y:rotation, z:rotation. Default: no folding.
             odd: Further fields that change their sign in fold. Default: none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
             u_tau: Friction velocity of wall units. Default: of the mean of u.x at both walls.
 
         Returns:
@@ -629,8 +640,9 @@ class Calls(Asking):
         over segments in time.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
@@ -640,36 +652,37 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
             kind: Shells of a cube, rings of planes, lines, modes of several axes, frequencies, or wavenumbers
-                along an axis and frequencies. Default: shell if all axes are periodic, else plane, else line.
+                along an axis and frequencies. One of shell, plane, line, modes, frequency,
+                wavenumber_frequency. Default: shell if all axes are periodic, else plane, else line.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
-                structure functions all.
+                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                periodic ones; of structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: The place of the first quantity of a pair along an axis that is not in over; the second takes
                 all places: <conj(A(y0)) B(y)>.
-            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
-                and lines of periodic boxes none.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
+                mean; of shells, planes and lines of periodic boxes none.
             normalise: Of lines, modes and frequencies: density E/dk, premultiplied k E/dk, or also
-                wavelengths. Default: sums of modes.
+                wavelengths. One of density, premultiplied, wavelength. Default: sums of modes.
             segment: Times of a segment of frequency spectra, which are averaged over segments (Welch).
                 Default: all times.
             overlap: Times that two successive segments share. Default: half of a segment.
-            window: Window of a segment: (1 - cos(2 pi j/n))/2, or 1. Default: hann.
-            detrend: Subtract from each segment its mean, its least-squares line, or nothing. Default:
-                constant.
+            window: Window of a segment: (1 - cos(2 pi j/n))/2, or 1. One of hann, none. Default: hann.
+            detrend: Subtract from each segment its mean, its least-squares line, or nothing. One of constant,
+                linear, none. Default: constant.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -704,8 +717,9 @@ class Calls(Asking):
         directions that are not averaged; rho is R over both root mean squares.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
                 each point); of paths the interval first:last, backwards if last is smaller, or each:D.
                 Default: the only one that is stored.
@@ -715,23 +729,23 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
-                structure functions all.
+                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                periodic ones; of structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: The place of the first quantity of a pair along an axis that is not in over; the second takes
                 all places: <conj(A(y0)) B(y)>.
-            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
-                and lines of periodic boxes none.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
+                mean; of shells, planes and lines of periodic boxes none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -772,8 +786,9 @@ class Calls(Asking):
         too; beyond open ends values are missing. Along stretched axes, places stay.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -796,20 +811,20 @@ class Calls(Asking):
             lag: Nodes on each side of an event: one number, or those along x, y and z. Default: 4; along
                 stretched axes 0.
             orient: Turns offsets, vectors and tensors into the axes of the strain (of falling eigenvalues) or
-                of the vorticity (z) at each event; values are interpolated by method. Default: the axes of
-                the grid.
+                of the vorticity (z) at each event; values are interpolated by method. One of strain, omega.
+                Default: the axes of the grid.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -850,8 +865,9 @@ class Calls(Asking):
         Exact means over all pairs of nodes along axes, or over pairs at random points.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: u, or the first field.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: u, or the first field.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -871,25 +887,25 @@ class Calls(Asking):
                 of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. Default: x; of planes the open axis; of modes all periodic ones; of
-                structure functions all.
+                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                periodic ones; of structure functions all.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             absolute: Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a
                 vector, with its local slope against <|d|^3>. Default: none.
             separations: Separations as a list of nodes, or {lengths, pairs, seed} between random points.
                 Default: 1, 2, 4, … up to half the nodes.
-            remove: Subtract the mean, the mean of each frame, or nothing. Default: mean; of shells, planes
-                and lines of periodic boxes none.
+            remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
+                mean; of shells, planes and lines of periodic boxes none.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -930,8 +946,9 @@ class Calls(Asking):
         continue across periodic seams.
 
         Args:
-            what: Quantities: names, expressions, or name = expression; a list, or one text with commas.
-                Default: none.
+            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
+                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
+                commas. Default: none.
             x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
             z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
@@ -957,15 +974,15 @@ class Calls(Asking):
             labels: Also answer for each node the number of its structure in the list, or 0; files have only
                 these labels. Default: false.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
-            weights: Weight of a node: the volume of its cell, or 1. Default: volume.
+            weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
                 also auto, the coarsest level that is fine enough. Default: 0.
             units: Whether sums, comparisons and functions must fit together in the units that the dataset
                 states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). Default: check.
+                (statistics). One of check, ignore, plus. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.

@@ -6,11 +6,11 @@ import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
 import { type PlainRequest, ask as send } from "../../client/plain-http.js";
 import { untilAnswered } from "../../client/retries.js";
-import { type CallName, callOf, FORMS, type FormName, type MEMBERS, memberOf } from "../../shared/calls.js";
+import { type CallName, callOf, FORMS, type FormName, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { MisuseError } from "../input/arguments.js";
 import { type PointsBody, pointsBody } from "../input/points.js";
-import { analysisPlot } from "../output/analysis-plot.js";
+import { analysisPlot, escaped } from "../output/analysis-plot.js";
 import { elapsed } from "../output/progress.js";
 import { lineOf, save } from "./jobs.js";
 import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
@@ -40,20 +40,20 @@ export function exampleLine(call: CallName): string {
 }
 
 export function askCommand(call: CallName): Command {
-  const { about, members, needs, usual: own } = callOf(call);
+  const { about, members } = callOf(call);
   const command = new Command(dashed(call))
     .description(about)
     .argument("<dataset>", "a name; without --url also a file, a store, a folder (with a slash) or an address");
-  if (members.includes("what")) command.argument("[what]", memberOf("what").about);
+  if (members.includes("what")) command.argument("[what]", helpOf("what", call));
   for (const name of members) {
-    const { about: text, type, usual: common } = memberOf(name);
+    const { type } = memberOf(name);
     if (name === "what" || name === "job") continue;
-    const usual = name === "format" ? "csv" : (own?.[name] ?? common);
-    const words = `${text}${usual === undefined ? "" : ` Default: ${usual}.`}${needs.includes(name) ? " Needed." : ""}`;
+    const words = helpOf(name, call, name === "format" ? "csv" : undefined);
     const files = type === "points" ? " Here also a file (.csv, .npy, .bin of float32), or - for standard input." : "";
     command.option(type === "boolean" ? `--${dashed(name)}` : `--${dashed(name)} <value>`, `${words}${files}`);
   }
-  for (const leaf of leavesOf(call)) command.option(`--${leaf} <value>`, `The same as ${leaf} of the member.`);
+  for (const leaf of leavesOf(call))
+    command.option(`--${leaf} <value>`, leaf.replace(/(.*)[.](.*)/, "The same as --$1 '{\"$2\": …}'."));
   command
     .option(
       "--out <file>",
@@ -101,7 +101,7 @@ async function questionOf(call: CallName, what: string | undefined, flags: AskFl
   if (what !== undefined) members.what = what;
   for (const leaf of leavesOf(call)) {
     if (flags[leaf] === undefined) continue;
-    const [name, own] = leaf.split(".") as [keyof typeof MEMBERS, string];
+    const [name, own] = leaf.split(".") as [MemberName, string];
     if (flags[camel(name)] !== undefined) throw new MisuseError(`--${leaf} does not go with --${name}`);
     const known = members[name];
     members[name] = { ...(typeof known === "object" && !Array.isArray(known) ? known : {}), [own]: flags[leaf] };
@@ -124,15 +124,15 @@ function isSource(points: string): boolean {
 /** Form of a file by its ending; `svg` is drawn of a table or a line. */
 function formOf(call: CallName, file: string): FormName | "svg" {
   const ending = file.endsWith(".zarr.zip") ? ".zarr" : extname(file);
-  const form = endingsOf(call)
-    .find((one) => one === ending)
-    ?.slice(1);
-  if (form !== undefined) return form as FormName | "svg";
+  if (endingsOf(call).includes(ending)) return ending.slice(1) as FormName | "svg";
   throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
 async function run(call: CallName, dataset: string, what: string | undefined, flags: AskFlags): Promise<void> {
   const forms = flags.out.map((file) => [file, formOf(call, file)] as const);
+  const [xmf] = forms.find(([, form]) => form === "xmf") ?? [];
+  if (xmf !== undefined && flags.job !== true && !forms.some(([, form]) => form === "h5"))
+    throw new MisuseError(`--out ${xmf}: it describes an HDF5 file; add --out ${xmf.replace(/\.xmf$/, ".h5")}`);
   const question = await questionOf(call, what, flags);
   if (flags.job === true) return submit(dataset, question, forms, flags);
   const wait = elapsed(dashed(call));
@@ -148,18 +148,17 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
       }
       for (const [file, form] of forms)
         if (form === "svg") writeWhole(file, plotOf(JSON.parse(String(await get("json"))), call));
-        else writeWhole(file, form === "xmf" ? besideFile(await get(form), file, forms) : await get(form));
+        else writeWhole(file, form === "xmf" ? besideFile(await get(form), forms) : await get(form));
     });
   } finally {
     wait.stop();
   }
 }
 
-/** XDMF that names the HDF5 file written beside it, or of the same name. */
-function besideFile(xdmf: Buffer, file: string, forms: readonly (readonly [file: string, form: string])[]): string {
-  const [data = file.replace(/\.xmf$/, ".h5")] = forms.find(([, form]) => form === "h5") ?? [];
-  const name = basename(data).replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
-  return String(xdmf).replaceAll(">nodes.h5:", `>${name}:`);
+/** XDMF that names the HDF5 file written beside it. */
+function besideFile(xdmf: Buffer, forms: readonly (readonly [file: string, form: string])[]): string {
+  const [data = ""] = forms.find(([, form]) => form === "h5") ?? [];
+  return String(xdmf).replaceAll(">nodes.h5:", `>${escaped(basename(data))}:`);
 }
 
 async function submit(
@@ -186,9 +185,7 @@ function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): stri
   if (callOf(call).kind === "table") return analysisPlot(analysisTable(answer), title);
   const [x, ...others] = dims as readonly string[];
   if (x === undefined || others.length > 0)
-    throw new Error(
-      `an .svg shows a line, and this answer has the dimensions ${(dims as readonly string[]).join(", ")}`,
-    );
+    throw new Error(`an .svg shows a line, and this answer has the dimensions ${[x, ...others].join(", ")}`);
   const columns = Object.entries(data as Readonly<Record<string, readonly unknown[]>>).flatMap(([name, rows]) => {
     const flat = rows.map((row) => [row].flat(3));
     const width = flat[0]?.length ?? 0;
@@ -198,12 +195,9 @@ function plotOf(answer: Readonly<Record<string, unknown>>, call: CallName): stri
     }));
   });
   const along = (coords as Readonly<Record<string, readonly number[]>>)[x] as readonly number[];
-  const table = {
-    columns: [x, ...columns.map(({ name }) => name)],
-    rows: along.map((place, i) => [place, ...columns.map(({ values }) => values[i])]),
-    plot: { x, y: columns.map(({ name }) => name), log: false },
-  };
-  return analysisPlot(table, title);
+  const names = columns.map(({ name }) => name);
+  const rows = along.map((place, i) => [place, ...columns.map(({ values }) => values[i])]);
+  return analysisPlot({ columns: [x, ...names], rows, plot: { x, y: names, log: false } }, title);
 }
 
 function textOf(value: unknown): string {

@@ -40,7 +40,7 @@ function scaleOf(values: readonly number[], log: boolean, from: number, to: numb
   return { place: (value: number) => from + ((turn(value) - low) / width) * (to - from), labels };
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+export const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
 /** @throws Error in one line if the table has no curve */
 export function analysisPlot(table: AnalysisTable, title: string): string {

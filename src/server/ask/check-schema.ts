@@ -40,11 +40,11 @@ function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined
 
 /** The alternatives of a union, in words. */
 function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
-  const named = (one: TSchema): unknown =>
-    one.const ??
-    (one.type === "object"
-      ? `{${Object.keys(one.properties)[0]}: ...}`
-      : `${/^[aio]/.test(one.type) ? "an" : "a"} ${one.type}`);
+  const named = (one: TSchema): unknown => {
+    if (one.type === "array" && Array.isArray(one.items)) return `[${one.items.map(named).join(", ")}]`;
+    if (one.type === "object") return `{${Object.keys(one.properties)[0]}: ...}`;
+    return one.const ?? `${/^[aio]/.test(one.type) ? "an" : "a"} ${one.type}`;
+  };
   return (anyOf as TSchema[] | undefined)?.map(named);
 }
 

@@ -1,25 +1,26 @@
 /** Describes the calls from their table: parameters and forms for OpenAPI, and examples. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { CALL_NAMES, type CallName, callOf, FORMS, type MemberName, memberOf } from "../../shared/calls.js";
+import {
+  CALL_NAMES,
+  type CallName,
+  callOf,
+  choicesOf,
+  FORMS,
+  type MemberName,
+  memberOf,
+  wordsOf,
+} from "../../shared/calls.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
-import { choicesOf } from "./question/read-member.js";
 
 const DATASET = "isotropic32";
 
-/** The words for the default of a member in a call. */
-function usualOf(name: MemberName, call: CallName): string | undefined {
-  return callOf(call).usual?.[name] ?? memberOf(name).usual;
-}
-
 /** A member of a call as a parameter. */
 function parameterOf(name: MemberName, call: CallName): TSchema {
-  const member = memberOf(name);
-  const usual = usualOf(name, call);
-  const choices = ["choice"].includes(member.type) ? choicesOf(name, member, call) : [];
-  const { needs, example } = callOf(call);
+  const choices = memberOf(name).type === "choice" ? choicesOf(name, call) : [];
+  const { example } = callOf(call);
   const schema = Type.Unsafe<string>({
     type: "string",
-    description: `${member.about}${usual === undefined ? "" : ` Default: ${usual}.`}${needs.includes(name) ? " Needed." : ""}`,
+    description: wordsOf(name, call),
     ...(choices.length === 0 ? {} : { enum: [...choices] }),
     ...(example[name] === undefined ? {} : { example: example[name] }),
   });

@@ -227,6 +227,7 @@ describe("the commands of the calls", () => {
       /--points\.random does not go with --points/,
     ],
     [["spectrum", "isotropic32", "--out", "x.h5"], 2, /--out x\.h5: spectrum writes \.json, \.csv/],
+    [["nodes", "isotropic32", "u", "--out", "x.xmf"], 2, /--out x\.xmf: it describes an HDF5 file; add --out x\.h5/],
     [["spectrum", "isotropic32", "--question", "none.json"], 1, /none\.json: no such file/],
     [["spectrum"], 2, /missing required argument 'dataset'/],
   ] as const)("%j fails in one line", async (words, status, text) => {

@@ -51,7 +51,7 @@ it("moves particles with drag as the SOAP operation does, with and without veloc
     for (const [i, row] of (rows as number[][]).entries())
       for (let c = 0; c < 3; c++) expect(row[2 + c]).toBeCloseTo(values[width * i + c] as number, 5);
   }
-  const tracers = await question("paths", { points: POINTS, time: "0.4:0.9", method: "Lag6", last: true, step });
+  const tracers = await question("paths", { points: POINTS, time: [0.4, 0.9], method: "Lag6", last: true, step });
   const light = await question("paths", { ...members, points: POINTS, drag: 1e-4 });
   for (const [i, row] of (light.rows as number[][]).entries())
     for (let c = 2; c < 5; c++) expect(Math.abs((row[c] as number) - tracers.rows[i][c])).toBeLessThan(2e-3);

@@ -262,6 +262,9 @@ describe("expressions", () => {
     { what: "ux", nearest: /u\.x/ },
     { what: "presure", nearest: /pressure/ },
     { what: "norm(omga)", nearest: /omega/ },
+    { what: "omega_y", nearest: /^omega\.y$/ },
+    { what: "duydz", nearest: /^A\[1\]\[2\]$/ },
+    { what: "vel", nearest: /^velocity$/ },
   ])("offers the nearest name for $what", async ({ what, nearest }) => {
     const response = await get(service, "isotropic32", "values", { what, points: "1,2,3", time: "0.5" });
     expect(response.status).toBe(400);

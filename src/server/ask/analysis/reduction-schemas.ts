@@ -15,12 +15,12 @@ export const REDUCTIONS = {
     closed,
   ),
   covariance: Type.Object({ covariance: Type.Array(QUANTITY, { minItems: 1, maxItems: 16 }) }, closed),
-  histogram: Type.Object({ histogram: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
+  histogram: Type.Object({ histogram: QUANTITY, bins, range: Type.Optional(Type.Union([range, auto])) }, closed),
   joint: Type.Object(
     {
       joint: Type.Tuple([QUANTITY, QUANTITY]),
       bins: Type.Tuple([bins, bins]),
-      range: Type.Union([Type.Tuple([range, range]), auto]),
+      range: Type.Optional(Type.Union([Type.Tuple([range, range]), auto])),
     },
     closed,
   ),
@@ -29,7 +29,7 @@ export const REDUCTIONS = {
       conditional: QUANTITY,
       on: Type.Union([QUANTITY, Type.Tuple([QUANTITY, QUANTITY])]),
       bins: Type.Union([bins, Type.Tuple([bins, bins])]),
-      range: Type.Union([range, Type.Tuple([range, range]), auto]),
+      range: Type.Optional(Type.Union([range, Type.Tuple([range, range]), auto])),
     },
     closed,
   ),

@@ -6,12 +6,12 @@ import {
   type CallMember,
   type CallName,
   callOf,
+  choicesOf,
   type MemberName,
   type MemberType,
   memberOf,
 } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
-import { SPLINES } from "../../../shared/operations.js";
 import { hasDoubledMember, isRows } from "../../../text/json-body.js";
 import { NUMBER, readRows, shown } from "../../../text/rows.js";
 import { wrong } from "../faults.js";
@@ -77,18 +77,6 @@ function bounded(number: number, { least, most }: CallMember, member: string, op
   if (low && number <= (most ?? Number.POSITIVE_INFINITY)) return number;
   const upper = most === undefined ? "" : ` and at most ${most}`;
   throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${least}${upper}, not ${number}`);
-}
-
-/** The choices of a member in a call. */
-export function choicesOf(name: MemberName, member: CallMember, call: CallName): readonly string[] {
-  if (name === "format") return callOf(call).forms;
-  if (name === "method") return ["nearest", "Lag4", "Lag6", "Lag8", ...SPLINES];
-  if (name === "derivatives") {
-    const atNodes = ["nodes", "find", "spectrum", "structures"].includes(call);
-    return ["Fd4", "Fd6", "Fd8", "spectral", ...(atNodes ? [] : ["Fd4Lag4", ...SPLINES])];
-  }
-  if (name === "integrator" && call === "flow_map") return ["rk4", "heun"];
-  return member.choices ?? [];
 }
 
 function choiceOf(value: unknown, choices: readonly string[], member: string): string {
@@ -209,11 +197,14 @@ function checkTimes(count: number, member: string): void {
   if (count > MOST_TIMES) throw wrong(member, `at most ${MOST_TIMES} times are asked at once`);
 }
 
-function readTimes(value: unknown, member: string): RequestedTimes {
+function readTimes(value: unknown, member: MemberName, call: CallName): RequestedTimes {
   if (typeof value === "number") return { at: numberOf(value, member) };
   if (Array.isArray(value)) {
     checkTimes(value.length, member);
-    return { list: value.map((one) => numberOf(one, member)) };
+    const list = value.map((one) => numberOf(one, member));
+    // Paths have an interval, of which these are the ends.
+    const [first, last, ...more] = callOf(call).members.includes("integrator") ? list : [];
+    return first === undefined || last === undefined || more.length > 0 ? { list } : { first, last, step: null };
   }
   const text = String(value).trim();
   if (text === "all") return "all";
@@ -338,9 +329,9 @@ const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, ca
   counts: readCounts,
   times: readTimes,
   frames: readFrames,
-  choice: (value, name, call) => choiceOf(value, choicesOf(name, memberOf(name), call), name),
+  choice: (value, name, call) => choiceOf(value, choicesOf(name, call), name),
   choices: (value, name, call) => [
-    ...new Set(itemsOf(value, name).map((one) => choiceOf(one, choicesOf(name, memberOf(name), call), name))),
+    ...new Set(itemsOf(value, name).map((one) => choiceOf(one, choicesOf(name, call), name))),
   ],
   filter: readFilter,
   condition: readCondition,

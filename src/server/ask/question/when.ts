@@ -130,7 +130,7 @@ export function intervalIn({ time }: MemberValues): Interval {
     if (time.each === 0) throw wrong("time", "each:D needs a D that is not 0");
     return { each: time.each };
   }
-  throw wrong("time", "expected the interval first:last, or each:D");
+  throw wrong("time", "expected the interval first:last, such as 0:0.5, or each:D");
 }
 
 /** The length of a step: the requested one, that of the simulation, or a tenth of the stored interval. */
