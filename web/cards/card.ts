@@ -1,14 +1,14 @@
-/** Statistics and series as cards: what each asks, and the chart that it makes of the answer. */
-import type { TemplateResult } from "lit-html";
+/** A kind of card: its question, and the chart of the answer. */
+import { html, type TemplateResult } from "lit-html";
 import type { Chart } from "../chart.js";
 import type { Question } from "../state/ask.js";
 import type { Dataset } from "../state/dataset.js";
 
 export type Json = Readonly<Record<string, unknown>>;
-/** Answers beside the times of their questions; the first is that of the time shown. */
+/** Answers with the times of their questions; the first is that of the time shown. */
 export type Answered = readonly (readonly [time: number, answer: Json])[];
 
-/** What a card shows: a chart, and numbers below it. */
+/** Content of a card: a chart, and numbers below it. */
 export interface Facts {
   readonly chart: Chart;
   readonly rows: readonly (readonly [string, string])[];
@@ -18,17 +18,32 @@ export interface Facts {
 /** A kind of card. */
 export interface CardKind {
   readonly name: string;
-  /** Whether a dataset has what it needs. */
+  /** Whether a dataset has the fields and axes that it needs. */
   has(set: Dataset): boolean;
-  /** Whether it is of a quantity that is chosen. */
+  /** Whether the quantity is chosen by the user. */
   readonly hasQuantity: boolean;
-  /** Whether other times can have a curve of their own. */
+  /** Whether it can show curves of several times. */
   readonly hasTimes: boolean;
   question(set: Dataset, what: string, time: number): Question;
   facts(set: Dataset, what: string, answers: Answered): Facts;
-  /** Choices of its own. */
+  /** Whether a range of its horizontal axis can be brushed. */
+  canBrush?(): boolean;
+  /** Buttons and fields below the card. */
   options?(set: Dataset): TemplateResult;
 }
+
+export interface Moments {
+  readonly mean: number;
+  readonly variance: number;
+  readonly skewness: number;
+  readonly flatness: number;
+}
+
+/** A button that switches a choice on and off. */
+export const toggle = (label: string, on: { value: boolean }): TemplateResult =>
+  html`<button aria-pressed=${on.value ? "true" : "false"} @click=${() => {
+    on.value = !on.value;
+  }}>${label}</button>`;
 
 /** The results of a table. */
 export const resultsOf = <T = unknown>(answer: Json): readonly T[] => answer.results as readonly T[];
@@ -36,6 +51,6 @@ export const resultsOf = <T = unknown>(answer: Json): readonly T[] => answer.res
 /** The index of the number nearest to a value. */
 export function nearest(numbers: readonly number[], value: number): number {
   let best = 0;
-  for (const [i, one] of numbers.entries()) if (Math.abs(one - value) < Math.abs(numbers[best] - value)) best = i;
+  for (const [i, number] of numbers.entries()) if (Math.abs(number - value) < Math.abs(numbers[best] - value)) best = i;
   return best;
 }

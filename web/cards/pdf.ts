@@ -1,0 +1,112 @@
+/** Probability density of a quantity, with a range of values that is brushed. */
+import { signal } from "@preact/signals-core";
+import { html, nothing } from "lit-html";
+import type { Curve } from "../chart.js";
+import { plainNumber, shortNumber } from "../state/format.js";
+import { change, view } from "../state/model.js";
+import { quantityOf } from "../state/quantities.js";
+import { type Answered, type CardKind, type Facts, type Json, type Moments, resultsOf, toggle } from "./card.js";
+
+const BINS = 160;
+const isLog = signal(true);
+const isByRms = signal(false);
+
+interface Histogram {
+  readonly edges: readonly number[];
+  readonly weights: readonly number[];
+  readonly weight: number;
+}
+
+/** Values of a distribution as the card draws them: shifted by the mean and in units of the rms, if so chosen. */
+const scaleOf = ({ mean, variance }: Moments): readonly [shift: number, unit: number] =>
+  isByRms.value ? [mean, Math.sqrt(variance)] : [0, 1];
+
+function densityOf(answer: Json, label: string): Curve {
+  const { edges, weights, weight } = resultsOf(answer)[0] as Histogram;
+  const [shift, unit] = scaleOf(resultsOf(answer)[1] as Moments);
+  const points = weights.map((inBin, i): [number, number] => [
+    ((edges[i] + edges[i + 1]) / 2 - shift) / unit,
+    (inBin * unit) / (weight * (edges[i + 1] - edges[i])),
+  ]);
+  return { label, points };
+}
+
+/** The normal distribution of the same mean and variance, where the given points are. */
+function gaussian({ mean, variance }: Moments, points: Curve["points"], lowest: number): Curve {
+  const [centre, width] = isByRms.value ? [0, 1] : [mean, Math.sqrt(variance)];
+  const xs = points.map(([x]) => x);
+  const all = Array.from({ length: 121 }, (_, i): [number, number] => {
+    const x = centre + ((i - 60) / 60) * 5 * width;
+    return [x, Math.exp(-(((x - centre) / width) ** 2) / 2) / (width * Math.sqrt(2 * Math.PI))];
+  });
+  const inside = all.filter(([x, y]) => y >= lowest && x >= Math.min(...xs) && x <= Math.max(...xs));
+  return { label: "Gaussian", points: inside, isDashed: true };
+}
+
+function pdfOf(what: string, answers: Answered): Facts {
+  const { symbol } = quantityOf(what);
+  const [[firstTime, first]] = answers;
+  const [histogram, moments] = resultsOf(first) as [Histogram, Moments];
+  const curves = answers.map(([time, answer]) =>
+    densityOf(answer, answers.length > 1 ? `t ${plainNumber(time)}` : symbol),
+  );
+  const size = Math.sqrt(moments.variance);
+  const positive = curves.flatMap(({ points }) => points.filter(([, y]) => y > 0));
+  const ys = positive.map(([, y]) => y);
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  curves.push(gaussian(moments, positive, low));
+  const brush = brushOf(what);
+  return {
+    title: `Probability density, all nodes, t = ${plainNumber(firstTime)}`,
+    chart: {
+      x: { label: isByRms.value ? `(${symbol} − mean) / σ` : symbol },
+      y: { label: "density", isLog: isLog.value, domain: isLog.value ? [low * 0.7, high * 1.6] : [0, high * 1.08] },
+      curves,
+      ...(brush === null || isByRms.value ? {} : { brush }),
+    },
+    rows: [
+      ["Mean", shortNumber(Math.abs(moments.mean) < 1e-9 * size ? 0 : moments.mean)],
+      ["Standard deviation", shortNumber(size)],
+      ["Skewness", shortNumber(moments.skewness)],
+      ["Flatness", shortNumber(moments.flatness)],
+      ...(brush === null
+        ? []
+        : [["Brushed", `${shortNumber(100 * insideOf(histogram, brush), 2)} % of the volume`] as const]),
+    ],
+  };
+}
+
+/** The part of a histogram within a range. */
+function insideOf({ edges, weights, weight }: Histogram, [low, high]: readonly [number, number]): number {
+  let sum = 0;
+  for (const [i, inBin] of weights.entries()) {
+    const part = Math.min(edges[i + 1], high) - Math.max(edges[i], low);
+    if (part > 0) sum += (inBin * part) / (edges[i + 1] - edges[i]);
+  }
+  return sum / weight;
+}
+
+/** The range of the brush, if it is one of this quantity. */
+function brushOf(what: string): readonly [number, number] | null {
+  const { brush } = view.value;
+  const found = /^(.+?) >= (-?[\d.e+-]+) && .+ <= (-?[\d.e+-]+)$/.exec(brush ?? "");
+  return found === null || found[1] !== what ? null : [Number(found[2]), Number(found[3])];
+}
+
+export const pdf: CardKind = {
+  name: "PDF",
+  has: () => true,
+  hasQuantity: true,
+  hasTimes: true,
+  canBrush: () => !isByRms.value,
+  question: ({ name }, what, time) => ({
+    ...{ dataset: name, time, call: "statistics" },
+    reduce: [
+      { histogram: what, bins: BINS, range: "auto" },
+      { moments: what, order: 4 },
+    ],
+  }),
+  facts: (_, what, answers) => pdfOf(what, answers),
+  options: () => html`${toggle("Log", isLog)}${toggle("By rms", isByRms)}
+    ${view.value.brush === null ? nothing : html`<button @click=${() => change({ brush: null })}>No brush</button>`}`,
+};
