@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { boxAbout, pixelsAt } from "./draw/layout.js";
-import { dyeTrails, isCalm, panes, stageSize, stroke, tool } from "./stage.js";
+import { dyeTrails, isCalm, panes, stageSize, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, nearestImage, type Vec3, wrapped } from "./state/dataset.js";

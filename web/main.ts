@@ -20,7 +20,9 @@ import {
   wantSeries,
   welcome,
 } from "./shell.js";
-import { centreHere, fit, listen, picked, Stage, step, stroke, tool } from "./stage.js";
+import { Stage } from "./stage.js";
+import { centreHere, fit, listen, step } from "./stage-input.js";
+import { picked, stroke, tool } from "./stage-state.js";
 import { jobAbove } from "./state/answers.js";
 import { readLink } from "./state/link.js";
 import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/model.js";

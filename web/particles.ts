@@ -7,7 +7,7 @@ import { dyePart } from "./dye.js";
 import { saveAnswer } from "./export/download.js";
 import { openShare } from "./export/share.js";
 import { ridePart } from "./ride.js";
-import { trails } from "./stage.js";
+import { trails } from "./stage-state.js";
 import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity } from "./state/dataset.js";
 import { plainNumber, shortNumber } from "./state/format.js";

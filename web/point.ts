@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { pointCard } from "./cards.js";
 import { copy } from "./notify.js";
 import { toggleRuler } from "./ruler.js";
-import { tool } from "./stage.js";
+import { tool } from "./stage-state.js";
 import { askJson, type Question, type Wanted } from "./state/ask.js";
 import { type Dataset, hasVelocity, type Vec3, wrapped } from "./state/dataset.js";
 import { exactNumber, shortNumber } from "./state/format.js";

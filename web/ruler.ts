@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { pixelsAt } from "./draw/layout.js";
-import { panes, stroke, tool } from "./stage.js";
+import { panes, stroke, tool } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, hasVelocity, nodeOf } from "./state/dataset.js";

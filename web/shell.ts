@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { cardInStage, cardNames, chooseCard, isBig } from "./cards.js";
+import { cardInStage, cardNames, chooseCard, isInStage } from "./cards.js";
 import { confirmable, draftsDialog, openDrafts } from "./drafts.js";
 import { dyeView } from "./dye.js";
 import { jobsDialog, openJobs } from "./export/jobs-list.js";
@@ -12,7 +12,8 @@ import { type Item, openFinder } from "./finder.js";
 import { inspector, showTab, TABS } from "./inspector.js";
 import { message, say } from "./notify.js";
 import { rulerView, toggleRuler } from "./ruler.js";
-import { centreHere, fit, hover, noGraphics, onePane, panes, stageSize, titles, tool } from "./stage.js";
+import { centreHere, fit } from "./stage-input.js";
+import { hover, noGraphics, onePane, panes, stageSize, titles, tool } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, reachable, rootOf, setToken } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
@@ -674,7 +675,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** What stands over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isBig.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
+  return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }

@@ -1,7 +1,7 @@
 /** The structure under a click in space: the connected set inside the surface, alone, with its measures. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
-import { isolated, picked } from "./stage.js";
+import { isolated, picked } from "./stage-state.js";
 import { keyOf, wantedAnswer } from "./state/answers.js";
 import type { Question } from "./state/ask.js";
 import { type Dataset, nodeOf, type Vec3 } from "./state/dataset.js";

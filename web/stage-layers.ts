@@ -1,0 +1,334 @@
+/** Layers that the stage draws: planes, differences of planes, flow in planes, the surface, and lines of space. */
+import { cameraOf } from "./draw/camera.js";
+import { boxAbout, PLANE_NAMES, type PlanePane, sizeOf } from "./draw/layout.js";
+import { type MapName, mapNamed } from "./draw/maps.js";
+import type { PlaneLayer, SurfaceLayer } from "./draw/renderer.js";
+import { fastest, type PaneFlow } from "./draw/streaks.js";
+import { isCalm, isolated, panes } from "./stage-state.js";
+import { type Dataset, nearestImage, nodeOf, type Vec3, wrapped } from "./state/dataset.js";
+import { plainNumber, shortNumber } from "./state/format.js";
+import type { Range, View } from "./state/link.js";
+import {
+  cross,
+  dataset,
+  failureOf,
+  fineOf,
+  frameOf,
+  isBelow,
+  isDragging,
+  isFinest,
+  PLANE_AXES,
+  pixel,
+  plannedPicture,
+  rangeOf,
+  type Shown,
+  shownOf,
+  store,
+  volumeOf,
+} from "./state/model.js";
+import { quantityOf } from "./state/quantities.js";
+import { type Fine, type Picture, sampleAt, type Volume } from "./state/volumes.js";
+
+/** The map of colours of a quantity: the chosen one, else one that suits its range. */
+export function mapOf(now: View, range: Range, what: string): MapName {
+  const wanted = what === now.what ? mapNamed(now.map) : null;
+  return wanted ?? (range.low < 0 && range.high > 0 ? "vik" : "inferno");
+}
+
+/** Whether a map is light where most values are: lines and texts over it are dark then, whatever the stage is. */
+export const isLightMap = (map: MapName): boolean => map === "vik";
+
+/** The map of a surface: light in the middle, so that it is lit well. */
+function surfaceMap(range: Range): MapName {
+  return range.low < 0 && range.high > 0 ? "vik" : "batlow";
+}
+
+/** A note on the samples of a volume that has not all nodes. */
+function samplesOf(volume: Volume | null): string {
+  if (volume === null || volume.stride === 1) return "";
+  return volume.cube > 1
+    ? `  ·  means of ${volume.cube}³ nodes`
+    : `  ·  every ${[...new Set(volume.strides)].length === 1 ? volume.stride : volume.strides.join(" × ")} nodes`;
+}
+
+/** The title of a plane. */
+export function planeTitle(pane: PlanePane, volume: Volume | null, place: Vec3): string {
+  const a = "xyz".indexOf(pane.plane);
+  return `${PLANE_NAMES[pane.plane]}   ${pane.plane} = ${shortNumber(place[a])}${samplesOf(volume)}`;
+}
+
+/** The last volume shown of each role and dataset, which stays until the next one has arrived. */
+const lastShown = new Map<string, Volume>();
+function arrivedOrLast(role: string, set: Dataset, volume: Volume | null): Volume | null {
+  const key = `${role} ${set.name}`;
+  if (volume !== null) lastShown.set(key, volume);
+  return volume ?? lastShown.get(key) ?? null;
+}
+
+/** The layer of a plane of A or, as the second, of B; null until samples have arrived. */
+export function planeLayer(
+  pane: PlanePane,
+  now: View,
+  second: boolean,
+): { layer: PlaneLayer; shown: Shown; isPending: boolean } | null {
+  const shown = shownOf(now, second);
+  const first = shownOf(now);
+  if (shown === null || first === null || now.centre === null) return null;
+  const set = shown.dataset;
+  const arrived = volumeOf(set, shown.what, frameOf(shown.time, set));
+  const volume = arrivedOrLast(second ? "second" : "plane", set, arrived);
+  if (volume === null) return null;
+  const at = cross.value.map((one, a) => (set === first.dataset ? one : wrapped(set.axes[a], one))) as unknown as Vec3;
+  const size = pixel.value;
+  const plan = plannedPicture(shown, pane.plane, at, now.centre, size);
+  const picture = store.entry<Picture>(plan.key).answer;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const origin = [...at];
+  origin[h] = now.centre[h] - (pane.rect.width / 2) * size;
+  origin[v] = now.centre[v] - (pane.rect.height / 2) * size;
+  const a = "xyz".indexOf(pane.plane);
+  origin[a] = at[a];
+  const what = volume.what;
+  const range = rangeOf(now, what, volume, set);
+  const layer: PlaneLayer = {
+    ...{ dataset: set, volume, picture: arrived === null ? null : picture, range, map: mapOf(now, range, what) },
+    ...{
+      origin: origin as unknown as Vec3,
+      scale: size,
+      axes: [h, v],
+      brush: brushOf(now, set),
+      swipe: 0,
+      crosshair: [
+        pane.rect.width / 2 + (nearestImage(set.axes[h], at[h], now.centre[h]) - now.centre[h]) / size,
+        pane.rect.height / 2 + (nearestImage(set.axes[v], at[v], now.centre[v]) - now.centre[v]) / size,
+      ],
+    },
+  };
+  return { layer, shown, isPending: arrived === null };
+}
+
+const DIFFERENCES = new WeakMap<
+  Float32Array,
+  { readonly of: Float32Array; readonly data: Float32Array; readonly top: number }
+>();
+
+/** A − B of samples at the same positions, with the largest absolute difference; kept while both arrays live. */
+function difference(a: Float32Array, b: Float32Array): { readonly data: Float32Array; readonly top: number } {
+  const known = DIFFERENCES.get(a);
+  if (known?.of === b) return known;
+  const data = a.map((one, i) => one - b[i]);
+  const top = data.reduce((most, one) => (Math.abs(one) > most ? Math.abs(one) : most), 0);
+  const made = { of: b, data, top };
+  DIFFERENCES.set(a, made);
+  return made;
+}
+
+/** End of the range of a difference that is zero everywhere. */
+export const NO_DIFFERENCE = 1e-6;
+
+/** The difference of two layers, symmetric about zero; null if their samples are at other places. */
+export function differenceOf(a: PlaneLayer, b: PlaneLayer): PlaneLayer | null {
+  if (
+    a.volume.data.length !== b.volume.data.length ||
+    a.dataset.axes.some(({ length }, i) => length !== b.dataset.axes[i].length)
+  )
+    return null;
+  const box = difference(a.volume.data, b.volume.data);
+  const isPair = a.picture !== null && b.picture !== null && a.picture.data.length === b.picture.data.length;
+  const flat = isPair && a.picture !== null && b.picture !== null ? difference(a.picture.data, b.picture.data) : null;
+  const top = Number(((flat?.top ?? box.top) || NO_DIFFERENCE).toPrecision(2));
+  const volume = { ...a.volume, key: `${a.volume.key} − ${b.volume.key}`, data: box.data, low: -top, high: top };
+  const picture = flat === null || a.picture === null ? null : { ...a.picture, data: flat.data };
+  return { ...a, volume, picture, range: { low: -top, high: top, scale: "linear" }, map: "vik" };
+}
+
+/** The flow in a plane, for streaks; null if it is not shown. */
+export function flowOf(pane: PlanePane, now: View): PaneFlow | null {
+  const set = dataset.value;
+  if (now.flow === "off" || isCalm || isDragging.value || set === null || now.centre === null) return null;
+  const [h, v] = PLANE_AXES[pane.plane];
+  const frame = frameOf(now.time, set);
+  const [across, up] = [h, v].map((a) => volumeOf(set, `u.${"xyz"[a]}`, frame));
+  if (across == null || up == null) return null;
+  const { rect } = pane;
+  const { centre } = now;
+  const size = pixel.value;
+  const place = cross.value;
+  const a = "xyz".indexOf(pane.plane);
+  const pace = 2.4 / fastest(across, up);
+  const where = JSON.stringify([set.digest, centre, size, place[a], rect.width, rect.height]);
+  return {
+    key: `${across.key} ${up.key} ${where}`,
+    place: where,
+    width: rect.width,
+    height: rect.height,
+    fill: (columns, rows) => {
+      const out = new Float32Array(2 * columns * rows);
+      for (let j = 0; j < rows; j++) {
+        for (let i = 0; i < columns; i++) {
+          const at = [...place];
+          at[h] = centre[h] + ((i + 0.5) / columns - 0.5) * rect.width * size;
+          at[v] = centre[v] + ((j + 0.5) / rows - 0.5) * rect.height * size;
+          const isOutside = at.some(
+            (one, b) => !set.axes[b].periodic && (one < set.axes[b].first || one > set.axes[b].last),
+          );
+          for (const [c, volume] of [across, up].entries()) {
+            const value = isOutside ? 0 : sampleAt(volume, set, at as unknown as Vec3);
+            out[2 * (i + columns * j) + c] = Number.isFinite(value) ? pace * value : 0;
+          }
+        }
+      }
+      return out;
+    },
+  };
+}
+
+const BRUSH = /^(.+?)\s*>=?\s*(-?[\d.e+-]+)\s*(?:&&\s*.+?<=?\s*(-?[\d.e+-]+))?$/;
+
+/** The condition of the brush as an interval of values of a volume; null until that volume has arrived. */
+function brushOf(now: View, set: Dataset): PlaneLayer["brush"] {
+  const found = BRUSH.exec(now.brush ?? "");
+  if (found === null) return null;
+  const volume = volumeOf(set, found[1].trim(), frameOf(now.time, set));
+  if (volume === null) return null;
+  return { volume, low: Number(found[2]), high: found[3] === undefined ? 1e30 : Number(found[3]) };
+}
+
+const INSIDE_SAMPLES = new WeakMap<Volume, { readonly key: string; readonly volume: Volume }>();
+
+/** Samples of how far values are inside of a brush: positive inside, negative outside. */
+function insideOf({ volume, low, high }: NonNullable<PlaneLayer["brush"]>): Volume {
+  const key = `${low} ${high}`;
+  const known = INSIDE_SAMPLES.get(volume);
+  if (known?.key === key) return known.volume;
+  const data = volume.data.map((value) => Math.min(value - low, high - value));
+  const made = { ...volume, key: `${volume.key} ${key}`, data };
+  INSIDE_SAMPLES.set(volume, { key, volume: made });
+  return made;
+}
+
+/** Factor of the distance of the eye, above 1 in a pane that is narrower than it is high. */
+function distanceFactor(): number {
+  const pane = panes.value.find(({ kind }) => kind === "space");
+  return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
+}
+
+const ISOLATED = new WeakMap<Fine, { readonly key: string; readonly fine: Fine }>();
+
+/** Marks of the nodes of a structure and of their neighbours: its surface ends within a node of it. */
+function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, [nx, ny, nz]: Vec3) {
+  const near = new Uint8Array(labels.length);
+  for (let k = 0, at = 0; k < nz; k++)
+    for (let j = 0; j < ny; j++)
+      for (let i = 0; i < nx; i++, at++) {
+        if (labels[at] !== label) continue;
+        for (let c = -1; c <= 1; c++)
+          for (let b = -1; b <= 1; b++)
+            for (let a = -1; a <= 1; a++)
+              near[((i + a + nx) % nx) + nx * (((j + b + ny) % ny) + ny * ((k + c + nz) % nz))] = 1;
+      }
+  return near;
+}
+
+/** Samples whose surface encloses the isolated structure only: samples away from its nodes are mirrored at the level. */
+function isolatedIn(fine: Fine, set: Dataset, level: number, side: number): Fine {
+  const structure = isolated.value;
+  if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
+    return fine;
+  const known = ISOLATED.get(fine);
+  if (known?.key === structure.key) return known.fine;
+  const [nx, ny, nz] = set.axes.map(({ nodes }) => nodes);
+  const isNear = nodesNear(structure, [nx, ny, nz]);
+  const data = fine.data.slice();
+  const nodes = set.axes.map((axis, a) =>
+    Int32Array.from({ length: fine.dims[a] }, (_, i) => {
+      const node = Math.round(nodeOf(axis, fine.first[a] + i * fine.spacing[a]));
+      return axis.periodic ? node % axis.nodes : Math.min(axis.nodes - 1, node);
+    }),
+  );
+  for (let k = 0, at = 0; k < fine.dims[2]; k++)
+    for (let j = 0; j < fine.dims[1]; j++) {
+      const row = nx * (nodes[1][j] + ny * nodes[2][k]);
+      for (let i = 0; i < fine.dims[0]; i++, at++)
+        if (isNear[row + nodes[0][i]] === 0 && side * (data[at] - level) > 0)
+          data[at] = level - side * Math.abs(data[at] - level);
+    }
+  const made = { ...fine, data };
+  ISOLATED.set(fine, { key: structure.key, fine: made });
+  return made;
+}
+
+/** The layer of the pane of space; null until samples have arrived. */
+export function surfaceLayer(now: View): { layer: SurfaceLayer; isPending: boolean; isFinest: boolean } | null {
+  const set = dataset.value;
+  if (set === null || now.centre === null) return null;
+  const frame = frameOf(now.time, set);
+  const arrived = volumeOf(set, now.surface.what, frame);
+  const surface = arrivedOrLast("surface", set, arrived);
+  const colour = arrivedOrLast("colour", set, volumeOf(set, now.colour, frame));
+  if (surface === null || colour === null || now.surface.value === null) return null;
+  // The level of one quantity means nothing for the last volume of another one.
+  if (surface.what !== now.surface.what) return null;
+  const range = rangeOf(now, colour.what, colour, set);
+  const { low, high } = boxAbout(set, now.centre);
+  const middle = low.map((one, a) => (one + high[a]) / 2) as unknown as Vec3;
+  const side = isBelow(surface.what) ? -1 : 1;
+  const fine = isolatedIn(fineOf(surface, set), set, now.surface.value, side);
+  const layer: SurfaceLayer = {
+    ...{ dataset: set, fine, level: now.surface.value, colour, range },
+    ...{ side, map: surfaceMap(range), low, high, faint: null },
+    camera: cameraOf([now.camera[0], now.camera[1], now.camera[2] * distanceFactor()], middle, sizeOf(set)),
+  };
+  const brush = brushOf(now, set);
+  const state = {
+    isPending: arrived === null,
+    isFinest: isFinest(surface, set) || failureOf(set, surface.what, frame) !== null,
+  };
+  if (brush === null) return { layer, ...state };
+  // What is brushed stands out, with the surface faintly around it.
+  return { ...state, layer: { ...layer, fine: fineOf(insideOf(brush), set), level: 0, side: 1, faint: layer } };
+}
+
+/** Segments of the edges of the box and of the crosshair. */
+export function linesOf(
+  layer: Pick<SurfaceLayer, "low" | "high" | "dataset">,
+  place: Vec3,
+  light: boolean,
+): Float32Array {
+  const { low, high } = layer;
+  const numbers: number[] = [];
+  const tone = light ? 0.1 : 1;
+  const add = (from: readonly number[], to: readonly number[], alpha: number) =>
+    numbers.push(...from, ...to, tone, tone, tone, alpha);
+  for (let a = 0; a < 3; a++) {
+    const [b, c] = [(a + 1) % 3, (a + 2) % 3];
+    for (const p of [low[b], high[b]]) {
+      for (const q of [low[c], high[c]]) {
+        const from = [0, 0, 0];
+        from[a] = low[a];
+        from[b] = p;
+        from[c] = q;
+        const to = [...from];
+        to[a] = high[a];
+        add(from, to, 0.28);
+      }
+    }
+  }
+  const middle = low.map((one, a) => (one + high[a]) / 2);
+  const at = place.map((one, a) => nearestImage(layer.dataset.axes[a], one, middle[a]));
+  for (let a = 0; a < 3; a++) {
+    const [from, to] = [[...at], [...at]];
+    from[a] = low[a];
+    to[a] = high[a];
+    add(from, to, 0.75);
+  }
+  return Float32Array.from(numbers);
+}
+
+/** A brush in symbols. */
+export function brushTitle(brush: string | null): string {
+  const [, what = "", low = "", high] = BRUSH.exec(brush ?? "") ?? [];
+  const text = (number: string) => plainNumber(Number(number), 3);
+  const { symbol } = quantityOf(what.trim());
+  return high === undefined ? `${symbol} ≥ ${text(low)}` : `${symbol} from ${text(low)} to ${text(high)}`;
+}
