@@ -1,7 +1,7 @@
-/** Charts, the one file that knows Observable Plot; loaded when a card is first shown. */
+/** Drawing of charts. The only file that imports Observable Plot; loaded when a card is first shown. */
 import { areaY, dot, line, plot, raster, ruleX, ruleY, text } from "@observablehq/plot";
 
-/** The class whose style sheet the content policy knows by its digest. */
+/** The class whose style sheet the content policy lists by its digest. */
 export const CLASS = "chart";
 
 export interface Curve {
@@ -29,7 +29,7 @@ export interface Chart {
     readonly values: readonly number[];
   };
   readonly brush?: readonly [number, number];
-  /** A place of x that is marked by a line. */
+  /** A position on x that is marked by a vertical line. */
   readonly mark?: number;
   readonly zero?: boolean;
 }
@@ -37,14 +37,14 @@ export interface Chart {
 const COLOURS = ["#e8963a", "#4f8ff7", "#3fb68b", "#d65f8c", "#a07be0", "#98a4b3"];
 export const colourOf = (i: number): string => COLOURS[i % COLOURS.length];
 
-/** The point of a curve that is furthest from the other curves, where its label can be told apart. */
+/** The index of the point of a curve that is furthest from the other curves, where its label is clear of them. */
 function clearest(curve: Curve, others: readonly Curve[], { y }: Chart): number {
   const height = (value: number) => (y.isLog ? Math.log(Math.max(value, 1e-300)) : value);
   const all = [curve, ...others].flatMap(({ points }) => points.map((point) => height(point[1])));
   const span = Math.max(...all) - Math.min(...all) || 1;
   const n = curve.points.length;
   let [best, most] = [0, -1];
-  // Labels begin at their point: the last fifth has no room for them.
+  // Labels extend to the right of their point: the last fifth has no room for them.
   for (let i = 0; i < 0.8 * n; i++) {
     const own = height(curve.points[i][1]);
     const near = others.map(({ points }) => {
@@ -57,7 +57,7 @@ function clearest(curve: Curve, others: readonly Curve[], { y }: Chart): number 
   return best;
 }
 
-/** A label at each curve: of a few at set places, of many where each is by itself. */
+/** Labels of curves: of a few curves at fixed positions, of many curves where each is furthest from the others. */
 function labelled(curves: readonly Curve[], chart: Chart): { x: number; y: number; label: string; colour: string }[] {
   const ends: { x: number; y: number; label: string; colour: string }[] = [];
   const isCrowded = curves.filter(({ isDashed = false }) => !isDashed).length > 3;
@@ -72,7 +72,7 @@ function labelled(curves: readonly Curve[], chart: Chart): { x: number; y: numbe
   return ends;
 }
 
-/** A chart as an element. `onBrush` is called with the ends of a range that is drawn over x. */
+/** Draws a chart. `onBrush` is called with the ends of a range that the user draws over x. */
 export function drawChart(
   chart: Chart,
   width: number,
@@ -190,7 +190,7 @@ function decades([low, high]: readonly [number, number]): number[] {
     .map((p) => 10 ** p);
 }
 
-/** Labels of a logarithmic axis: 1, 2 and 5 of each decade, or of many decades 1 only. */
+/** Labels of a logarithmic axis: 1, 2 and 5 of each decade; only 1 if there are many decades. */
 function decadeFormat(values: readonly number[]): (value: number) => string {
   const isShort = Math.max(...values) / Math.min(...values) < 1e3;
   return (value) => {

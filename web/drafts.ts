@@ -1,4 +1,4 @@
-/** Add data: files that wait for a person, what each is taken for, the lines that are open, and confirming it. */
+/** The dialog Add data: files that wait for confirmation, the format recognised for each, and its open questions. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -12,11 +12,11 @@ import { datasets, open, saveLink } from "./state/model.js";
 
 interface Line {
   readonly about: string;
-  /** Whether it contradicts the file, and is overridden by name. */
+  /** Whether the answer contradicts the file and was given by name. */
   readonly red: boolean;
   readonly question: string;
   readonly answer: string | null;
-  /** The name of its answer. */
+  /** The name of the answer that the line sets. */
   readonly flag: string;
 }
 interface Draft {
@@ -46,16 +46,16 @@ interface Waiting {
   readonly drafts: readonly Pick<Draft, "id" | "file" | "files">[];
 }
 
-/** What waits; null until it was read. */
+/** The files that wait; null until they were read. */
 export const waiting = signal<Waiting | null>(null);
 const isShown = signal(false);
 const draft = signal<Draft | null>(null);
-/** The address of the slice of the draft. */
+/** The address of the picture of a slice of the draft. */
 const picture = signal<string | null>(null);
 const failure = signal("");
 const never = new AbortController().signal;
 
-/** Reads what waits; a caller who may not confirm sees nothing of it. */
+/** Reads the files that wait; none for a caller who may not confirm. */
 export async function readWaiting(): Promise<void> {
   try {
     waiting.value = (await (await send("api/drafts", {}, never)).json()) as Waiting;
@@ -64,7 +64,7 @@ export async function readWaiting(): Promise<void> {
   }
 }
 
-/** How many files may be confirmed here. */
+/** Number of files that this caller may confirm. */
 export const confirmable = (): number => (waiting.value?.manage ? waiting.value.waiting : 0);
 
 const pathOf = (id: string) => `api/drafts/${encodeURIComponent(id)}`;
@@ -102,7 +102,7 @@ export function openDrafts(): void {
 
 const JSON_BODY = { "content-type": "application/json" };
 
-/** Gives answers to the draft, and shows what it is then. */
+/** Sends answers for the draft, and shows the draft that results. */
 function answer(id: string, body: object): void {
   const init = { method: "PATCH", headers: JSON_BODY, body: JSON.stringify(body) };
   void run(async () => show((await (await send(pathOf(id), init, never)).json()) as Draft));
@@ -129,10 +129,10 @@ const bullets = (title: string, texts: readonly string[], style = "") =>
     ? nothing
     : html`<section><h3>${title}</h3><ul class=${style}>${texts.map((text) => html`<li>${text}</li>`)}</ul></section>`;
 
-/** What tells lines apart, so that an answer does not stay in the field of the next one. */
+/** The key of a line: the text in the field of one line must not move to the next one. */
 const keyOf = ({ flag, question }: Line) => `${flag} ${question}`;
 
-/** The answer that a text gives to a line: of the line's own flag, or of one that is named, such as `--spacing 0.1`. */
+/** The answer in a typed text: of the line's own flag, or of a flag that it names, such as `--spacing 0.1`. */
 export function answerIn(text: string, flag: string): Readonly<Record<string, string | null>> {
   const named = /^--([a-z-]+)[ =]+(.+)$/.exec(text.trim());
   if (named !== null) return { [named[1]]: named[2].trim() };
@@ -189,7 +189,7 @@ function draftView(one: Draft): TemplateResult {
   </div>`;
 }
 
-/** The dialog. */
+/** The dialog of drafts. */
 export function draftsDialog(): TemplateResult | typeof nothing {
   if (!isShown.value) return nothing;
   const list = waiting.value?.drafts ?? [];

@@ -1,4 +1,4 @@
-/** Dye: tracers along a stroke in a plane, followed forwards and backwards, as trails that glow. */
+/** Dye: tracers along a stroke in a plane, followed forwards and backwards, drawn as glowing trails. */
 import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -13,13 +13,13 @@ interface Rows {
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
-/** Tracers of a stroke, and records of each in one direction. */
+/** Number of tracers of a stroke, and of records of each in one direction. */
 const TRACERS = 2000;
 const RECORDS = 20;
-/** The questions of the dye that was poured; empty before. */
+/** The questions of the last stroke of dye; empty before the first. */
 const poured = signal<readonly Question[]>([]);
 
-/** Places along a stroke, equally spaced, scattered about it by a golden sequence: the same ones each time. */
+/** Start positions along a stroke: equally spaced, scattered about it by a golden sequence, so always the same. */
 export function tracersOf(set: Dataset, places: readonly Vec3[], count: number, width: number): number[][] {
   const lengths = places.map((place, i) =>
     i === 0 ? 0 : Math.hypot(...place.map((one, a) => one - places[i - 1][a])),
@@ -52,7 +52,7 @@ function questionsOf(set: Dataset, places: readonly Vec3[]): Question[] {
     }));
 }
 
-/** Pours dye once its stroke is done. */
+/** Requests the paths of a stroke once it is done. */
 effect(() => {
   const one = stroke.value;
   const set = dataset.peek();
@@ -80,7 +80,7 @@ effect(() => {
     furtherWants.value = new Map(before).set("dye", wants);
 });
 
-/** The trails of a direction: places of each tracer in order, missing where it has left. */
+/** The trails of a direction: positions of each tracer in order, missing after it has left the box. */
 function trailsIn(set: Dataset): readonly (readonly (readonly (number | null)[])[])[][] {
   return poured.value.map((question) => {
     const rows = store.entry<Rows>(keyOf(set, question)).answer?.rows ?? [];
@@ -157,7 +157,7 @@ function draw(canvas: HTMLCanvasElement, set: Dataset, centre: Vec3, cross: Vec3
           if (a === undefined || b === undefined || b[2] === null) continue;
           const off = nearestImage(set.axes[normal], b[normal + 2] as number, cross[normal]) - cross[normal];
           if (Math.abs(off) > near) continue;
-          // Trails are not wrapped: both ends move by the same number of periods.
+          // Positions of trails are not wrapped: both ends are moved by the same number of periods.
           const shift = [h, v].map(
             (axis) => nearestImage(set.axes[axis], b[axis + 2] as number, centre[axis]) - (b[axis + 2] as number),
           );
@@ -201,7 +201,7 @@ function strokeView(): TemplateResult | typeof nothing {
   return html`<svg class="ruler" aria-hidden="true"><polyline points=${points} /></svg>`;
 }
 
-/** Dye, for Particles. */
+/** The controls of dye, for Particles. */
 export function dyePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = tool.value === "dye";

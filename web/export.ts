@@ -1,4 +1,4 @@
-/** Export: data, figure, movie and code of what is shown. */
+/** The dialog Export: data, figure, movie and code of what is shown. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<Subject, string>> = { data: "Data", figure: "Figure
 
 const subject = signal<Subject | null>(null);
 const size = signal<SizeName>("178 mm");
-/** The figure of the preview, and what it was made of. */
+/** The figure of the preview, with the inputs that it was made from. */
 const figure = signal<SVGSVGElement | null>(null);
 const kind = signal<"turntable" | "time">("turntable");
 const recording = signal<number | null>(null);
@@ -55,7 +55,7 @@ export function openExport(name: string): void {
   choose(SUBJECTS.find((one) => one === name) ?? "figure");
 }
 
-/** The plane or point that is shown as a question. */
+/** The question of the plane or point shown. */
 function questionShown(): Question | null {
   const shown = shownOf(view.value);
   const { centre } = view.value;
@@ -64,7 +64,7 @@ function questionShown(): Question | null {
   return plannedPicture(shown, plane, cross.value, centre, pixel.value || 0.01).question;
 }
 
-/** The picture of the stage with what lies over it, as it is on the screen. */
+/** The stage as a picture, with texts and lines over it. */
 function pictureOf(scale = 1): HTMLCanvasElement | null {
   const below = document.querySelector<HTMLCanvasElement>(".stage > canvas");
   if (below === null) return null;
@@ -89,7 +89,7 @@ function pictureOf(scale = 1): HTMLCanvasElement | null {
   return canvas;
 }
 
-/** The panes as they are, each with what colours it. */
+/** The panes as a figure draws them. */
 function figurePanes(): FigurePane[] {
   const now = view.peek();
   return panes.peek().flatMap((pane, index): FigurePane[] => {
@@ -109,7 +109,7 @@ function figurePanes(): FigurePane[] {
   });
 }
 
-/** The part of the stage that a pane has, as the address of a PNG. */
+/** The part of the stage in a pane, as the address of a PNG. */
 function cutOf({ rect }: Pane): string {
   const below = document.querySelector<HTMLCanvasElement>(".stage > canvas") as HTMLCanvasElement;
   const scale = below.width / below.clientWidth;
@@ -122,7 +122,7 @@ function cutOf({ rect }: Pane): string {
   return canvas.toDataURL("image/png");
 }
 
-/** Makes the figure on a light stage: what is printed is on white. */
+/** Makes the figure on a light stage, since paper is white. */
 async function makeFigure(): Promise<void> {
   const before = view.peek();
   const set = dataset.peek();
@@ -151,7 +151,7 @@ async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
   const name = `${view.peek().dataset}.${kind.toLowerCase()}`;
   try {
     if (kind === "SVG") save(new Blob([await svgFile(svg)], { type: "image/svg+xml" }), name);
-    // 1080p has its pixels; everything else 300 an inch.
+    // A figure of 1080p has as many pixels; other figures have 300 an inch.
     else if (kind === "PNG") save(await pngOf(svg, size.peek() === "1080p" ? 4 / 3 : 300 / 72), name);
     else save(await (await import("./export/pdf.js")).pdfOf(svg, captionOf()), name);
     say(`${name} saved`);
@@ -160,7 +160,7 @@ async function saveFigure(kind: (typeof FIGURES)[number]): Promise<void> {
   }
 }
 
-/** The text that belongs below the figure. */
+/** The caption of the figure. */
 export function captionOf(): string {
   const shown = shownOf(view.value);
   const set = dataset.value;
@@ -221,7 +221,7 @@ async function record(): Promise<void> {
   say("Movie saved");
 }
 
-/** Saves the surface as it is drawn, coloured, with its values at each vertex. */
+/** Saves the surface as a mesh with colours and values at its vertices. */
 function saveMesh(kind: "GLB" | "VTP"): void {
   const found = surfaceLayer(view.peek());
   const set = dataset.peek();
@@ -314,7 +314,7 @@ function bodyOf(now: Subject, question: Question): TemplateResult {
   return now === "movie" ? moviePart() : codePart(question);
 }
 
-/** The dialog. */
+/** The dialog of Export. */
 export function exportDialog(): TemplateResult | typeof nothing {
   const now = subject.value;
   const question = questionShown();

@@ -1,4 +1,7 @@
-/** Find: one list of quantities, datasets, times, methods, places and commands, which also serves as every long menu. */
+/**
+ * Find: a list of quantities, datasets, times, methods, positions and commands that is searched by typing; long menus
+ * are parts of it.
+ */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 
@@ -13,7 +16,7 @@ export interface Item {
 interface Finder {
   readonly title: string;
   readonly items: readonly Item[];
-  /** An item made of what is typed, such as an expression. */
+  /** Makes an item of the typed text, such as an expression; null if it is none. */
   readonly typed?: (text: string) => Item | null;
 }
 
@@ -22,7 +25,7 @@ const text = signal("");
 const chosen = signal(0);
 let before: Element | null = null;
 
-/** How well a text fits what is typed: the letters in their order, better where words begin; null if they do not. */
+/** The score of a text for a typed one: its letters in order, higher where words begin; null if they are not in it. */
 export function fitOf(typed: string, item: string): number | null {
   const [wanted, given] = [typed.toLowerCase(), item.toLowerCase()];
   if (wanted === "") return 0;
@@ -89,7 +92,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** The dialog. */
+/** The dialog of Find. */
 export function finderView(): TemplateResult | typeof nothing {
   const now = finder.value;
   if (now === null) return nothing;

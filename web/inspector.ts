@@ -1,4 +1,4 @@
-/** The inspector: Look, Point, Statistics and Particles. */
+/** The inspector: the panels Look, Point, Statistics and Particles. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -19,10 +19,10 @@ import { quantilesOf } from "./state/volumes.js";
 export const TABS = ["Look", "Point", "Statistics", "Particles"] as const;
 export type Tab = (typeof TABS)[number];
 export const tab = signal<Tab>("Look");
-/** How far the sheet of a phone is drawn out. */
+/** Height of the sheet on a phone. */
 const stop = signal<"low" | "half" | "full">("low");
 
-/** Shows a tab; a phone draws its sheet out. */
+/** Shows a tab; on a phone the sheet rises. */
 export function showTab(name: Tab): void {
   tab.value = name;
   if (stop.peek() === "low") stop.value = "half";
@@ -146,7 +146,7 @@ function lookPanel(set: Dataset): TemplateResult {
       <button class="plain" @click=${() => void copy(set.digest, "Manifest")}>Copy manifest</button></section>`;
 }
 
-/** Snapshots that are no times, in words: titles count them. */
+/** A note on snapshots that serve interpolation in time only, which titles do not count. */
 const guardsOf = ({ guards }: Dataset): string =>
   guards > 0 ? ` (${guards} more snapshots at the ends, for interpolation in time)` : "";
 

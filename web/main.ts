@@ -1,4 +1,4 @@
-/** Starts the page: the shell around the stage, keys, and the address. */
+/** Start of the page: the parts around the stage, keys, and the address. */
 import { effect } from "@preact/signals-core";
 import { render } from "lit-html";
 import "./style.css";
@@ -27,7 +27,7 @@ import { jobAbove } from "./state/answers.js";
 import { readLink } from "./state/link.js";
 import { change, dataset, isDragging, isPlaying, open, openAddress, view } from "./state/model.js";
 
-// The address changes when a view is shown: what the document names by relative addresses is made absolute.
+// Relative addresses of the document are made absolute, since its own address changes with the view.
 for (const link of document.querySelectorAll("link")) link.href = new URL(link.href).href;
 
 const app = document.getElementById("app") as HTMLElement;
@@ -49,10 +49,10 @@ for (const name of [...Object.keys(AROUND), "finder"]) {
 const stage = new Stage(stageRoot);
 listen(stageRoot);
 
-/** Milliseconds between two renderings of a part while something is dragged or time plays: pictures come first. */
+/** Milliseconds between renderings of a part during drags and playing, which leave the time to the stage. */
 const CALM_MS = 250;
 
-/** Renders a part of the page when what it reads changes, at most once a picture of the screen. */
+/** Renders a part of the page whenever what it reads changes, at most once a frame of the screen. */
 function rendering(draw: () => void, calm = 0): void {
   let isQueued = false;
   let last = 0;
@@ -169,7 +169,7 @@ addEventListener("popstate", () => {
 if (new URLSearchParams(location.search).size === 0) welcome();
 void openAddress().then(readWaiting);
 
-/** What tests and benches ask of the page. */
+/** State of the page for tests and benches. */
 const probe = {
   settled: async (): Promise<void> => {
     for (let quiet = 0; quiet < 3; ) {

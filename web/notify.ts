@@ -1,7 +1,7 @@
 /** Short messages, and the clipboard. */
 import { signal } from "@preact/signals-core";
 
-/** A short message, such as that something was copied. */
+/** The message shown, such as that something was copied. */
 export const message = signal("");
 let timer = 0;
 

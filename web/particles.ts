@@ -1,4 +1,4 @@
-/** Particles: paths by the service, drawn as trails in space. */
+/** Particles: paths that the service computes, drawn as trails in space. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { boxAbout } from "./draw/layout.js";
@@ -19,21 +19,21 @@ interface Rows {
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
-/** Most particles of one release. */
+/** Most particles of a release. */
 const MOST = 5000;
 const count = signal(200);
 const radius = signal(0.1);
 const from = signal<"crosshair" | "box" | "points">("crosshair");
-/** What was pasted: a point a line. */
+/** The pasted text of points, one a line. */
 const pasted = signal("");
 const INTEGRATORS = ["rk4", "heun", "dopri5"] as const;
 const integrator = signal<(typeof INTEGRATORS)[number]>("rk4");
 const isBackwards = signal(false);
 const problem = signal<string | null>(null);
-/** The question of the particles that are released; null before. */
+/** The question of the released particles; null before the first release. */
 const released = signal<Question | null>(null);
 
-/** Points in a ball about a place, the same ones each time. */
+/** Points in a ball about a position, always the same. */
 function ball(set: Dataset): number[][] {
   const size = radius.peek() * Math.min(...set.axes.map(({ length }) => length));
   const at = cross.peek();
@@ -93,7 +93,7 @@ const paths = computed<Rows | null>(() => {
   return set === null || question === null ? null : store.entry<Rows>(wanted(question, set).key).answer;
 });
 
-/** Trails as segments within the box shown, bright where they end. */
+/** Sets the trails as segments within the box shown, brightest at their ends. */
 effect(() => {
   const set = dataset.value;
   const rows = paths.value;

@@ -1,4 +1,4 @@
-/** Point: values of quantities and of methods at the crosshair, by the service. */
+/** The panel Point: values at the crosshair of quantities, and of the quantity shown by each method. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { pointCard } from "./cards.js";
 import { copy } from "./notify.js";
@@ -17,7 +17,7 @@ interface Rows {
 }
 type Answer = Rows | { readonly problem: { readonly detail: string } };
 
-/** The questions of the panel at a place: its quantities, and the one shown by each method. */
+/** The questions of the panel at a position: its quantities, and the one shown by each method. */
 function questionsOf(set: Dataset, at: Vec3): Question[] {
   const { what, time, method } = rested.value;
   const points = [at.map((one) => Number(one.toPrecision(9)))];
@@ -46,7 +46,7 @@ function wantedRows(set: Dataset, questions: readonly Question[]): Wanted<readon
   };
 }
 
-/** States what the panel wants; called while it is shown. */
+/** Sets the questions of the panel as wanted, while it is shown. */
 export function wantPoint(set: Dataset | null): void {
   const before = furtherWants.peek();
   if (set === null) {
@@ -63,7 +63,7 @@ const rowsOf = (answer: Answer | undefined): Rows | null =>
 
 export function pointPanel(set: Dataset): TemplateResult {
   const at = cross.value;
-  // Values of a moment ago are grey until those of the crosshair have arrived.
+  // Values of the previous position are grey until those of the crosshair have arrived.
   const old = rested.value === view.value ? "" : "stale";
   const questions = questionsOf(set, rested.value.cross ?? at);
   const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);

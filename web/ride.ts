@@ -1,4 +1,4 @@
-/** Ride: the views follow a particle through time, beside the strip chart of what it meets. */
+/** Ride: the views follow a particle through time, beside the chart of a quantity along its path. */
 import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -14,13 +14,13 @@ interface Rows {
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
-/** Records from one stored time to the next. */
+/** Records between two stored times. */
 const BETWEEN = 10;
-/** The particle that is ridden: where and when it was mounted. */
+/** The particle that the views follow: the position and time of its start. */
 const mounted = signal<{ readonly at: Vec3; readonly time: number; readonly dataset: string } | null>(null);
 const library = signal<typeof import("./chart.js") | null>(null);
 
-/** The paths of the particle from where it was mounted to both ends of time. */
+/** The paths of the particle from its start to both ends of time. */
 function questionsOf(set: Dataset): Question[] {
   const one = mounted.value;
   if (one === null || one.dataset !== set.name) return [];
@@ -65,7 +65,7 @@ function pathOf(set: Dataset): readonly (readonly number[])[] {
     .toSorted(([a], [b]) => a - b);
 }
 
-/** The place on a path at a time, linear between records; null beyond its ends. */
+/** The position on a path at a time, linear between records; null beyond its ends. */
 export function placeAt(path: readonly (readonly number[])[], time: number): Vec3 | null {
   const next = path.findIndex(([t]) => t >= time - 1e-9);
   if (next < 0 || (next === 0 && path[0][0] > time + 1e-6)) return null;
@@ -74,7 +74,7 @@ export function placeAt(path: readonly (readonly number[])[], time: number): Vec
   return [1, 2, 3].map((i) => a[i] + part * (b[i] - a[i])) as unknown as Vec3;
 }
 
-/** The crosshair, and the middle of the views, go with the particle. */
+/** The crosshair and the centre of the views follow the particle. */
 effect(() => {
   const set = dataset.value;
   const { time } = view.value;
@@ -116,7 +116,7 @@ function stripOf(set: Dataset): TemplateResult {
     <div class="rows"><span class="quiet">${symbol} at t = ${plainNumber(now[0])}</span><span>${shortNumber(now[4])}</span></div>`;
 }
 
-/** The ride, for Particles. */
+/** The controls of the ride, for Particles. */
 export function ridePart(set: Dataset): TemplateResult | typeof nothing {
   if (!hasVelocity(set) || set.times.length < 2) return nothing;
   const isOn = mounted.value?.dataset === set.name;

@@ -1,4 +1,4 @@
-/** The ruler: a distance in a plane in lengths, nodes, and scales of the flow. */
+/** The ruler: a distance in a plane in units of length, in nodes and in scales of the flow. */
 import { effect } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { pixelsAt } from "./draw/layout.js";
@@ -14,10 +14,10 @@ interface Scaled {
   readonly wall_units?: { readonly u_tau: number; readonly nu: number };
 }
 
-/** Whether a stroke of the ruler is shown. */
+/** The stroke of the ruler, null if another tool drew the last one. */
 const shown = () => (stroke.value?.tool === "ruler" ? stroke.value : null);
 
-/** The question that has the scales of a flow: of turbulence in a periodic box, or of a channel with walls. */
+/** The question for the scales of a flow: those of turbulence in a periodic box, or of a channel with walls. */
 export function scalesQuestion(set: Dataset, time: number): Question | null {
   if (!hasVelocity(set) || set.viscosity === null) return null;
   if (set.axes.every(({ periodic, nodes }) => periodic && nodes > 1))
@@ -39,7 +39,7 @@ effect(() => {
   if (before.get("ruler")?.[0]?.key !== wanted.key) furtherWants.value = new Map(before).set("ruler", [wanted]);
 });
 
-/** A distance along axes in each of its units, as texts. */
+/** A distance along axes as texts, one for each unit. */
 export function lengthsOf(
   set: Dataset,
   from: readonly number[],
@@ -51,7 +51,7 @@ export function lengthsOf(
   const nodes = Math.hypot(
     ...parts.map((part, a) => {
       const axis = set.axes[a];
-      // Spacings of stretched axes differ: nodes are counted between both ends.
+      // Along stretched axes nodes are counted between the ends, since their spacings differ.
       return axis.coordinates === undefined ? part / axis.spacing : nodeOf(axis, to[a]) - nodeOf(axis, from[a]);
     }),
   );
@@ -64,7 +64,7 @@ export function lengthsOf(
   return texts;
 }
 
-/** The line over the stage, and what it measures. */
+/** The ruler over the stage with its lengths. */
 export function rulerView(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const line = shown();
@@ -85,7 +85,7 @@ export function rulerView(): TemplateResult | typeof nothing {
   </svg>`;
 }
 
-/** Turns the ruler on or off; off, it is gone. */
+/** Turns the ruler on, or off and removes it. */
 export function toggleRuler(): void {
   tool.value = tool.peek() === "ruler" ? "cross" : "ruler";
   if (stroke.peek()?.tool === "ruler") stroke.value = null;

@@ -1,4 +1,4 @@
-/** The shell: bar, stage, inspector and time line. */
+/** The parts of the page around the stage: bar, titles of panes, time line, and the commands of Find. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -49,19 +49,19 @@ import { hasDerivatives, type Quantity, quantitiesOf, quantityOf } from "./state
 import { sampleAt } from "./state/volumes.js";
 
 const isWelcome = signal(false);
-/** Greets who comes without a link. */
+/** Shows the greeting to those who come without a link. */
 export function welcome(): void {
   isWelcome.value = true;
 }
 
-/** Chooses a quantity; its range is that of its own values. */
+/** Chooses a quantity, with the default range of its values. */
 export function chooseQuantity(what: string): void {
   change({ what, map: null });
   const set = dataset.peek();
   if (set !== null) document.title = `${quantityOf(what).symbol} of ${set.name} · fieldprobe`;
 }
 
-/** Opens a dataset; what is chosen stays where the dataset has it. */
+/** Opens a dataset; choices are kept where the dataset has them. */
 export async function chooseDataset(name: string): Promise<void> {
   const { method, show, flow, stage } = view.peek();
   await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage });
@@ -76,7 +76,7 @@ const quantityItem = (quantity: Quantity): Item => ({
   run: () => chooseQuantity(quantity.what),
 });
 
-/** An expression that is typed. */
+/** The item of a typed expression. */
 const expressionItem = (text: string): Item => ({
   name: text,
   about: "Show this expression",
@@ -88,7 +88,7 @@ export function chooseFrom(title: string, items: readonly Item[], typed?: (text:
   openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
 }
 
-/** Data that wait to be confirmed, for who may do that. */
+/** The item that opens the drafts, for those who may confirm them. */
 const addData = (): Item[] =>
   confirmable() === 0
     ? []
@@ -135,7 +135,7 @@ function methodTitle(method: string): string {
   return smooth === undefined ? "Interpolation" : `Spline on ${width} nodes, ${smooth} continuous derivatives`;
 }
 
-/** Moves the crosshair to the largest value of the surface's quantity. */
+/** Moves the crosshair to the largest value of the quantity of the surface. */
 async function goStrongest(): Promise<void> {
   change({ cross: null, centre: null });
 }
@@ -243,7 +243,7 @@ function moveToMiddle(): void {
   if (set !== null) change({ cross: set.axes.map(({ first, length }) => first + length / 2) as unknown as Vec3 });
 }
 
-/** A place that is typed, as three numbers. */
+/** The item of a typed position, three numbers. */
 function placeItem(text: string): Item | null {
   const numbers = text.split(/[\s,;]+/).map(Number);
   const set = dataset.peek();
@@ -252,7 +252,7 @@ function placeItem(text: string): Item | null {
   return { name: text, about: "Crosshair to this place", kind: "Place", run: () => change({ cross: place }) };
 }
 
-/** Opens Find with everything in it. */
+/** Opens Find with all items. */
 export function openFind(): void {
   const set = dataset.peek();
   if (set === null) return;
@@ -275,14 +275,14 @@ export function openQuantities(): void {
   if (set !== null) chooseFrom("Quantity or expression", quantitiesOf(set).map(quantityItem), expressionItem);
 }
 
-// Play
+// Playing
 
 let playTimer = 0;
-/** Pictures a second at which time is played. */
+/** Stored times played a second. */
 export const speed = signal(4);
 let arrived = 0;
 
-/** Moves to the next stored time as soon as its picture is there. */
+/** Moves to the next stored time once its picture has arrived. */
 function playOn(): void {
   const set = dataset.peek();
   const now = view.peek();
@@ -325,7 +325,7 @@ const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
   ["compare", "Compare", (show) => show === "compare"],
 ];
 
-/** Arrow keys within a group that is one tab stop. */
+/** Moves the focus by arrow keys within a group that is one tab stop. */
 export function rove(event: KeyboardEvent): void {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;
@@ -339,16 +339,16 @@ export function rove(event: KeyboardEvent): void {
   next?.click();
 }
 
-/** Chooses a view; a comparison begins with another method. */
+/** Chooses an arrangement of panes; a comparison starts with another method. */
 function chooseShow(show: Show): void {
   const { b, method } = view.peek();
   const isNew = show === "compare" && Object.keys(b).length === 0;
-  // Quantities with derivatives differ by splines, which bring derivatives of their own.
+  // Quantities with derivatives are compared with splines, which have derivatives of their own.
   const other = ["M1Q4", "Lag4", "nearest"].find((one) => one !== method && dataset.peek()?.methods.includes(one));
   change({ show, ...(isNew && other !== undefined ? { b: { method: other } } : {}) });
 }
 
-/** A quantity by its words and its symbol. */
+/** The name of a quantity with its symbol. */
 function nameOf(quantity: Quantity | null): string {
   if (quantity === null) return "…";
   return quantity.title === quantity.symbol ? quantity.symbol : `${quantity.title} ${quantity.symbol}`;
@@ -418,7 +418,7 @@ function readout(): TemplateResult | typeof nothing {
   return html`<div class="readout"><b>${symbol} ${value}${b}</b><small>${places(at)} · ${shown.method}</small></div>`;
 }
 
-/** What a screen reader says of a pane. */
+/** Descriptions of the panes for screen readers. */
 function paneViews(): TemplateResult[] {
   const set = dataset.value;
   const now = view.value;
@@ -443,7 +443,7 @@ function paneViews(): TemplateResult[] {
   });
 }
 
-/** A grid of 16 by 16 samples of a plane for those who do not see it. */
+/** A table of 16 by 16 samples of a plane, for screen readers. */
 export function sampleTable(): TemplateResult | typeof nothing {
   const set = dataset.value;
   const now = rested.value;
@@ -461,7 +461,7 @@ export function sampleTable(): TemplateResult | typeof nothing {
   </table>`;
 }
 
-/** Asks for a token, which stays in memory until the page is closed. */
+/** The form for a token, which stays in memory until the page is closed. */
 function tokenForm(): TemplateResult {
   const use = (event: Event) => {
     event.preventDefault();
@@ -523,7 +523,7 @@ function welcomeView(): TemplateResult | typeof nothing {
     }}>×</button></div>`;
 }
 
-/** The xy plane as a picture by the service, where there is no WebGL2. */
+/** A picture of the xy plane by the service, for browsers without WebGL2. */
 function plainPicture(): TemplateResult | typeof nothing {
   const shown = shownOf(rested.value);
   if (noGraphics.value === null || shown === null) return nothing;
@@ -559,10 +559,10 @@ function switcher(): TemplateResult {
     )}</div>`;
 }
 
-/** Most numbers that are read for the curve of the time line unasked. */
+/** Most numbers that the curve of the time line may read without being requested by the user. */
 const UNASKED = 2 ** 26;
 
-/** What the curve of the time line is the mean of, and its name. */
+/** The quantity whose mean is the curve of the time line, and its name. */
 function meanOf(set: Dataset): { readonly what: string; readonly name: string } {
   if (!hasVelocity(set))
     return { what: quantitiesOf(set)[0]?.what ?? "p", name: `mean ${quantitiesOf(set)[0]?.symbol ?? "p"}` };
@@ -574,7 +574,7 @@ interface Series {
   readonly results: readonly { readonly mean: readonly number[] }[];
 }
 
-/** The question of the curve of the time line; null of a single time. */
+/** The question of the curve of the time line; null for a single time. */
 function seriesQuestion(set: Dataset): Question | null {
   if (set.times.length < 2) return null;
   return { dataset: set.name, call: "statistics", what: [meanOf(set).what], time: "all", over: ["x", "y", "z"] };
@@ -582,7 +582,7 @@ function seriesQuestion(set: Dataset): Question | null {
 const isUnasked = (set: Dataset, question: Question) =>
   costOf(set, question) > UNASKED && !isConfirmed(keyOf(set, question));
 
-/** Wants the curve of the time line once everything else is there. */
+/** Sets the curve of the time line as wanted, after everything else. */
 export function wantSeries(set: Dataset | null): void {
   const question = set === null ? null : seriesQuestion(set);
   const wanted =
@@ -595,7 +595,7 @@ export function wantSeries(set: Dataset | null): void {
   furtherWants.value = wanted === null ? rest : rest.set("series", [wanted]);
 }
 
-/** The curve of the time line, or the button that computes it. */
+/** The curve of the time line, or the button that starts its computation. */
 function seriesOf(set: Dataset | null): { readonly curve: readonly number[] | null; readonly button: unknown } {
   const question = set === null ? null : seriesQuestion(set);
   if (set === null || question === null) return { curve: null, button: nothing };
@@ -673,14 +673,14 @@ const svgNow = (x: number) =>
 const svgLabel = (x: number, text: string) =>
   svg`<text x=${`${x}%`} y="53" fill="#98a4b3" font-size="11" text-anchor=${x < 1 ? "start" : x > 99 ? "end" : "middle"}>${text}</text>`;
 
-/** What stands over the canvases of the stage. */
+/** The parts over the canvases of the stage. */
 export function overStage(): TemplateResult {
   return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }
 
-/** Parts of the page around the stage, by the names of their places. */
+/** Parts of the page around the stage, by the names of their elements. */
 export const AROUND: Readonly<Record<string, () => TemplateResult | typeof nothing>> = {
   bar: () => bar(dataset.value),
   inspector: () => inspector(dataset.value),

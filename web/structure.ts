@@ -24,10 +24,10 @@ interface Spectrum {
   readonly scales?: Readonly<Record<string, number>>;
 }
 
-/** Nodes up to which the labels of all structures are fetched. */
+/** Most nodes of a frame for which the labels of all structures are fetched. */
 const MOST_NODES = 2 ** 21;
 
-/** The question whose answer has the structure that was clicked; null if none was, or the frame is too large. */
+/** The question with the structure that was clicked; null without a click, or if the frame is too large. */
 function questionOf(set: Dataset): Question | null {
   const { surface, time } = view.value;
   const nodes = set.axes.reduce((product, axis) => product * axis.nodes, 1);
@@ -42,7 +42,7 @@ const scalesQuestion = (set: Dataset): Question => ({
 const hasScales = ({ axes, viscosity, fields }: Dataset) =>
   viscosity !== null && axes.every(({ periodic }) => periodic) && fields.some(({ name }) => name === "velocity");
 
-/** The label at the node nearest to a place, or of a neighbour where that node is outside; 0 if there is none. */
+/** The label at the node nearest to a position, or of a neighbour where that node is outside; 0 if there is none. */
 function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
   const [i, j, k] = set.axes.map((axis, a) => Math.round(nodeOf(axis, place[a])));
   const turned = (a: number, at: number) => {
@@ -60,7 +60,7 @@ function labelAt(set: Dataset, labels: Answer["labels"], place: Vec3): number {
   return best;
 }
 
-/** What is asked for the structure that was clicked. */
+/** Wants the labels of the structure that was clicked. */
 effect(() => {
   const set = dataset.value;
   const question = set === null ? null : questionOf(set);
@@ -81,7 +81,7 @@ effect(() => {
   furtherWants.value = new Map(before).set("structure", wants);
 });
 
-/** The structure that was clicked, with its place in the list from 1 on. */
+/** The structure that was clicked, with its rank from 1. */
 function found(
   set: Dataset,
 ): { readonly structure: Structure; readonly label: number; readonly answer: Answer } | null {

@@ -16,14 +16,14 @@ interface Result {
 const LAG = 6;
 const typed = signal<string | null>(null);
 
-/** The condition: the brush, what was typed, or the strongest vortices. */
+/** The condition of the events: what was typed, else the brush, else a high threshold of Q or of the quantity. */
 export function conditionOf(set: Dataset, what: string): string {
   if (typed.value !== null) return typed.value;
   if (view.value.brush !== null) return view.value.brush;
   return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
 }
 
-/** The field in which the condition is typed. */
+/** The field for typing the condition. */
 export const conditionInput = (set: Dataset, label: string): TemplateResult =>
   html`<input class="wide" type="text" spellcheck="false" aria-label=${label} .value=${conditionOf(set, view.value.what ?? "")}
     @change=${(event: Event) => {
@@ -31,7 +31,7 @@ export const conditionInput = (set: Dataset, label: string): TemplateResult =>
       typed.value = text === "" ? null : text;
     }} />`;
 
-/** The two axes of the picture: those with equal steps, at most two of them. */
+/** The axes of the picture: those with equal steps and more than one node. */
 const planeOf = ({ axes }: Dataset) => axes.filter(({ coordinates, nodes }) => coordinates === undefined && nodes > 1);
 const isDrawn = (set: Dataset) =>
   planeOf(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined);

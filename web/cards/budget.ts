@@ -13,7 +13,7 @@ interface WallUnits {
 
 const BUDGETS = ["k", "uu", "vv", "ww", "uv"] as const;
 const chosen = signal<(typeof BUDGETS)[number]>("k");
-/** The terms of Moser, Kim and Mansour in words. */
+/** Terms of the budget, as Moser, Kim and Mansour name them, with their names in words. */
 const TERMS: readonly (readonly [string, string])[] = [
   ["produc", "Production"],
   ["dissip", "Dissipation"],
@@ -48,7 +48,7 @@ export const budget: CardKind = {
   facts(_set, _what, [[, answer]]) {
     const [result] = resultsOf<Readonly<Record<string, readonly (number | null)[]>>>(answer);
     const { u_tau, y_plus } = answer.wall_units as WallUnits;
-    // Both walls fold onto one: the mean of the two sides, with the sign that the wall distance gives uv.
+    // The two halves of the channel are averaged; uv changes its sign with the direction of the wall distance.
     const n = y_plus.length;
     const half = Math.ceil(n / 2);
     const sign = chosen.value === "uv" ? -1 : 1;
@@ -58,7 +58,7 @@ export const budget: CardKind = {
         (_, i) => ((values[i] ?? Number.NaN) + sign * (values[n - 1 - i] ?? Number.NaN)) / 2,
       );
     const curves = TERMS.flatMap(([key, label]): Curve[] =>
-      // Of k the pressure strain is zero, since the flow is incompressible.
+      // The pressure strain of k is zero, since the flow is incompressible.
       result[key] === undefined || (chosen.value === "k" && key === "p-strain")
         ? []
         : [{ label, points: folded(result[key]).map((value, i): [number, number] => [y_plus[i], value]) }],

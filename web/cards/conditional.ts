@@ -1,4 +1,4 @@
-/** Mean of a quantity given the value of another one, with its standard deviation in each bin. */
+/** Mean of a quantity for given values of another one, with its standard deviation in each bin. */
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
@@ -15,18 +15,18 @@ interface Result {
 }
 
 const BINS = 40;
-/** Samples from which on a bin has a mean worth showing. */
+/** Samples that a bin needs for its mean to be shown. */
 const LEAST = 30;
 const typed = signal<string | null>(null);
 
-/** The quantity that is given: what was typed, else Q, |u| or the first field. */
+/** The given quantity: what was typed, else Q, |u| or the first field. */
 function givenOf(set: Dataset): string {
   if (typed.value !== null) return typed.value;
   if (!hasVelocity(set)) return firstQuantity(set);
   return hasDerivatives(set) ? "Q" : "norm(u)";
 }
 
-/** Middles of bins with enough samples, and a value of each. */
+/** Points of a curve: the middles of bins with enough samples, and a value of each bin. */
 function pointsOf({ edges, counts }: Result, value: (bin: number) => number): [number, number][] {
   const ends = edges.flat() as number[];
   return counts.flatMap((count, i): [number, number][] =>

@@ -1,4 +1,4 @@
-/** Two-point correlation of a quantity along a periodic axis; across walls, at the place of the crosshair. */
+/** Two-point correlation of a quantity along a periodic axis; across walls, at the position of the crosshair. */
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
@@ -18,12 +18,12 @@ const periodicOf = ({ axes }: Dataset) => axes.filter(({ periodic, nodes }) => p
 /** The chosen axis where it is periodic, else the first that is. */
 const axisOf = (set: Dataset) =>
   periodicOf(set).find(({ name }) => name === chosen.value) ?? (periodicOf(set)[0] as Dataset["axes"][0]);
-/** The axis across which places stay apart. */
+/** The axis across walls, whose positions have correlations of their own. */
 const acrossOf = ({ axes }: Dataset) => axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
 
 export const correlation: CardKind = {
   name: "Correlation",
-  // Places stay apart along one open axis at most.
+  // An answer has correlations for positions along at most one open axis.
   has: (set) =>
     periodicOf(set).length > 0 && set.axes.filter(({ periodic, nodes }) => !periodic && nodes > 1).length < 2,
   hasQuantity: true,
@@ -47,7 +47,7 @@ export const correlation: CardKind = {
       const row = (across === undefined ? rho : rho[at]) as readonly (number | null)[];
       return {
         label: answers.length > 1 ? `t ${plainNumber(time)}` : `ρ of ${symbol}`,
-        // That of one quantity is symmetric, and repeats itself beyond half of the period.
+        // The correlation of a quantity with itself is symmetric, and repeats beyond half of the period.
         points: lengths
           .map((r, i): [number, number] => [r, row?.[i] ?? Number.NaN])
           .filter(([r]) => r >= 0 && r <= axis.length / 2 + 1e-9),

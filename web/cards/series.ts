@@ -1,4 +1,4 @@
-/** The quantity shown at the crosshair at all stored times, and along a line through it. */
+/** Values of the quantity shown: at the crosshair over all stored times, and along a line through the crosshair. */
 import { signal } from "@preact/signals-core";
 import { html } from "lit-html";
 import type { Curve } from "../chart.js";
@@ -18,7 +18,7 @@ interface Line {
 }
 
 const exact = (place: Vec3) => place.map((one) => Number(one.toPrecision(9))) as unknown as Vec3;
-/** Where the crosshair was when it last rested. */
+/** The position of the crosshair when it was last at rest. */
 const restedPlace = () => exact(rested.value.cross ?? cross.value);
 const known = (value: number | null): number => value ?? Number.NaN;
 const placeText = (at: Vec3) => at.map((one) => plainNumber(one)).join(", ");

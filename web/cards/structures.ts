@@ -1,4 +1,4 @@
-/** Connected sets of nodes where a condition holds: how many there are, and their volumes by rank. */
+/** Connected sets of nodes where a condition holds: their number, and their volumes by rank. */
 import { plainNumber, shortNumber } from "../state/format.js";
 import { conditionInput, conditionOf } from "./around.js";
 import type { CardKind } from "./card.js";

@@ -1,8 +1,8 @@
-/** Colour bars: where values lie on them, and which ones they name. */
+/** Colour bars: the position of a value on a bar, and the ticks of a bar. */
 import { ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
 
-/** The part of the bar below a value, from 0 to 1 within the range. */
+/** The position of a value on the bar, from 0 to 1 within the range. */
 export function partOf({ low, high, scale }: Range, value: number): number {
   if (scale === "linear") return (value - low) / (high - low);
   if (scale === "log") return Math.log(value / low) / Math.log(high / low);
@@ -11,7 +11,7 @@ export function partOf({ low, high, scale }: Range, value: number): number {
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / part)) / Math.log1p(top / part);
 }
 
-/** Values that a bar names. */
+/** Values of the ticks of a bar. */
 export function barTicks(range: Range): number[] {
   const { low, high, scale } = range;
   if (scale === "linear") return ticksOf(low, high, 4);

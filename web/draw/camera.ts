@@ -1,4 +1,4 @@
-/** Camera that turns about the centre of a box: eye, axes of the picture, and the way back from the picture to rays. */
+/** A camera that orbits the centre of a box: its eye, its axes, its projection and the rays of its pixels. */
 import type { Vec3 } from "../state/dataset.js";
 
 export interface Camera {
@@ -24,7 +24,7 @@ const unit = (a: Vec3): Vec3 => {
   return [a[0] / size, a[1] / size, a[2] / size];
 };
 
-/** The camera of longitude and latitude in degrees and a distance in sizes of the box; y is up. */
+/** The camera of a longitude and a latitude in degrees and a distance in sizes of the box; y points up. */
 export function cameraOf([longitude, latitude, distance]: Vec3, target: Vec3, size: number): Camera {
   const [l, b] = [longitude, Math.min(89, Math.max(-89, latitude))].map((angle) => (angle * Math.PI) / 180);
   const back: Vec3 = [Math.sin(l) * Math.cos(b), Math.sin(b), Math.cos(l) * Math.cos(b)];
@@ -33,7 +33,7 @@ export function cameraOf([longitude, latitude, distance]: Vec3, target: Vec3, si
   return { eye: along(target, distance * size, back), right, up: cross(right, forward), forward, tangent: TANGENT };
 }
 
-/** The direction of the ray through a place of the picture, both coordinates from -1 to 1; its forward part is 1. */
+/** The direction of the ray through a point of the picture, both coordinates from -1 to 1; its forward part is 1. */
 export function rayOf({ right, up, forward, tangent }: Camera, u: number, v: number, aspect: number): Vec3 {
   return along(along(forward, u * tangent * aspect, right), v * tangent, up);
 }
@@ -51,7 +51,7 @@ export function matrixOf({ eye, right, up, forward, tangent }: Camera, aspect: n
   return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][i >> 2]);
 }
 
-/** Distances at which a ray enters and leaves a box; null if it misses. */
+/** Distances at which a ray enters and leaves a box; null if it misses the box. */
 export function throughBox(eye: Vec3, ray: Vec3, low: Vec3, high: Vec3): readonly [number, number] | null {
   let [near, far] = [0, Number.POSITIVE_INFINITY];
   for (let a = 0; a < 3; a++) {

@@ -1,4 +1,4 @@
-/** Distances between blocks without surface, by which rays step over empty space. */
+/** Distances between blocks without surface, by which rays skip empty space. */
 import type { Fine } from "../state/volumes.js";
 
 /** Cells of a block along an axis. */
@@ -7,11 +7,11 @@ const MOST = 40;
 
 export interface EmptySpace {
   readonly dims: readonly [number, number, number];
-  /** Blocks to the nearest one with surface, at most 40. */
+  /** Blocks to the nearest block with surface, at most 40. */
   readonly distance: Uint8Array;
 }
 
-/** Distances of blocks for a level; `side` is 1 if what is above is inside, -1 if what is below. */
+/** Distances of blocks for a level. @param side 1 if values above the level are inside, -1 if values below it are */
 export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wrap: readonly boolean[]): EmptySpace {
   const blocks = dims.map((n) => Math.ceil(n / BLOCK)) as [number, number, number];
   const [bx, by, bz] = blocks;
@@ -27,7 +27,7 @@ export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wr
   }
   function mark(i: number, j: number, k: number): void {
     inside[(i >> 2) + bx * ((j >> 2) + by * (k >> 2))] = 1;
-    // Between this sample and the block before it there may be surface too.
+    // The surface may also lie between this sample and the block before it.
     const [a, b, c] = [i & 3, j & 3, k & 3];
     if (a !== 0 && b !== 0 && c !== 0) return;
     const before = (index: number, n: number, around: boolean) => (index > 0 ? index - 1 : around ? n - 1 : 0);
@@ -43,7 +43,7 @@ export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wr
       distance[i] = 0;
       front.push(i);
     }
-  // The largest of the distances along the axes: the front moves on by a block at a time.
+  // Distances are the largest along the axes: the front grows by one block in all directions a step.
   for (let step = 1; front.length > 0 && step < MOST; step++) {
     const next: number[] = [];
     for (const at of front) {

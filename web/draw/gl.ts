@@ -1,4 +1,4 @@
-/** WebGL2: programs, textures and targets. */
+/** Helpers of WebGL2: programs, textures and render targets. */
 
 /** A compiled program with the locations of its uniforms. */
 export interface Program {
@@ -40,7 +40,7 @@ export function makeProgram(gl: WebGL2RenderingContext, vertex: string, fragment
 export const COVER = `#version 300 es
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }`;
 
-/** How values are stored: as float32, or as half floats of (v - middle) / half range. */
+/** Storage of values: as float32, or as half floats of (v - middle) / half range. */
 export interface Stored {
   readonly texture: WebGLTexture;
   readonly half: number;
@@ -63,7 +63,7 @@ export function halfFloat(value: number): number {
 const FLOAT = new Float32Array(1);
 const BITS = new Uint32Array(FLOAT.buffer);
 
-/** Values as a texture: one channel, or value times mask and mask where some are missing. */
+/** A texture of values: one channel, or value times mask and mask where some are missing. */
 export function valueTexture(
   gl: WebGL2RenderingContext,
   {

@@ -17,7 +17,7 @@ export const MAP_NAMES = Object.keys(STEPS) as readonly MapName[];
 /** Colours of a table. */
 export const COLOURS = 256;
 
-/** The map of a name that a link holds; null if there is none. */
+/** The map of a name in a link; null if there is no such map. */
 export function mapNamed(name: string | null): MapName | null {
   return MAP_NAMES.find((one) => one === name) ?? null;
 }
@@ -73,14 +73,16 @@ export function fromOklab([L, a, b]: readonly number[]): [number, number, number
   ];
 }
 
-/** A map for lit surfaces: lightness between 0.46 and 0.82, so that shading does not change the hue. */
+/**
+ * The table of a map for lit surfaces, with lightness between 0.46 and 0.82, so that shading does not change the hue.
+ */
 export function surfaceTable(name: MapName): Uint8Array<ArrayBuffer> {
   const table = colourTable(name);
   const labs = Array.from({ length: COLOURS }, (_, i) => oklab([table[4 * i], table[4 * i + 1], table[4 * i + 2]]));
   const [low, high] = [Math.min(...labs.map(([L]) => L)), Math.max(...labs.map(([L]) => L))];
   for (const [i, [L, a, b]] of labs.entries()) {
     const lightness = 0.46 + (0.36 * (L - low)) / Math.max(1e-6, high - low);
-    // A colour that is made lighter may be as vivid as its lightness allows.
+    // The chroma of a colour may grow with its lightness.
     const vivid = Math.min(1.35, 0.75 + 0.6 * (lightness / Math.max(0.2, L)) * 0.5);
     table.set(fromOklab([lightness, a * vivid, b * vivid]), 4 * i);
   }

@@ -1,6 +1,6 @@
 /**
- * The canvas of ticks, bars and texts. It is out of sight: only parts with something on them are shown, each on a canvas of
- * its own, because the compositor blends every pixel of a canvas with each new picture below it, empty or not.
+ * The canvas of ticks, bars and texts. It is hidden: only its parts with content are shown, each on a small canvas,
+ * because the compositor blends every pixel of a canvas with each new picture below it, empty or not.
  */
 import type { Rect } from "./layout.js";
 
@@ -35,7 +35,7 @@ export class OverlayCanvas {
     return c;
   }
 
-  /** Shows parts of what was drawn in a pane, and nothing else of it. */
+  /** Shows the given parts of a pane. */
   show(index: number, boxes: readonly Rect[]): void {
     const ratio = this.#ratio;
     const before = this.#parts.get(index) ?? [];

@@ -1,4 +1,4 @@
-/** Ticks, names of axes and bars over the panes, and where seams and walls are. */
+/** Drawing over the panes: ticks, names of axes, colour bars, and the positions of seams and walls. */
 import type { Dataset, Vec3 } from "../state/dataset.js";
 import { inPi, plainNumber, ticksOf } from "../state/format.js";
 import type { Range } from "../state/link.js";
@@ -11,7 +11,7 @@ import { colourTable, type MapName, surfaceTable } from "./maps.js";
 
 const FONT = "Inter, system-ui, sans-serif";
 
-/** Colours of what lies over the panes. */
+/** Colours of texts and lines over the panes. */
 export interface Ink {
   readonly text: string;
   readonly halo: string;
@@ -45,7 +45,7 @@ const isPi = ({ length }: Dataset["axes"][0]) => inPi(length) !== null;
 /** A line through a whole pane: a seam of a periodic axis, or a wall. */
 export interface Rule {
   readonly side: 0 | 1;
-  /** Pixels of the stage from its left or upper edge. */
+  /** Pixels from the left or upper edge of the stage. */
   readonly at: number;
   readonly isSeam: boolean;
 }
@@ -64,7 +64,7 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
   });
 }
 
-/** Ticks of a plane. @returns where they are */
+/** Draws the ticks of a plane. @returns the boxes that they fill */
 export function drawPlane(
   c: CanvasRenderingContext2D,
   pane: PlanePane,
@@ -125,7 +125,7 @@ export function drawPlane(
 const HISTOGRAMS = new WeakMap<Volume, { readonly key: string; readonly counts: Float64Array }>();
 const BAR_BINS = 48;
 
-/** How many of a volume's samples have each part of the bar's colours. */
+/** Numbers of samples of a volume in each colour of the bar. */
 function histogramOf(volume: Volume, range: Range): Float64Array {
   const key = JSON.stringify(range);
   const known = HISTOGRAMS.get(volume);
@@ -139,7 +139,7 @@ function histogramOf(volume: Volume, range: Range): Float64Array {
   return counts;
 }
 
-/** A colour bar with the histogram of what it colours. @returns where it is */
+/** Draws a colour bar with the histogram of the values that it colours. @returns the boxes that it fills */
 export function drawBar(
   c: CanvasRenderingContext2D,
   ink: Ink,
@@ -160,7 +160,7 @@ export function drawBar(
 ): Rect[] {
   const height = Math.min(150, rect.height - 96);
   if (height < 60 || rect.width < 220) return [];
-  // Beside the bar there is room for its longest number.
+  // Room beside the bar is measured by its longest number.
   c.font = `400 11px ${FONT}`;
   const ticks = barTicks(range).map((value) => ({ value, text: plainNumber(value, 3) }));
   const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));
@@ -178,7 +178,7 @@ export function drawBar(
     }
     c.globalAlpha = 1;
   }
-  // Whole pixels, whose edges every rasteriser draws alike.
+  // Whole pixels, since rasterisers differ in how they smooth edges.
   for (let i = 0; i < height; i++) {
     const at = 4 * Math.round((1 - i / (height - 1)) * 255);
     c.fillStyle = `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
@@ -199,7 +199,7 @@ export function drawBar(
   ];
 }
 
-/** Names of the axes at the edges of the box in space. @returns where they are */
+/** Draws the names of the axes at the edges of the box in space. @returns the boxes that they fill */
 export function drawAxisNames(
   c: CanvasRenderingContext2D,
   ink: Ink,

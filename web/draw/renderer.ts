@@ -1,4 +1,6 @@
-/** The one WebGL2 context: planes, the lit surface with its depth, and lines, each in a pane of one canvas. */
+/**
+ * The renderer of the stage, on one WebGL2 context: planes, a lit surface with depth, and segments, each in its pane.
+ */
 import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
 import type { Range } from "../state/link.js";
 import type { Fine, Picture, Volume } from "../state/volumes.js";
@@ -43,7 +45,7 @@ export interface PlaneLayer {
   readonly scale: number;
   readonly axes: readonly [number, number];
   readonly brush: { readonly volume: Volume; readonly low: number; readonly high: number } | null;
-  /** Part of the pane from its left (or, negative, from its right) that is drawn; 0: all. */
+  /** Part of the pane that is drawn, in pixels from its left or, if negative, from its right edge; 0 draws all. */
   readonly swipe: number;
   /** The crosshair in pixels of CSS from the lower left corner of the pane. */
   readonly crosshair: readonly [number, number];
@@ -64,7 +66,7 @@ export interface SurfaceLayer {
   readonly faint: SurfaceLayer | null;
 }
 
-/** Segments: from, to, and a colour with its opacity, ten numbers each. */
+/** Segments of ten numbers: two ends, and a colour with its opacity. */
 export type Segments = Float32Array;
 
 export interface Grounds {
@@ -75,35 +77,35 @@ export interface Grounds {
   readonly bottom: readonly [number, number, number];
 }
 
-/** Left, bottom, width and height in pixels of the screen. */
+/** Left, bottom, width and height in device pixels. */
 type Box = readonly [number, number, number, number];
 
 const TABLE = 4096;
-/** Colours of a table on the graphics card. */
+/** Number of colours of a table on the graphics card. */
 const FINE_COLOURS = 1024;
-/** Bytes of values whose allocation is checked. */
+/** Bytes from which on an allocation is checked for success. */
 const LARGE = 16 * 2 ** 20;
 /** Milliseconds that a tile of the surface may take. */
 const TILE_MS = 36;
 
-/** The lit picture of a surface as it is made. */
+/** The lit picture of a surface, refined tile by tile. */
 interface Lit {
   key: string;
   coarse: Target | null;
   faint: Target | null;
   full: Target | null;
-  /** Tiles of the full picture that are left; null before it is begun. */
+  /** Tiles of the full picture that remain; null before it is begun. */
   tiles: number[][] | null;
   shown: "none" | "coarse" | "full";
 }
 
-/** Definitions of shaders by what they read: whether axes are stretched, and how values become colours. */
+/** Preprocessor flags of shaders: whether axes are stretched or periodic, and the scale of values. */
 function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, boolean>> {
   const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
   return { STRETCHED: isStretched, LOG: scale === "log", SYMLOG: scale.startsWith("symlog") };
 }
 
-/** Colours of a table between its own as well: a look-up takes the nearest, which costs less than interpolation. */
+/** A table with more colours, interpolated: a nearest look-up in it costs less than interpolation in the shader. */
 function finer(table: Uint8Array): Uint8Array {
   const last = table.length / 4 - 1;
   return Uint8Array.from({ length: 4 * FINE_COLOURS }, (_, i) => {
@@ -113,11 +115,11 @@ function finer(table: Uint8Array): Uint8Array {
   });
 }
 
-/** The renderer. @throws Error if there is no WebGL2 */
+/** Renders the panes of one canvas. @throws Error if there is no WebGL2 */
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();
-  /** Pictures of planes by pane. */
+  /** Rendered pictures of planes by pane. */
   readonly #planes = new Map<
     number,
     {
@@ -128,7 +130,7 @@ export class Renderer {
       readonly turn: number;
     }
   >();
-  /** Turn in which the screen was last cleared. */
+  /** Count of clears at the last clear of the screen. */
   #cleared = 0;
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
@@ -161,7 +163,7 @@ export class Renderer {
     this.#segments = this.#makeSegments();
   }
 
-  /** Fits the canvas to its place; clears it if its size or its panes have changed. @returns whether it did */
+  /** Fits the canvas to its element, and clears it if its size or its panes have changed. @returns whether it did */
   begin(width: number, height: number, ratio: number, ground: readonly number[], isNew: boolean): boolean {
     const { gl } = this;
     this.#turn++;
@@ -185,10 +187,8 @@ export class Renderer {
   }
 
   /**
-   * Draws planes over each other in a pane, with the crosshair of the first.
-   *
-   * @param key   of the planes without crosshair and streaks: they are kept until it changes
-   * @param part  part of the pixels a side in which they are drawn
+   * Draws planes over each other in a pane, with the crosshair of the first. @param key of the planes without crosshair
+   * and streaks: their picture is reused until it changes @param part fraction of the pixels along each side
    */
   planes(
     index: number,
@@ -217,7 +217,7 @@ export class Renderer {
     const marks = this.#marks(rect, layers[0].crosshair);
     let mended: readonly Box[] = [[left, bottom, w, h]];
     if (streaks === null) {
-      // Where only the crosshair has moved, its old place is mended.
+      // Where only the crosshair has moved, only its old and new boxes are drawn.
       const old = isSame && known.turn === this.#cleared && !known.isStreaked ? known.marks : null;
       if (old === null) this.#copy(target, [left, bottom, w, h]);
       else this.#mend(target, [left, bottom, w, h], old);
@@ -243,7 +243,7 @@ export class Renderer {
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
-  /** Draws parts of a pane of the screen again. */
+  /** Draws parts of a pane of the screen again, from its picture. */
   #mend(target: Target, pane: Box, parts: readonly Box[]): void {
     const { gl } = this;
     const { at } = this.#use(COVER, SHOW, { EXACT: target.width === pane[2] && target.height === pane[3] });
@@ -255,7 +255,7 @@ export class Renderer {
     }
   }
 
-  /** Draws seams, dashed, and walls in parts of a pane. */
+  /** Draws seams, dashed, and walls, solid, in parts of a pane. */
   #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Grounds): void {
     const { gl } = this;
     const ratio = this.#ratio;
@@ -283,7 +283,7 @@ export class Renderer {
     gl.disable(gl.BLEND);
   }
 
-  /** The middle of the pixel of the screen that the crosshair is in: on whole pixels its lines are sharp. */
+  /** The middle of the device pixel that the crosshair is in, on which its lines are sharp. */
   #middle(rect: Rect, place: readonly [number, number]): [number, number] {
     const [left, bottom, w] = this.#size(rect);
     return [
@@ -292,7 +292,7 @@ export class Renderer {
     ];
   }
 
-  /** Boxes of the screen that the crosshair is in: its ring and its four lines. */
+  /** Boxes in device pixels that the crosshair fills: its ring and its four lines. */
   #marks(rect: Rect, place: readonly [number, number]): Box[] {
     const [left, bottom, w, h] = this.#size(rect);
     const ratio = w / rect.width;
@@ -311,7 +311,7 @@ export class Renderer {
     });
   }
 
-  /** Draws the crosshair, only where it is. */
+  /** Draws the crosshair within its boxes. */
   #crosshair(rect: Rect, place: readonly [number, number], marks: readonly Box[], grounds: Grounds): void {
     const { gl } = this;
     const { at } = this.#use(COVER, CROSSHAIR);
@@ -333,7 +333,7 @@ export class Renderer {
     const { dataset, volume, picture, range, map, brush } = layer;
     const { width: w, height: h } = target;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    // Texture coordinates are linear in the pixels unless axes are stretched or the last sample is nearer to the first.
+    // Texture coordinates are linear in pixels, unless axes are stretched or their last step differs.
     const isAffine = dataset.axes.every(
       ({ coordinates, periodic, nodes }, a) =>
         coordinates === undefined && (!periodic || nodes % volume.strides[a] === 0),
@@ -393,8 +393,7 @@ export class Renderer {
   }
 
   /**
-   * Draws the surface: a quarter of the pixels at once if it is another one, and what there is of the whole picture.
-   *
+   * Draws the surface: first a picture of a quarter of the pixels, then the tiles of the whole one that are done.
    * @returns whether an older picture is shown because the context is busy
    */
   surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Grounds): boolean {
@@ -423,9 +422,8 @@ export class Renderer {
   }
 
   /**
-   * Draws the next tile of the whole picture of the surface that `surface` drew last, if the one before is done.
-   *
-   * @returns how many are left; `null` while the context is busy
+   * Draws the next tile of the surface, once the previous one is done. @returns the number of tiles that remain, null
+   * while the context is busy
    */
   refine(rect: Rect, layer: SurfaceLayer): number | null {
     const lit = this.#lit;
@@ -441,7 +439,7 @@ export class Renderer {
     return 0;
   }
 
-  /** Draws only the ground of a pane. */
+  /** Draws the background of a pane. */
   ground(rect: Rect, grounds: Grounds): void {
     this.#lit.shown = "none";
     this.#composeLit(rect, grounds);
@@ -470,7 +468,7 @@ export class Renderer {
     gl.bindVertexArray(null);
   }
 
-  /** How far the surface is. */
+  /** Progress of the surface, for tests. */
   get progress(): string {
     const { shown, tiles } = this.#lit;
     return `${shown}, ${tiles?.length ?? "?"} tiles of ${this.#tile} left`;
@@ -519,7 +517,7 @@ export class Renderer {
     const size = this.#tile;
     for (let y = 0; y < height; y += size)
       for (let x = 0; x < width; x += size) tiles.push([x, y, Math.min(size, width - x), Math.min(size, height - y)]);
-    // The middle comes first: tiles are taken from the end.
+    // Tiles are taken from the end, the middle of the pane first.
     const far = ([x, y, w, h]: number[]) => Math.hypot(x + w / 2 - width / 2, y + h / 2 - height / 2);
     lit.tiles = tiles.toSorted((a, b) => far(b) - far(a));
   }
@@ -586,7 +584,7 @@ export class Renderer {
     gl.uniform3f(at("fineFirst"), ...fine.first);
     gl.uniform3f(at("fineSpacing"), ...fine.spacing);
     gl.uniform3f(at("fineSamples"), ...fine.dims);
-    // The lamp stands above the left shoulder of the viewer.
+    // The light comes from above the left shoulder of the viewer.
     const { right, up, forward } = camera;
     const lamp = [0, 1, 2].map((a) => -0.42 * right[a] + 0.52 * up[a] - 0.62 * forward[a] + (a === 1 ? 0.35 : 0));
     const size = Math.hypot(...lamp);
@@ -600,7 +598,7 @@ export class Renderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  /** Puts the lit picture on its ground, kept until either changes: lines over it move more often. */
+  /** Draws the lit picture on its background; reused until either changes, since lines over it change more often. */
   #composeLit(rect: Rect, grounds: Grounds): void {
     const { gl } = this;
     const [x, y, w, h] = this.#size(rect);
@@ -644,7 +642,7 @@ export class Renderer {
     return texture;
   }
 
-  /** Sets where samples lie and which colours values have. */
+  /** Sets the uniforms of the grid of samples and of the colours of values. */
   #grid({ at }: Program, dataset: Dataset, volume: Volume, range: Range, map: MapName, lit: boolean): void {
     const { gl } = this;
     const vector = (read: (axis: Dataset["axes"][0], a: number) => number) =>
@@ -673,7 +671,7 @@ export class Renderer {
     return texture;
   }
 
-  /** The sample at each of 4096 places of the axes, by which stretched ones are inverted. */
+  /** A texture of the fractional node at 4096 positions of each axis, which inverts stretched coordinates. */
   #placesOf(dataset: Dataset, strides: Vec3): WebGLTexture {
     let ofStrides = this.#places.get(dataset);
     if (ofStrides === undefined) {
@@ -715,7 +713,7 @@ export class Renderer {
     return texture;
   }
 
-  /** The texture of values; the longest unused are freed beyond the limit. */
+  /** The texture of values; beyond the limit of memory the least recently used textures are freed. */
   #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): Stored {
     let known = this.#textures.get(data);
     if (known === undefined) {
@@ -723,10 +721,10 @@ export class Renderer {
       gl.activeTexture(gl.TEXTURE7);
       const values = { dims, data, isMasked, wrap };
       this.#evict(data.byteLength);
-      // What does not fit beside what is shown is stored as half floats.
+      // Values that do not fit beside those shown are stored as half floats.
       const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
       let stored = valueTexture(gl, values, isFloat);
-      // Asking waits for the card: only what is large can fail.
+      // Only large allocations are checked, since the check waits for the graphics card.
       if (data.byteLength >= LARGE && gl.getError() === gl.OUT_OF_MEMORY) {
         gl.deleteTexture(stored.texture);
         this.#limit /= 2;
@@ -741,7 +739,7 @@ export class Renderer {
     return known.stored;
   }
 
-  /** Frees the textures that were not used for longest, until there is room. */
+  /** Frees the least recently used textures until there is room for so many bytes. */
   #evict(bytes: number): void {
     const old = [...this.#textures].filter(([, { used }]) => used < this.#turn - 1 && used > 0);
     for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
@@ -752,7 +750,7 @@ export class Renderer {
     }
   }
 
-  /** The program of two shaders, its fragment shader with the given definitions. */
+  /** The compiled program of two shaders and flags of the fragment shader. */
   #use(vertex: string, fragment: string, flags: Readonly<Record<string, boolean>> = {}): Program {
     const names = Object.keys(flags).filter((name) => flags[name]);
     const source = names.reduce((text, name) => text.replace("\n", `\n#define ${name}\n`), fragment);
@@ -772,7 +770,7 @@ export class Renderer {
     gl.uniform1i(location, unit);
   }
 
-  /** Left, bottom, width and height of a pane in pixels of the device. */
+  /** Left, bottom, width and height of a pane in device pixels. */
   #size({ x, y, width, height }: Rect): [number, number, number, number] {
     const ratio = this.#ratio;
     const canvas = this.gl.canvas as HTMLCanvasElement;

@@ -1,9 +1,9 @@
 /**
- * Shaders of planes, surfaces and lines. What a pane does not show is left out by the preprocessor: without a graphics
+ * Shaders of planes, surfaces and lines. What a pane does not show is removed by the preprocessor: without a graphics
  * card a branch that is not taken costs as much as one that is.
  */
 
-/** Places in a texture of samples at nodes, and colours of values. */
+/** Functions of all shaders: texture coordinates of positions, and colours of values. */
 const COMMON = `#version 300 es
 precision highp float;
 precision highp int;
@@ -14,7 +14,7 @@ uniform sampler2D places;
 uniform sampler2D colours;
 uniform vec3 range;
 
-// Texture coordinates of a position: tables of stretched axes give the node, others are linear.
+// Texture coordinates of a position: by a table along stretched axes, linear along others.
 vec3 texelOf(vec3 p) {
   vec3 along = (p - first) / extent;
   along -= floor(along) * periodic;
@@ -73,7 +73,7 @@ void main() {
 #endif
   vec3 p = origin + at.x * across + at.y * up;
 #ifdef BOUNDED
-  // How far outside of the walls and open ends of the box, in lengths; inside below 0.
+  // Distance outside of the walls and open ends of the box, in lengths; below 0 inside.
   vec3 beyond = (abs((p - first) / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
   float outside = max(beyond.x, max(beyond.y, beyond.z));
   if (outside > 0.0) {
@@ -131,7 +131,7 @@ void main() {
   colour = vec4(shown, 1.0);
 }`;
 
-/** Shows a kept picture in its pane. */
+/** Draws a kept picture into its pane. */
 export const SHOW = `#version 300 es
 precision highp float;
 uniform sampler2D picture;
@@ -146,7 +146,7 @@ void main() {
 #endif
 }`;
 
-/** Lays streaks over a picture of a plane. */
+/** Draws a picture of a plane with streaks. */
 export const STREAKED = `#version 300 es
 precision highp float;
 uniform sampler2D picture, streaks;
@@ -160,7 +160,7 @@ void main() {
   vec4 shown = texture(picture, uv);
 #endif
   float light = (texture(streaks, uv).r - 0.5) * 2.0 * shown.a;
-  // Light colours have no room above: there streaks are fainter, so that the mean stays that of the bar.
+  // Light colours cannot become lighter: their streaks are fainter, so that the mean stays that of the bar.
   float most = max(shown.r, max(shown.g, shown.b));
   float size = clamp(0.6 * (1.0 - most), 0.05, 0.2);
   colour = vec4(clamp(shown.rgb * (1.0 + size * light) + 0.012 * light, 0.0, 1.0), 1.0);
@@ -226,7 +226,7 @@ float at(vec3 p) {
 #endif
 }
 
-// Blocks of four cells know how far the next one with surface is.
+// Number of empty blocks of four cells around a position.
 int emptyAt(vec3 p) {
   vec3 n = fineSamples;
   vec3 c = cellOf(p);
@@ -253,7 +253,7 @@ vec2 through(vec3 o, vec3 d) {
 float march(vec3 o, vec3 d, float from, float to, float pace) {
   float h = min(fineSpacing.x, min(fineSpacing.y, fineSpacing.z));
   float t = from, before = from;
-  // The last two values and their distances: a maximum between them may touch the surface at a grazing ray.
+  // The last two values and distances: at a grazing ray a maximum between them may touch the surface.
   float v1 = -1e30, v2 = -1e30, t1 = from, t2 = from;
   for (int i = 0; i < 900; i++) {
     if (t > to) return -1.0;
@@ -360,7 +360,7 @@ void main() {
   depth = vec4(t / size, t, 0.0, 1.0);
 }`;
 
-/** Puts the lit picture on its ground. */
+/** Composes the lit picture with the background. */
 export const COMPOSE = `#version 300 es
 precision highp float;
 uniform sampler2D picture, depth, faint, faintDepth;
@@ -372,7 +372,7 @@ void main() {
   vec3 ground = mix(bottom, top, uv.y) * (1.0 - 0.10 * dot(uv - 0.5, uv - 0.5));
   vec4 c = texture(picture, uv);
 #ifdef SMOOTH
-  // Edges are smoothed along the direction in which opacity and lightness change least.
+  // Edges are smoothed along the direction in which opacity and lightness vary least.
   vec2 px = 1.0 / vec2(textureSize(picture, 0));
   vec4 n = texture(picture, uv + vec2(0.0, px.y)), s = texture(picture, uv - vec2(0.0, px.y));
   vec4 e = texture(picture, uv + vec2(px.x, 0.0)), w = texture(picture, uv - vec2(px.x, 0.0));

@@ -2,7 +2,7 @@
 import type { Volume } from "../state/volumes.js";
 import { COVER, filter, makeProgram, makeTarget, type Program, type Target } from "./gl.js";
 
-/** Cells of the noise that is blended in, in pixels of the streaks. */
+/** Cells of the noise, in pixels of the streaks. */
 const NOISE = 128;
 
 const WARP = `#version 300 es
@@ -27,19 +27,22 @@ out vec4 colour;
 void main() {
   vec2 uv = gl_FragCoord.xy / size;
   float v = texture(before, uv).r;
-  // Where nothing flows there is noise only, which says nothing.
+  // Where nothing flows there would be noise only, which is left out.
   float speed = smoothstep(0.04, 0.4, length(texture(flow, uv).rg));
   colour = vec4(clamp(0.5 + (v - 0.5) * 3.0 * speed, 0.0, 1.0), 0.0, 0.0, 1.0);
 }`;
 
-/** Where a pane's streaks flow: two components, sampled on a coarse grid of the pane. */
+/** The flow of a pane: two components on a coarse grid of the pane. */
 export interface PaneFlow {
   readonly key: string;
-  /** What of the key is the place: streaks go on from one time to the next, and grow anew at another place. */
+  /**
+   * The part of the key that is the position: streaks continue from one time to the next, and restart at another
+   * position.
+   */
   readonly place: string;
   readonly width: number;
   readonly height: number;
-  /** Fills a grid of velocities, two a place, in pixels of the pane a picture. */
+  /** Fills a grid of velocities, two numbers a point, in pixels of the pane a picture. */
   readonly fill: (columns: number, rows: number) => Float32Array;
 }
 
@@ -76,7 +79,7 @@ export class Streaks {
     filter(gl, gl.TEXTURE_2D, gl.LINEAR, [true, true]);
   }
 
-  /** Moves the streaks of a pane on by a picture; their mean is 0.5. */
+  /** Advances the streaks of a pane by one picture; their mean is 0.5. */
   advance(index: number, flow: PaneFlow): WebGLTexture {
     const gl = this.#gl;
     const [width, height] = [Math.max(8, Math.ceil(flow.width / 2)), Math.max(8, Math.ceil(flow.height / 2))];
@@ -143,7 +146,7 @@ export class Streaks {
   }
 }
 
-/** The largest speed of two components, about. */
+/** The largest speed of two components, approximately. */
 export function fastest(...volumes: readonly Volume[]): number {
   return Math.max(1e-12, ...volumes.map(({ low, high }) => Math.max(-low, high)));
 }

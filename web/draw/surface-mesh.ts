@@ -16,10 +16,9 @@ const EDGES = Array.from({ length: 8 }, (_, a) =>
 ).flat();
 
 /**
- * The surface where samples pass a level. Cells with a missing corner have none. Seams are left open: the mesh ends at
- * the faces of the box of samples, or where `wrap` goes on to the first samples, one cell later.
- *
- * @param side 1 if what is above the level is inside, -1 if what is below
+ * The mesh of the surface where samples cross a level. Cells with a missing corner have none. Seams are left open: the
+ * mesh ends at the faces of the box of samples, or with `wrap` one cell later, at the first samples. @param side 1 if
+ * values above the level are inside, -1 if values below it are
  */
 export function surfaceMesh(
   { dims, first, spacing, data }: Fine,
@@ -72,7 +71,7 @@ export function surfaceMesh(
     for (let axis = 2; axis >= 0; axis--) {
       const n = cells[axis];
       const own = place[axis];
-      // Across a seam the vertices of the other end lie a period away: such quads are left out.
+      // At a seam the vertices of the other end are a period away: quads across it are left out.
       if (own < 0 || own >= n) return -1;
       at = at * n + own;
     }

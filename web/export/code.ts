@@ -2,15 +2,15 @@
 import type { Question } from "../state/ask.js";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-/** Quoted only where a shell would read it otherwise. */
+/** A text, quoted if a shell would not read it as it is. */
 const plainOrQuoted = (text: string): string => (/^[\w.,:/+-]+$/.test(text) ? text : quoted(text));
 
-/** A question as a command of curl: the very body that the page sends. */
+/** A question as a command of curl, with the body that the page sends. */
 export function curlOf(question: Question, base: string): string {
   return `curl -s --json ${quoted(JSON.stringify(question))} ${plainOrQuoted(`${base}/api/ask`)}`;
 }
 
-/** A literal of Python. */
+/** A value as a literal of Python. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (value === true) return "True";
@@ -30,7 +30,7 @@ export function pythonOf({ dataset, call, ...members }: Question, base: string):
   return `import fieldprobe\n\n${set}\nanswer = ds.${call}(${given.join(", ")})`;
 }
 
-/** A member as text: lists with commas, points with semicolons, objects as JSON. */
+/** A member as a text: lists with commas, points with semicolons, objects as JSON. */
 function textOf(value: unknown): string {
   if (!Array.isArray(value)) return typeof value === "object" ? JSON.stringify(value) : String(value);
   if (value.every((one) => typeof one !== "object")) return value.join(",");

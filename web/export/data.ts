@@ -15,13 +15,13 @@ const PLANE_FORMS = [
 ] as const;
 const NODE_FORMS = [...PLANE_FORMS.slice(0, 5), ["XDMF", "xmf"]] as const;
 
-/** What a box holds; null is the quantity shown. */
+/** The quantities of the box; null for the one shown. */
 const what = signal<string | null>(null);
-/** Nodes of a box by axis, as they were typed; what is missing is half of the axis about the crosshair. */
+/** Typed nodes of the box by axis; by default half of the axis about the crosshair. */
 const typed = signal<Readonly<Partial<Record<AxisName, string>>>>({});
 const INDICES = { x: "i", y: "j", z: "k" } as const;
 
-/** Half of an axis about a place, as `first:end` in nodes; all of a short axis. */
+/** The default of nodes: half of an axis about a position, as `first:end`; all of a short axis. */
 function usualNodes(axis: Dataset["axes"][0], place: number): string {
   const half = Math.floor(axis.nodes / 4);
   if (half < 4) return `0:${axis.nodes}`;
@@ -46,7 +46,7 @@ export function boxQuestion(set: Dataset): Question {
   };
 }
 
-/** How many nodes a text means; null if it cannot be read. */
+/** The number of nodes that a text selects; null if it is malformed. */
 function countIn(text: string): number | null {
   const found = /^(\d+)(?::(\d+)(?::(\d+))?)?$/.exec(text.trim());
   if (found === null) return null;

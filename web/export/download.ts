@@ -1,4 +1,4 @@
-/** Files that are saved: what the page made, and what links name where the service wants a token, which links cannot carry. */
+/** Downloads: files that the page makes, and answers for which a link would need the token. */
 import { say } from "../notify.js";
 import { hasToken, type Question, rootOf, send } from "../state/ask.js";
 
@@ -17,7 +17,7 @@ function nameOf({ pathname, searchParams }: URL): string {
   return `${parts.join("-")}.${searchParams.get("format") ?? "json"}`;
 }
 
-/** Requests a file and saves it; what goes wrong is said. */
+/** Requests a file and saves it; reports a failure. */
 function request(path: string, init: RequestInit, name: string): void {
   send(path, init, new AbortController().signal)
     .then((response) => response.blob())
@@ -31,7 +31,7 @@ export function saveAnswer(question: Question, name: string): void {
   request("api/ask", { method: "POST", body: JSON.stringify(question), headers }, name);
 }
 
-/** Requests with the token what a link downloads, if there is a token. */
+/** Turns a click on a download link into a request with the token, if there is one. */
 export function downloadWithToken(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[download]") : null;
   if (link === null || !hasToken() || !link.href.startsWith(rootOf())) return;

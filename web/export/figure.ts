@@ -25,7 +25,7 @@ export interface Bar {
   readonly isLit: boolean;
 }
 
-/** A pane as a figure shows it. */
+/** A pane of a figure. */
 export interface FigurePane {
   readonly pane: Pane;
   readonly title: string;
@@ -121,7 +121,7 @@ interface Frame {
 const label = (text: string, x: number, y: number, size: number, more: Attributes = {}) =>
   element("text", { x, y, "font-family": FONT, "font-size": size, fill: INK, ...more }, text);
 
-/** Pixels an inch of a raster picture. */
+/** Pixels per point of a raster picture: 300 an inch. */
 const DENSITY = 300 / 72;
 
 function planePart({ dataset, centre, pixel }: Figure, shown: FigurePane, frame: Frame): SVGElement {
@@ -131,7 +131,7 @@ function planePart({ dataset, centre, pixel }: Figure, shown: FigurePane, frame:
   const [h, v] = PLANE_AXES[pane.plane];
   let [left, below] = [centre[h] - (pane.rect.width / 2) * pixel, centre[v] - (pane.rect.height / 2) * pixel];
   let [wide, high] = [pane.rect.width * pixel, pane.rect.height * pixel];
-  // Nothing of an open axis lies beyond its ends: the frame ends there.
+  // The frame of an open axis ends with the box.
   const clip = (a: number, from: number, size: number): [number, number] => {
     const { periodic, first, last } = dataset.axes[a];
     if (periodic) return [from, size];
@@ -224,7 +224,7 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
   const [{ pane }] = figure.panes;
   const aspect = pane.rect.height / pane.rect.width;
   let plot = (width - right) / columns - left;
-  // A figure of fixed height is as wide as its panes allow.
+  // Under a fixed height, panes are as wide as that leaves room for.
   if (fixed !== null) plot = Math.min(plot, (fixed / rows.length - above - below) / aspect);
   const tall = plot * aspect;
   const height = fixed ?? rows.length * (tall + above + below);
@@ -246,17 +246,17 @@ export function figureSvg(figure: Figure, name: SizeName): SVGSVGElement {
         svg.append(label(shown.title, frame.x, y - 0.5 * text, text, { "font-weight": "bold" }));
       }
     }
-    // One bar a row: planes share theirs, and space has its own below.
+    // Planes of a row share one bar; the pane of space has a bar of its own below.
     const bar = (row.find((one) => r > 0 && one.pane.kind === "space") ?? row[0]).bar;
     svg.append(barPart(bar, start + columns * (plot + left) + 0.8 * text, y, Math.min(tall, 18 * text), text));
   }
   return svg;
 }
 
-/** Size of the text of charts as they are drawn on the screen. */
+/** Size of the text of charts on the screen. */
 const CHART_TEXT = 12;
 
-/** A chart that was drawn for the screen as a figure of its own, in black on white. */
+/** The figure of a chart, in black on white. */
 export function chartFigure(draw: (width: number, height: number) => Element, name: SizeName): SVGSVGElement {
   const { width, height: fixed, text } = SIZES[name];
   const height = fixed ?? 0.66 * width;
@@ -297,7 +297,7 @@ const FACES = [
   [600, new URL("../fonts/inter-SemiBold.woff2", import.meta.url).href],
 ] as const;
 
-/** An SVG as a file, its fonts in it. */
+/** The file of an SVG with its fonts embedded. */
 export async function svgFile(svg: SVGSVGElement): Promise<string> {
   const faces = await Promise.all(
     FACES.map(async ([weight, url]) => {
@@ -309,7 +309,7 @@ export async function svgFile(svg: SVGSVGElement): Promise<string> {
   return text.replace(/^(<svg[^>]*>)/, `$1<style>${faces.join("")}</style>`);
 }
 
-/** An SVG as a PNG, so many pixels a point. */
+/** The PNG of an SVG, with the given pixels per point. */
 export async function pngOf(svg: SVGSVGElement, scale: number): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([await svgFile(svg)], { type: "image/svg+xml" }));
   try {

@@ -1,4 +1,4 @@
-/** Share: the link, and each question behind what is shown as curl, command line and Python, or asked as a job. */
+/** The dialog Share: the link, and each question of what is shown as curl, command line and Python, or run as a job. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
@@ -24,11 +24,11 @@ import { commandOf, curlOf, pythonOf } from "./code.js";
 import { opened, openJobs } from "./jobs-list.js";
 
 const isShown = signal(false);
-/** The title of the chosen question; null is the first. */
+/** The title of the chosen question; null for the first. */
 const chosen = signal<string | null>(null);
 const jobForm = signal("json");
 
-/** Opens Share, with the question of a title chosen. */
+/** Opens Share with the question of a title. */
 export function openShare(title: string | null = null): void {
   saveLink("replace");
   chosen.value = title;
@@ -36,10 +36,10 @@ export function openShare(title: string | null = null): void {
 }
 
 const PLANES = { z: "xy", x: "zy", y: "xz" } as const;
-/** Forms of the results of jobs: tables have fewer. */
+/** Forms of the results of jobs; tables have the first two. */
 const FORMS = ["json", "csv", "npz", "nc"] as const;
 
-/** The questions whose answers are shown now, the number at the crosshair first. */
+/** The questions of what is shown now, the value at the crosshair first. */
 export function questionsShown(): readonly Shared[] {
   const now = view.value;
   const shown = shownOf(now);

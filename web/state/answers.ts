@@ -1,25 +1,25 @@
-/** Questions as something wanted: one key for a question and a manifest, whoever asks; large ones are asked as jobs. */
+/** Answers as wants of the store: one key for a question and a manifest; large questions run as jobs. */
 import { signal } from "@preact/signals-core";
 import { askJson, type Question, type Wanted } from "./ask.js";
 import type { Dataset } from "./dataset.js";
 import { answerOfJob } from "./jobs.js";
 
-/** The one key of a question about the dataset as it is now. */
+/** The key of a question about the present version of the dataset. */
 export function keyOf(set: Dataset, question: Question): string {
   return JSON.stringify(["answer", set.digest, question]);
 }
 
-/** Nodes times frames from which on a question is computed only when it is confirmed, as a job. */
+/** Nodes times frames from which on a question runs as a job, after confirmation. */
 export const jobAbove = signal(2 ** 27);
 /** Keys of large questions that were confirmed. */
 const confirmed = signal<ReadonlySet<string>>(new Set());
 export const isConfirmed = (key: string): boolean => confirmed.value.has(key);
-/** Lets a large question be asked. */
+/** Confirms a large question, so that its job is started. */
 export function confirm(key: string): void {
   confirmed.value = new Set(confirmed.peek()).add(key);
 }
 
-/** Nodes that a reduction goes through in a second, about. */
+/** Nodes that a reduction reads a second, approximately. */
 const NODES_A_SECOND = 1.5e7;
 const AT_NODES = ["statistics", "spectrum", "structure_functions", "correlation", "around", "structures", "find"];
 
@@ -33,14 +33,14 @@ export function costOf({ axes, times }: Dataset, { call, time, lag, reduce }: Qu
   return nodes * frames * offsets * terms;
 }
 
-/** Whether a question waits to be confirmed, and the seconds that it would take. */
+/** Whether a question waits for confirmation, and the seconds that it would take. */
 export function estimateOf(set: Dataset, question: Question): { readonly waits: boolean; readonly seconds: number } {
   const cost = costOf(set, question);
   const waits = cost > jobAbove.value && !confirmed.value.has(keyOf(set, question));
   return { waits, seconds: cost / NODES_A_SECOND };
 }
 
-/** An answer to want. A large question that was confirmed runs as a job, whose result is its answer. */
+/** The want of an answer. A large question that was confirmed runs as a job, whose result is its answer. */
 export function wantedAnswer<T>(set: Dataset, title: string, question: Question, priority: number): Wanted<T> {
   const isLarge = costOf(set, question) > jobAbove.value;
   return {

@@ -1,17 +1,18 @@
 /**
- * The one store: from a question and the manifest of its dataset to its answer. Whatever the page shows it reads here, so
- * that no answer is shown for another question. Answers that nobody wants are evicted, longest unseen first.
+ * The store of answers, from a question and the manifest of its dataset to the answer. The page shows nothing but
+ * entries of the store, so that no answer is shown for another question. Answers that nothing wants are evicted, least
+ * recently used first.
  */
 import { type Signal, signal } from "@preact/signals-core";
 
-/** A question as `/api/ask` takes it. */
+/** A question, as the body of `/api/ask`. */
 export interface Question {
   readonly dataset: string;
   readonly call: string;
   readonly [member: string]: unknown;
 }
 
-/** A refusal, or no answer at all (status 0). */
+/** An error answer of the service; status 0 if there was no answer. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -34,14 +35,14 @@ export interface Entry<T> {
 
 const IDLE: Entry<never> = { answer: null, error: null, isPending: false, since: 0 };
 
-/** Address of the service's root, which ends in a slash: the page is at it and at `view/NAME` below it. */
+/** Address of the root of the service, with a slash at its end: the page is at the root or at `view/NAME` below it. */
 export const rootOf = () => new URL(/\/view\/[^/]*$/.test(location.pathname) ? "../" : "./", location.href).href;
 
 const RETRIES = 6;
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Whether the service answers; false while requests find nobody. */
+/** Whether the service can be reached. */
 export const reachable = signal(true);
 
 let token = "";
@@ -63,7 +64,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Sends a request; waits and repeats while the service is away or busy. @throws Refusal */
+/** Sends a request; retries while the service is unreachable or busy. @throws Refusal */
 export async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const headers = new Headers(init.headers);
@@ -90,19 +91,19 @@ function textOf(value: unknown): string {
   return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
-/** The address of a question as GET. */
+/** The address of a question as a GET request. */
 export function addressOf({ dataset, call, ...members }: Question): string {
   const query = new URLSearchParams(Object.entries(members).map(([name, value]) => [name, textOf(value)]));
   return `api/datasets/${encodeURIComponent(dataset)}/${call}?${query}`;
 }
 
-/** Asks a grid of one quantity as float32. */
+/** The answer of a question for a grid of one quantity, as float32. */
 export async function askNumbers(question: Question, signal: AbortSignal): Promise<Float32Array> {
   const response = await send(addressOf({ ...question, format: "f32" }), {}, signal);
   return new Float32Array(await response.arrayBuffer());
 }
 
-/** Asks in JSON. */
+/** The answer of a question, as JSON. */
 export async function askJson<T>(question: Question | readonly Question[], signal: AbortSignal): Promise<T> {
   const init = { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } };
   return (await (await send("api/ask", init, signal)).json()) as T;
@@ -113,26 +114,26 @@ interface Kept {
   load: ((signal: AbortSignal) => Promise<unknown>) | null;
   controller: AbortController | null;
   priority: number;
-  /** Turn of `want` in which it was last wanted. */
+  /** Count of calls of `want` at the last one that wanted it. */
   wanted: number;
   bytes: number;
 }
 
-/** A question behind what is shown, as Share prints it. */
+/** A question with its title, as Share lists it. */
 export interface Shared {
   readonly title: string;
   readonly question: Question;
 }
 
-/** Something that the page wants to know. */
+/** Something that the page wants from the service. */
 export interface Wanted<T = unknown> {
   readonly key: string;
   readonly load: (signal: AbortSignal) => Promise<T>;
-  /** Smaller comes first. */
+  /** Order of requests: the smallest first. */
   readonly priority: number;
-  /** Goes on once it was begun, even if nothing wants it any more. */
+  /** Whether the request continues although nothing wants it any more. */
   readonly lasting?: boolean;
-  /** The questions that it asks, if Share offers them. */
+  /** The questions that it sends, for Share. */
   readonly shared?: readonly Shared[];
   /** Bytes of the answer in memory. */
   sizeOf?(answer: T): number;
@@ -140,10 +141,10 @@ export interface Wanted<T = unknown> {
 
 const IN_FLIGHT = 4;
 const AHEAD_IN_FLIGHT = 2;
-/** Priority from which on wants are fetched ahead. */
+/** Priority from which on answers are prefetched. */
 const AHEAD = 30;
 
-/** The store. */
+/** Entries of answers by key, with the requests for those that are wanted. */
 export class Store {
   readonly #entries = new Map<string, Kept>();
   readonly #limit: number;
@@ -153,12 +154,12 @@ export class Store {
   #isMoving = false;
   #wanted: readonly Wanted[] = [];
 
-  /** @param limit bytes of answers that are kept */
+  /** @param limit bytes of answers that are cached */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The state of an answer; of something never wanted, an empty one. */
+  /** The entry of a key, empty if it was never wanted; subscribes the caller. */
   entry<T>(key: string): Entry<T> {
     return this.#kept(key).state.value as Entry<T>;
   }
@@ -168,7 +169,7 @@ export class Store {
     return (this.#entries.get(key)?.state.peek() ?? IDLE) as Entry<T>;
   }
 
-  /** Whether something is open or waiting that is shown, not only fetched ahead. */
+  /** Whether requests other than prefetches are open or waiting. */
   get isBusy(): boolean {
     return this.#wanted.some(({ key, priority }) => {
       const { answer, error } = this.#kept(key).state.peek();
@@ -177,9 +178,8 @@ export class Store {
   }
 
   /**
-   * States everything that is wanted now: what is not is aborted, what is missing is asked for in order.
-   *
-   * @param isMoving whether more will be wanted in a moment, before which nothing is fetched ahead
+   * Sets everything that is wanted now: other requests are aborted, missing answers are requested in order. @param
+   * isMoving whether the wants will change in a moment, until when nothing is prefetched
    */
   want(wanted: readonly Wanted[], isMoving = false): void {
     this.#turn++;
@@ -197,7 +197,7 @@ export class Store {
     this.#start();
   }
 
-  /** Asks again for what failed. */
+  /** Requests an answer again after a failure. */
   retry(key: string): void {
     const kept = this.#kept(key);
     if (kept.state.peek().error !== null) kept.state.value = IDLE;
@@ -220,7 +220,7 @@ export class Store {
 
   #start(): void {
     for (const one of this.#wanted) {
-      // What is fetched ahead waits until nothing that is shown does.
+      // Prefetches wait until all answers that are shown have arrived.
       const isAhead = one.priority >= AHEAD;
       if (this.#flying >= (isAhead ? AHEAD_IN_FLIGHT : IN_FLIGHT) || (isAhead && (this.#isMoving || this.isBusy)))
         return;

@@ -28,7 +28,7 @@ export interface Dataset {
   readonly digest: string;
   readonly axes: readonly [Axis, Axis, Axis];
   readonly times: readonly number[];
-  /** Snapshots before the first time and after the last one, which interpolation in time needs. */
+  /** Snapshots before the first time and after the last one, needed by interpolation in time. */
   readonly guards: number;
   readonly fields: readonly Field[];
   readonly units: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface Dataset {
   readonly assumed: readonly string[];
   /** Methods of interpolation in space. */
   readonly methods: readonly string[];
-  /** How many levels of means there are; known of datasets too large to be loaded whole. */
+  /** Number of levels of means; known only of datasets too large to be loaded whole. */
   readonly levels: number;
 }
 
@@ -60,10 +60,10 @@ interface Described extends Omit<Dataset, "times" | "guards" | "methods" | "leve
   readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
 }
 
-/** Nodes that a method needs along an axis. */
+/** Nodes that a method of interpolation needs along an axis. */
 const widthOf = (method: string) => Number(/\d+$/.exec(method)?.[0] ?? 1);
 
-/** The dataset of a description by the service. */
+/** The dataset of a description that the service sent. */
 export function datasetOf(described: unknown, levels = 0): Dataset {
   const { times, operations, ...rest } = described as Described;
   const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? [
@@ -86,7 +86,7 @@ export function coordinateOf({ first, spacing, coordinates, nodes }: Axis, node:
   return coordinates[at] + (node - at) * (coordinates[next] - coordinates[at]);
 }
 
-/** The node at a coordinate, with a fraction; on a periodic axis within one period. */
+/** The fractional node at a coordinate; on a periodic axis within one period. */
 export function nodeOf(axis: Axis, place: number): number {
   const { first, spacing, coordinates, nodes } = axis;
   if (coordinates === undefined) return (wrapped(axis, place) - first) / spacing;
@@ -108,7 +108,7 @@ export function wrapped({ first, length, periodic, last }: Axis, place: number):
   return first + (turns - Math.floor(turns)) * length;
 }
 
-/** The image of a place that is nearest to another, over periodic seams. */
+/** The periodic image of a coordinate that is nearest to another one. */
 export function nearestImage({ periodic, length }: Axis, place: number, to: number): number {
   return periodic ? place + Math.round((to - place) / length) * length : place;
 }
@@ -118,13 +118,13 @@ export function middleOf({ axes }: Dataset): Vec3 {
   return axes.map(({ first, length }) => first + length / 2) as unknown as Vec3;
 }
 
-/** The volume that a node stands for along an axis: its cell, half of it at an end. */
+/** The length of the cell of a node along an axis, half a cell at an open end. */
 export function cellOf({ coordinates, spacing, nodes, periodic }: Axis, node: number): number {
   if (coordinates === undefined) return periodic || (node > 0 && node < nodes - 1) ? spacing : spacing / 2;
   return (coordinates[Math.min(nodes - 1, node + 1)] - coordinates[Math.max(0, node - 1)]) / 2;
 }
 
-/** The axis along which there is one plane of nodes only; undefined if there is none. */
+/** The axis with a single node; undefined if there is none. */
 export function flatAxis({ axes }: Dataset): AxisName | undefined {
   return axes.find(({ nodes }) => nodes === 1)?.name;
 }

@@ -2,7 +2,7 @@
 import type { Question } from "./ask.js";
 import type { Dataset } from "./dataset.js";
 
-/** The duration of a quantity that is a flow map; null of every other one. */
+/** The duration of a quantity that is a flow map; null for other quantities. */
 export function durationOf(what: string): number | null {
   const [, text] = /^ftle\((-?[\d.]+(?:e[-+]?\d+)?)\)$/.exec(what) ?? [];
   return text === undefined ? null : Number(text);
@@ -14,7 +14,7 @@ const STEPS = 4;
 /** Samples along the longest axis of boxes of flow maps, coarse and fine: each is the path of a particle. */
 export const PATH_SAMPLES = [16, 32] as const;
 
-/** Whether boxes of flow maps have their samples at nodes: on axes that repeat and have equal steps. */
+/** Whether a dataset has flow maps: axes that are periodic with equal steps, several times and a velocity. */
 export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
   const most = Math.max(...axes.map(({ nodes }) => nodes));
   const isRegular = axes.every(
@@ -24,7 +24,7 @@ export function hasFlowMaps({ axes, times, fields }: Dataset): boolean {
   return isRegular && times.length > 1 && fields.some(({ name }) => name === "velocity");
 }
 
-/** The same question of a flow map: its time becomes an interval within the stored times. */
+/** The question with a flow map's interval within the stored times instead of its time. */
 export function asFlowMap(
   { dataset, times }: { dataset: string; times: readonly number[] },
   requested: Question,

@@ -23,13 +23,13 @@ export function shortNumber(value: number, digits = 4): string {
   return (value < 0 ? MINUS : "") + (text.includes("e") ? String(Number(text)) : text);
 }
 
-/** The same without zeros at the end. */
+/** The same number without zeros at the end. */
 export function plainNumber(value: number, digits = 4): string {
   const text = shortNumber(value, digits);
   return /[.]/.test(text) && !text.includes("·") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** A number as links and requests have it. */
+/** A number as links and requests write it. */
 export function exactNumber(value: number): string {
   return String(Number(value.toPrecision(9)));
 }
@@ -43,7 +43,7 @@ const FRACTIONS: readonly (readonly [number, string])[] = [
   [32, "/32"],
 ];
 
-/** A multiple of π as text; null if it is none of those with a short fraction. */
+/** A multiple of π as a text; null if it has no short fraction of π. */
 export function inPi(value: number): string | null {
   for (const [below, text] of FRACTIONS) {
     const times = (value / Math.PI) * below;

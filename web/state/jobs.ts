@@ -1,4 +1,4 @@
-/** Jobs of the service: questions that are answered later, their progress and their results. */
+/** Jobs of the service: questions that run in the background, their progress and their results. */
 import { signal } from "@preact/signals-core";
 import { type Question, Refusal, rootOf, send } from "./ask.js";
 
@@ -24,7 +24,7 @@ export const isOpen = ({ state }: Job): boolean => state === "queued" || state =
 export const resultOf = ({ id }: Job): string => `${rootOf()}api/jobs/${encodeURIComponent(id)}/result`;
 
 let timer = 0;
-/** Reads the list, and goes on while a job is open. @throws Refusal */
+/** Reads the list of jobs, and again while a job is open. @throws Refusal */
 export async function readJobs(): Promise<void> {
   clearTimeout(timer);
   const { jobs: list } = (await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] };
@@ -33,7 +33,7 @@ export async function readJobs(): Promise<void> {
   if (list.some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
 }
 
-/** Asks a question as a job, in a form of its call. @throws Refusal */
+/** Starts a job of a question, with a form of its result. @throws Refusal */
 export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
   const body = JSON.stringify({ ...members, format, job: true });
   const headers = { "content-type": "application/json" };
@@ -50,7 +50,7 @@ export async function endJob({ id }: Job): Promise<void> {
   await readJobs();
 }
 
-/** Waits for a change of the list. */
+/** Waits until the list has changed. */
 function changed(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let isFirst = true;
@@ -69,7 +69,7 @@ function changed(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Asks a question as a job and waits for its answer. @throws Refusal */
+/** Runs a question as a job and waits for its answer. @throws Refusal */
 export async function answerOfJob<T>(question: Question, signal: AbortSignal): Promise<T> {
   const { id } = await startJob(question, "json");
   for (;;) {

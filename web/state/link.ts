@@ -1,4 +1,6 @@
-/** The state of the page as a link: bare members are the question shown, `view.` the page's own, `b.` what differs in B. */
+/**
+ * The view as a link: members without a prefix are the question, `view.` the page's own, `b.` those that differ in B.
+ */
 import type { Vec3 } from "./dataset.js";
 import { exactNumber } from "./format.js";
 
@@ -12,7 +14,7 @@ export interface Range {
   readonly scale: Scale;
 }
 
-/** What B of a comparison shows where it differs. */
+/** The members of the second question, B of a comparison, that differ from the first. */
 export interface Second {
   readonly dataset?: string;
   readonly what?: string;
@@ -20,7 +22,7 @@ export interface Second {
   readonly method?: string;
 }
 
-/** All that a link holds; null is left to the page. */
+/** Everything that a link holds; null leaves a member to the page. */
 export interface View {
   readonly dataset: string;
   readonly what: string | null;
@@ -39,19 +41,19 @@ export interface View {
   readonly camera: Vec3;
   readonly flow: "streaks" | "off";
   readonly cards: readonly string[];
-  /** A condition that dims what does not hold. */
+  /** A condition outside of which planes are dimmed. */
   readonly brush: string | null;
   readonly pins: readonly Vec3[];
   /** The second question, where it differs. */
   readonly b: Second;
-  /** What Compare draws: both with a line to swipe, or the difference. */
+  /** The drawing of a comparison: A and B parted by a line, side by side, or A − B. */
   readonly compare: "swipe" | "side" | "difference";
   readonly stage: "dark" | "light";
 }
 
 export const CAMERA: Vec3 = [38, 22, 3.5];
 
-/** What a link without members shows. */
+/** The view of a link without members. */
 export const EMPTY: Omit<View, "dataset"> = {
   what: null,
   cross: null,
@@ -97,7 +99,7 @@ function rangeOf(text: string): readonly [string, Range] | null {
 
 const SHOWS = /^(slice:[xyz]|3d|four|compare)$/;
 
-/** The view of a query string. What it cannot read is left to the page. */
+/** The view of a query string; members that are malformed are left to the page. */
 export function readLink(dataset: string, query: string): View {
   const q = new URLSearchParams(query);
   const own = (name: string) => q.get(`view.${name}`);
@@ -141,7 +143,7 @@ export function readLink(dataset: string, query: string): View {
 
 const texts = (numbers: Vec3) => numbers.map(exactNumber).join(",");
 
-/** The query string of a view; what is as usual is left out. */
+/** The query string of a view, without members that have their defaults. */
 export function writeLink(view: View): string {
   const members: [string, string][] = [];
   const add = (name: string, value: string | null | undefined) => {

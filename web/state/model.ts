@@ -1,4 +1,7 @@
-/** What the page shows, as signals: the view of the link, what is wanted for it from the service, and what is there. */
+/**
+ * The model of the page, as signals: the view of the link, the requests that it needs, and the answers that have
+ * arrived.
+ */
 import { batch, computed, effect, signal } from "@preact/signals-core";
 import { askJson, askNumbers, type Entry, type Question, Refusal, rootOf, Store, send, type Wanted } from "./ask.js";
 import {
@@ -27,7 +30,7 @@ import {
   wantedVolume,
 } from "./volumes.js";
 
-/** Milliseconds without a change after which a view is at rest. */
+/** Milliseconds without a change after which a view counts as at rest. */
 const REST_MS = 120;
 
 export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 : 512) * 2 ** 20);
@@ -36,24 +39,24 @@ export const dataset = signal<Dataset | null>(null);
 /** The other dataset of a comparison. */
 export const other = signal<Dataset | null>(null);
 export const view = signal<View>(readLink("", ""));
-/** The view as it was when it last came to rest. */
+/** The view when it was last at rest. */
 export const rested = signal<View>(view.peek());
 export const isDragging = signal(false);
 export const isPlaying = signal(false);
 /** Whether the address is a link of 1.0, which had its view in the query of `/`. */
 export const isOldLink = signal(false);
-/** Problem of the page as a whole. */
+/** The problem that is shown in place of the page. */
 export const problem = signal<string | null>(null);
-/** Whether the page asks for a token. */
+/** Whether the page prompts for a token. */
 export const needsToken = signal(false);
-/** The size of a plane's pane in pixels, by which samples are chosen. */
+/** The size of the pane of a plane in pixels, which sets the samples of its picture. */
 export const paneSize = signal<readonly [number, number]>([500, 400]);
-/** Further wants of cards and panels, by name. */
+/** Wants of cards and panels, by their names. */
 export const furtherWants = signal<ReadonlyMap<string, readonly Wanted[]>>(new Map());
 
 const AXES = ["x", "y", "z"] as const;
 
-/** The number of the stored time next to a time. */
+/** The index of the stored time nearest to a time. */
 export function frameOf(time: number | null, { times }: Dataset): number {
   if (time === null) return 0;
   let best = 0;
@@ -66,7 +69,7 @@ export function isStored(time: number, { times }: Dataset): boolean {
   return times.some((one) => Math.abs(one - time) <= 1e-9 * Math.max(1, Math.abs(time)));
 }
 
-/** A change of the view: `push` is a choice that Ctrl+Z takes back, `drag` waits for its end. */
+/** Changes the view: as a choice that Ctrl+Z undoes ("push"), without ("replace"), or as part of a drag. */
 export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = "push"): void {
   view.value = roundedView({ ...view.peek(), ...patch });
   if (how === "drag") return;
@@ -76,7 +79,7 @@ export function change(patch: Partial<View>, how: "push" | "replace" | "drag" = 
 const roundedTo9 = (value: number) => Number(exactNumber(value));
 const vector = (numbers: Vec3) => numbers.map(roundedTo9) as unknown as Vec3;
 
-/** A view with numbers as links have them, so that a link shows the same to the last pixel. */
+/** A view with numbers rounded as in links, so that a link shows the same picture. */
 function roundedView(next: View): View {
   const { cross, centre, window, camera } = next;
   return {
@@ -145,7 +148,7 @@ export async function open(next: View): Promise<void> {
   document.title = `${quantityOf(view.peek().what as string).symbol} of ${found.name} · fieldprobe`;
 }
 
-/** Sets aside what the dataset does not have. */
+/** Replaces what the dataset does not have by defaults. */
 function withUsual(next: View, set: Dataset): View {
   const { axes, fields, methods } = set;
   const has = fields.some(({ name }) => name === "velocity");
@@ -169,13 +172,13 @@ async function describe(name: string, signal: AbortSignal): Promise<Dataset> {
   return { ...found, levels: levels.length };
 }
 
-/** Where the crosshair is; until it is known, the middle of the box. */
+/** The position of the crosshair, by default the middle of the box. */
 export const cross = computed<Vec3>(() => {
   const set = dataset.value;
   return view.value.cross ?? (set === null ? [0, 0, 0] : middleOf(set));
 });
 
-/** The question shown, or that of B. */
+/** A question whose answer is shown: A or B of a comparison. */
 export interface Shown {
   readonly dataset: Dataset;
   readonly what: string;
@@ -192,7 +195,7 @@ export function shownOf(now: View, second = false): Shown | null {
   return { ...first, ...rest, dataset: other.value ?? own };
 }
 
-/** The finest volume of a quantity that is there; null if there is none yet. */
+/** The finest volume of a quantity that has arrived; null until the first. */
 export function volumeOf(set: Dataset, what: string, frame: number): Volume | null {
   for (const stride of stridesOf(set, what).toReversed()) {
     const { answer } = store.entry<Volume>(volumeKey(set, what, frame, stride));
@@ -201,7 +204,7 @@ export function volumeOf(set: Dataset, what: string, frame: number): Volume | nu
   return null;
 }
 
-/** The first refusal among the volumes of a quantity. */
+/** The first error among the volumes of a quantity. */
 export function failureOf(set: Dataset, what: string, frame: number): { key: string; error: Refusal } | null {
   for (const stride of stridesOf(set, what)) {
     const key = volumeKey(set, what, frame, stride);
@@ -211,7 +214,7 @@ export function failureOf(set: Dataset, what: string, frame: number): { key: str
   return null;
 }
 
-/** The question and the place of a plane's picture. */
+/** The question of a plane's picture, and the box that it fills. */
 export interface PicturePlan {
   readonly question: Question;
   readonly key: string;
@@ -225,10 +228,10 @@ export interface PicturePlan {
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
 const MOST_PICTURE = 384;
-/** Of flow maps, each sample of which is the path of a particle. */
+/** Most samples along a side of a picture of flow maps, each of which is a path of a particle. */
 const MOST_PATHS = 160;
 
-/** The part of the box that a pane shows, by its middle and the length of a pixel. */
+/** The part of the box that a pane shows, given its middle and the length of a pixel. */
 export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
   const { dataset: set, what, time, method } = shown;
   const size = paneSize.value;
@@ -252,7 +255,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
       box[side + 2] = axis.periodic ? axis.length : axis.length + step;
       tiles[side] = axis.periodic;
     } else {
-      // Ends are rounded so that a link and its reopening ask the same.
+      // Ends are rounded, so that a link that is opened again asks the same question.
       [low, high] = [low, high].map((end) => Number(end.toPrecision(9)));
       members[AXES[a]] = `${low}:${high}`;
       counts[AXES[a]] = Math.max(2, Math.min(pixels, Math.ceil((4 * axis.nodes * (high - low)) / axis.length)));
@@ -276,7 +279,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   };
 }
 
-/** A picture to ask for; answers have z outside of y outside of x, so that zy planes are turned. */
+/** The want of a plane's picture; answers have z outside of y outside of x, so that zy planes are transposed. */
 export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number): Wanted<Picture> {
   return {
     key: plan.key,
@@ -298,27 +301,27 @@ export function wantedPicture(plan: PicturePlan, plane: Plane, priority: number)
   };
 }
 
-/** Rows of `width` numbers as columns. */
+/** The columns of rows of `width` numbers. */
 function transposed(numbers: Float32Array, width: number, height: number): Float32Array {
   const out = new Float32Array(numbers.length);
   for (let i = 0; i < height; i++) for (let j = 0; j < width; j++) out[j * height + i] = numbers[i * width + j];
   return out;
 }
 
-/** Answers of `values`. */
+/** An answer of `values`. */
 interface Rows {
   readonly columns: readonly { readonly name: string; readonly unit?: string }[];
   readonly rows: readonly (readonly (number | null)[])[];
 }
 
-/** The question of the value at a point. */
+/** The question for the value at a point. */
 export function valueQuestion({ dataset: set, what, time, method }: Shown, at: Vec3): Question {
   const points = [at.map((one) => Number(one.toPrecision(9)))];
   const question = { dataset: set.name, call: "values", what: [what], points, time, method };
   return asFlowMap({ dataset: set.name, times: set.times }, question);
 }
 
-/** The value at a point by the service. */
+/** The want of the value at a point. */
 export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<number> {
   const question = valueQuestion(shown, at);
   return {
@@ -331,14 +334,14 @@ export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<nu
   };
 }
 
-/** The range of a quantity: that of the link, else 99.9 % of the volume. */
+/** The range of a quantity: that of the link, else the range of 99.9 % of the volume. */
 export function rangeOf(now: View, what: string, volume: Volume | null, set: Dataset): Range {
   return now.ranges.get(what) ?? usualRange(what, volume, set);
 }
 
 const USUAL_RANGES = new WeakMap<Volume, Range>();
 
-/** Rounds to two digits, which a bar can say. */
+/** Rounds to the two digits that a bar shows. */
 const rounded = (value: number) => Number(value.toPrecision(2));
 
 export function usualRange(what: string, volume: Volume | null, set: Dataset): Range {
@@ -362,7 +365,7 @@ export function usualRange(what: string, volume: Volume | null, set: Dataset): R
   return range;
 }
 
-/** Whether no finer volume of the quantity is to come. */
+/** Whether a volume is the finest that will be requested. */
 export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
 
 const FINES = new WeakMap<Volume, Fine>();
@@ -370,20 +373,22 @@ const FINES = new WeakMap<Volume, Fine>();
 export function fineOf(volume: Volume, set: Dataset): Fine {
   let fine = FINES.get(volume);
   if (fine === undefined) {
-    // What a finer volume is about to replace is shown as it is.
+    // Volumes that a finer one will soon replace are not interpolated.
     fine = refined(volume, set, isFinest(volume, set) ? 2 : 1);
     FINES.set(volume, fine);
   }
   return fine;
 }
 
-/** Part of the volume that a surface encloses if no value is given. */
+/** Part of the volume that a surface without a given value encloses. */
 const ENCLOSED = 0.05;
 
-/** Whether a surface encloses what is below its value. */
+/** Whether a surface encloses values below its level. */
 export const isBelow = (what: string): boolean => what === "lambda2";
 
-/** Sets what the view leaves open from what has arrived: value of the surface, crosshair, centre, ranges. */
+/**
+ * Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, ranges.
+ */
 effect(() => {
   const now = view.value;
   const set = dataset.value;
@@ -414,13 +419,13 @@ effect(() => {
   if (Object.keys(patch).length > 0) queueMicrotask(() => change(patch, "replace"));
 });
 
-/** A centre about a place: of periodic axes the place itself, of others the middle of the box. */
+/** A centre of the view at a position: along periodic axes the position itself, along others the middle of the box. */
 export function centreAt(set: Dataset, place: Vec3): Vec3 {
   const middle = middleOf(set);
   return set.axes.map(({ periodic }, a) => (periodic ? place[a] : middle[a])) as unknown as Vec3;
 }
 
-/** Planes that are shown. */
+/** The planes of a view. */
 export function planesOf({ show }: View): readonly Plane[] {
   if (show === "four") return ["z", "x", "y"];
   if (show === "compare") return ["z"];
@@ -430,10 +435,10 @@ export function planesOf({ show }: View): readonly Plane[] {
 /** Whether the view has a pane of three dimensions. */
 export const hasSpace = ({ show }: View): boolean => show === "four" || show === "3d";
 
-/** The length of a pixel: set by the stage. */
+/** The length of a pixel in the units of the box, set by the stage. */
 export const pixel = signal(0);
 
-/** States what is wanted. */
+/** Sets what is wanted, whenever the view or the answers change. */
 effect(() => {
   const set = dataset.value;
   const now = view.value;
@@ -489,7 +494,7 @@ effect(() => {
   queueMicrotask(() => store.want([...unique.values()], isMoving));
 });
 
-/** The value at the crosshair by the service, if it is that of the question shown. */
+/** The value of the question shown at the crosshair, by the service; null while it has none. */
 export function servedValue(second = false): Entry<number> | null {
   const shown = shownOf(view.value, second);
   if (shown === null) return null;

@@ -1,8 +1,6 @@
 /**
- * The points of a text, such as a column of a table: three numbers a line, parted by blanks, commas or semicolons. Lines of
- * words before the first point are headers.
- *
- * @param most points that are taken; more are a problem
+ * The points of a text: three numbers a line, separated by blanks, commas or semicolons. Lines of words before the
+ * first point are headers. @param most points that are read; more are a problem
  */
 export function pointsIn(
   text: string,

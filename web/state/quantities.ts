@@ -1,4 +1,4 @@
-/** Quantities that menus and Find offer: an expression of the service, its symbol and its words. */
+/** Quantities of menus and Find: an expression of the service, its symbol and its name. */
 import { type Dataset, hasVelocity } from "./dataset.js";
 import { durationOf, hasFlowMaps } from "./flow-map.js";
 import { plainNumber } from "./format.js";
@@ -8,12 +8,12 @@ export interface Quantity {
   readonly what: string;
   readonly symbol: string;
   readonly title: string;
-  /** Words that find it. */
+  /** Further words by which Find knows it. */
   readonly words?: string;
   readonly needs?: "velocity" | "pressure" | "viscosity";
-  /** Whether it has both signs. */
+  /** Whether its values have both signs. */
   readonly signed?: boolean;
-  /** Whether its tails are heavy, so that a symmetric logarithmic scale shows more. */
+  /** Whether its distribution has heavy tails, which a symmetric logarithmic scale shows better. */
   readonly heavy?: boolean;
   readonly group: string;
 }
@@ -87,7 +87,7 @@ export const QUANTITIES: readonly Quantity[] = [
 
 const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => field.name === name);
 
-/** Quantities that a dataset has, its own fields included. */
+/** Quantities of a dataset, its stored fields included. */
 export function quantitiesOf(dataset: Dataset): Quantity[] {
   const isWhole = hasDerivatives(dataset);
   const able = QUANTITIES.filter(({ what, needs }) => {
@@ -114,7 +114,7 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
   return [...able, ...own, ...flowMapsOf(dataset)];
 }
 
-/** Stretching over a quarter of the stored times, forwards and backwards. */
+/** Flow maps over a quarter of the stored times, forwards and backwards. */
 function flowMapsOf(dataset: Dataset): Quantity[] {
   if (!hasFlowMaps(dataset)) return [];
   const { times } = dataset;
@@ -131,7 +131,7 @@ const flowMapOf = (what: string, duration: number): Quantity => ({
   ...{ words: "finite-time Lyapunov exponent flow map stretching LCS ridges", needs: "velocity", group: "Paths" },
 });
 
-/** A quantity by its expression; an expression of one's own is its own name. */
+/** The quantity of an expression; an expression that no menu has is its own name. */
 export function quantityOf(what: string): Quantity {
   const duration = durationOf(what);
   if (duration !== null) return flowMapOf(what, duration);
@@ -141,12 +141,12 @@ export function quantityOf(what: string): Quantity {
 /** Nodes that differences at nodes need along each axis. */
 const NEEDED = 5;
 
-/** Whether a dataset has nodes enough for derivatives. */
+/** Whether a dataset has enough nodes for derivatives. */
 export function hasDerivatives({ axes }: Dataset): boolean {
   return axes.every(({ nodes }) => nodes >= NEEDED);
 }
 
-/** The first quantity that a dataset shows. */
+/** The quantity that is shown first. */
 export function firstQuantity(dataset: Dataset): string {
   if (hasVelocity(dataset)) return hasDerivatives(dataset) ? "norm(omega)" : "norm(u)";
   return quantitiesOf(dataset)[0]?.what ?? "p";

@@ -1,4 +1,4 @@
-/** Whole boxes of a quantity at a stored time, as the page draws them, and what is read off them. */
+/** Volumes: samples of a quantity in the whole box at a stored time, and functions of them. */
 import { askNumbers, type Wanted } from "./ask.js";
 import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
 import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";
@@ -9,10 +9,10 @@ export interface Volume {
   readonly what: string;
   readonly frame: number;
   readonly dims: readonly [number, number, number];
-  /** Nodes from one sample to the next along the axis with most nodes, and along each. */
+  /** Nodes between two samples, along the axis with most nodes and along each. */
   readonly stride: number;
   readonly strides: Vec3;
-  /** Nodes a side of the cubes that samples are means over; 1 of nodes themselves. */
+  /** Nodes along the edge of the cubes of which samples are means; 1 for samples at nodes. */
   readonly cube: number;
   readonly data: Float32Array;
   readonly isMasked: boolean;
@@ -28,30 +28,30 @@ export interface Picture {
   readonly isMasked: boolean;
   /** Lower left corner, width and height. */
   readonly box: readonly [number, number, number, number];
-  /** Whether it repeats along its columns and rows. */
+  /** Whether the picture is periodic along its columns and rows. */
   readonly tiles: readonly [boolean, boolean];
 }
 
-/** Most samples along an axis of a box that is drawn, and of its first coarse picture. */
+/** Most samples along an axis of the finest volume, and of the first. */
 const MOST_SAMPLES = 192;
 const COARSE_SAMPLES = 72;
-/** Most numbers of one request: larger ones read fewer nodes twice. */
+/** Most numbers of one request; a larger one would make the service read nodes twice. */
 const SLAB = 1_800_000;
-/** Slabs that are open at a time, so that the service need not wait for the page. */
+/** Requests for slabs that are open at a time, so that the service never waits for the page. */
 const LANES = 2;
 
-/** Every how many nodes a sample is taken so that no axis has more than so many. */
+/** The smallest stride with at most so many samples along any axis. */
 export function strideFor({ axes }: Dataset, most: number): number {
   return Math.max(1, ...axes.map(({ nodes }) => Math.ceil(nodes / most)));
 }
 
-/** Strides along the axes if that along the one with most nodes is given: others need not be as coarse. */
+/** Strides along all axes, given the one along the axis with most nodes; others need not be as coarse. */
 export function axisStrides({ axes }: Dataset, stride: number): Vec3 {
   const most = Math.max(...axes.map(({ nodes }) => nodes));
   return axes.map(({ nodes }) => Math.ceil((nodes * stride) / most)) as unknown as Vec3;
 }
 
-/** Strides from coarse to fine in which a box is loaded. */
+/** Strides of the volumes that are loaded one after another, from coarse to fine. */
 export function stridesOf(dataset: Dataset, what: string): number[] {
   const [few, many] = durationOf(what) === null ? [COARSE_SAMPLES, MOST_SAMPLES] : PATH_SAMPLES;
   const fine = strideFor(dataset, many);
@@ -75,7 +75,7 @@ function counted(data: Float32Array): Pick<Volume, "isMasked" | "low" | "high"> 
   return low > high ? { low: 0, high: 0, isMasked } : { low, high, isMasked };
 }
 
-/** A box to ask for: by slabs, of staggered fields at the nodes of the dataset. */
+/** The want of a volume, in slabs; staggered fields are interpolated to the nodes of the dataset. */
 export function wantedVolume(
   dataset: Dataset,
   what: string,
@@ -85,12 +85,12 @@ export function wantedVolume(
 ): Wanted<Volume> {
   const key = volumeKey(dataset, what, frame, stride);
   const isPaths = durationOf(what) !== null;
-  // Flow maps have cubes of paths.
+  // Samples of flow maps are paths, equally many along each axis.
   const strides = isPaths ? ([stride, stride, stride] as const) : axisStrides(dataset, stride);
   const dims = dataset.axes.map(({ nodes }, a) => Math.ceil(nodes / strides[a])) as [number, number, number];
   const [nx, ny, nz] = dims;
   const members = { dataset: dataset.name, what };
-  // Samples of levels lie at the nodes of the stride; stretched axes have no equal steps for them.
+  // Levels have their samples at nodes of the stride; along stretched axes these have no equal steps.
   const isMean =
     stride > 1 &&
     strides.every((one) => one === stride) &&
@@ -132,7 +132,7 @@ export function wantedVolume(
         };
         data.set(await askNumbers({ ...members, call: "nodes", frame, ...steps }, signal), k * nx * ny);
       };
-      // One sample along an axis is no box: the last slab of means takes the one before again.
+      // A box needs two samples along each axis: the last slab of means overlaps the one before.
       const starts = Array.from({ length: Math.ceil(nz / deep) }, (_, i) =>
         isMean && i > 0 && nz - i * deep === 1 ? i * deep - 1 : i * deep,
       );
@@ -146,7 +146,7 @@ export function wantedVolume(
   return { key, load, priority, sizeOf: ({ data: { byteLength } }) => byteLength };
 }
 
-/** A value between nodes, linear: a preview; NaN where it is missing or outside. */
+/** A value between nodes by linear interpolation, as a preview; NaN where it is missing or outside. */
 export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, place: Vec3): number {
   const corners = axes.map((axis, a) => {
     const node = nodeOf(axis, place[a]) / strides[a];
@@ -168,14 +168,14 @@ export function sampleAt({ dims, data, strides }: Volume, { axes }: Dataset, pla
   return sum;
 }
 
-/** Bins of the histogram in which quantiles are found, before they are made finer. */
+/** Bins of the first histogram for quantiles. */
 const BINS = 4096;
 
-/** The values below which parts of the volume lie, by a histogram weighted with the cells of nodes. */
+/** Quantiles of a volume at the given parts, by a histogram weighted with the cells of nodes. */
 export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly number[]): number[] {
   const { dims, data, strides, low, high } = volume;
   if (!(high > low)) return parts.map(() => low);
-  // Heavy tails squeeze most values into few bins: bins are equal in the cube root of the distance from the mean.
+  // Heavy tails would put most values into few bins: bins are equal in the cube root of the distance from the mean.
   let [sum, n] = [0, 0];
   for (let i = 0; i < data.length; i += 7) {
     if (Number.isFinite(data[i])) {
@@ -210,10 +210,10 @@ export function quantilesOf(volume: Volume, { axes }: Dataset, parts: readonly n
   });
 }
 
-/** Nodes on either side of one that interpolation reads at most. */
+/** Most nodes that interpolation reads on one side. */
 const REACH = 4;
 
-/** The node with the largest value, of those around which nothing is missing if there are any. */
+/** The node with the largest value, if possible one without missing nodes around it. */
 export function largestOf({ data, dims, isMasked }: Volume): readonly [number, number, number] {
   const [nx, ny, nz] = dims;
   const nodeAt = (i: number) => [i % nx, Math.floor(i / nx) % ny, Math.floor(i / (nx * ny))] as const;
@@ -250,7 +250,7 @@ export interface Fine {
   readonly isMasked: boolean;
 }
 
-/** Places of a finer axis as eight nodes and their weights. */
+/** Weights of eight nodes for each position along a finer axis. */
 interface Weights {
   readonly count: number;
   readonly from: Int32Array;
