@@ -1,9 +1,9 @@
-/** Computes the operators and functions of expressions on arrays of numbers, one array for each component. */
+/** Operators and functions of expressions on arrays of numbers, one array for each component. */
 
 /** The components of a quantity: 1 array for a scalar, 3 for a vector, 9 for a tensor by rows. */
 export type Components = readonly Float64Array[];
 export type Shape = "scalar" | "vector" | "tensor";
-/** Gives an array to overwrite, as long as those of the block. */
+/** Returns an array to overwrite, as long as the block. */
 export type ScratchArray = () => Float64Array;
 
 /** Components of each shape. */
@@ -98,7 +98,7 @@ export function power(a: Float64Array, exponent: number, out: Float64Array): Flo
   return out;
 }
 
-/** Calls `f` for each component, once for those that are one array: symmetric tensors have six. */
+/** Applies `f` to each component, once to arrays that several components share: symmetric tensors have six. */
 export function eachOnce(a: Components, f: (one: Float64Array) => Float64Array): Components {
   const out: Float64Array[] = [];
   for (const one of a) {
@@ -118,7 +118,7 @@ export function sums(a: Components, b: Components, scratch: ScratchArray): Compo
   return out;
 }
 
-/** The number of an earlier pair with the same arrays, in either order if they commute; -1 for none. */
+/** The index of an earlier pair of the same arrays, in either order if they commute; -1 for none. */
 function pairBefore(a: Components, b: Components, c: number, commutes: boolean): number {
   for (let i = 0; i < c; i++)
     if ((a[i] === a[c] && b[i] === b[c]) || (commutes && a[i] === b[c] && b[i] === a[c])) return i;
@@ -182,10 +182,10 @@ export function eigenvalues(a: Components, scratch: ScratchArray): Components {
   return out;
 }
 
-/** Makes the symmetric part of the tensor at node n diagonal; the columns of `turned`, if wanted, become its vectors. */
+/** Diagonalises the symmetric part of the tensor at node n; columns of `turned`, if given, become its eigenvectors. */
 function diagonalise(a: Components, n: number, m: Float64Array, turned: Float64Array | null): void {
   for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
-  // A rotation leaves out an entry that is not a number.
+  // The rotations leave out entries that are not numbers.
   if (!Number.isFinite(m[1] + m[2] + m[5])) m.fill(Number.NaN);
   turned?.set([1, 0, 0, 0, 1, 0, 0, 0, 1]);
   for (let sweep = 0; sweep < 8 && m[1] * m[1] + m[2] * m[2] + m[5] * m[5] > 0; sweep++) {
@@ -195,7 +195,7 @@ function diagonalise(a: Components, n: number, m: Float64Array, turned: Float64A
   }
 }
 
-/** Differences of eigenvalues, over the largest, below which their vectors are not determined. */
+/** Difference of eigenvalues, relative to the largest, below which their eigenvectors are undetermined. */
 const DISTINCT = 1e-6;
 
 /**
@@ -219,7 +219,7 @@ export function eigenvectors(a: Components, index: number, scratch: ScratchArray
   return out;
 }
 
-/** Makes entry (p, q) of a symmetric matrix zero by a rotation; r is the third index. */
+/** Zeroes entry (p, q) of a symmetric matrix by a rotation; r is the third index. */
 function rotate(m: Float64Array, p: number, q: number, r: number, turned: Float64Array | null): void {
   const off = m[3 * p + q];
   if (off === 0) return;
@@ -241,7 +241,7 @@ function rotate(m: Float64Array, p: number, q: number, r: number, turned: Float6
   }
 }
 
-/** Where the condition is not 0, the first; where it is 0, the second; NaN where it is NaN. */
+/** The first array where the condition is not 0, the second where it is 0, NaN where it is NaN. */
 export function choose(condition: Float64Array, yes: Components, no: Components, scratch: ScratchArray): Components {
   return yes.map((a, c) => {
     const out = scratch();
@@ -253,7 +253,7 @@ export function choose(condition: Float64Array, yes: Components, no: Components,
   });
 }
 
-/** Powers that are not whole; NaN of negative numbers. */
+/** Real powers that are not whole; NaN of negative numbers. */
 export function realPower(a: Float64Array, exponent: number, out: Float64Array): Float64Array {
   for (let i = 0; i < a.length; i++) out[i] = a[i] < 0 ? Number.NaN : a[i] ** exponent;
   return out;

@@ -1,4 +1,4 @@
-/** Fields that transforms make of stored ones: spectral derivatives, filtered fields, and their derivatives. */
+/** Fields computed by transforms from stored ones: spectral derivatives, filtered fields, and derivatives of these. */
 import { compileExpression, componentsIn } from "./expression.js";
 import { type InputKey, type InputKind, type InputParts, type Names, partsOfInput } from "./names.js";
 import { type OfAxes, type TransformPlan, wavenumbersAlong } from "./spectrum.js";
@@ -9,7 +9,7 @@ export const FILTER_KINDS = ["gaussian", "sharp", "tophat"] as const;
 export interface FieldFilter {
   readonly kind: (typeof FILTER_KINDS)[number];
   readonly width: number;
-  /** The axes along which it acts; absent: all. */
+  /** Axes along which it filters; absent: all. */
   readonly along?: readonly (0 | 1 | 2)[];
 }
 
@@ -17,35 +17,31 @@ export interface FieldFilter {
 export interface DerivedComponent {
   readonly column: number;
   readonly filter: FieldFilter | null;
-  /** Axes along which it is differentiated, in order. */
+  /** Axes of its derivatives, in order. */
   readonly axes: readonly (0 | 1 | 2)[] | "laplacian";
 }
 
-/** Columns that are transformed, and what is made of them. Plain data, which crosses threads. */
+/** A plan of columns that are transformed, and of fields derived from their modes. Plain data that crosses threads. */
 export interface DerivedPlan extends TransformPlan {
   readonly components: readonly DerivedComponent[];
-  /** Numbers of the components of each input. */
+  /** Indices of the components of each input. */
   readonly inputs: Readonly<Partial<Record<InputKey, readonly number[]>>>;
-  /** The plan of what transforms make for the columns; absent: nothing. */
+  /** The plan for derived fields that the columns read; absent: they read none. */
   readonly before?: DerivedPlan;
-  /** How fields are differentiated: exactly, or as differences of this order do. */
+  /** The derivative in wavenumber space: exact, or that of differences of this order. */
   readonly scheme: DerivativeScheme;
 }
 
 export type DerivativeScheme = "spectral" | 4 | 6 | 8;
 
-/** What transforms need to know of a grid; a filter is a matrix along axes that are not transformed. */
+/** Nodes, periods and transformed axes of a grid; along other axes a filter is a matrix. */
 export type TransformGrid = Pick<TransformPlan, "nodes" | "periods" | "transformed">;
 
 const AXES = [0, 1, 2] as const;
 const LETTERS = ["x", "y", "z"] as const;
 const isFilteredKind = (kind: InputKind): boolean => kind.startsWith("filtered");
 
-/**
- * The plan of all inputs that transforms make; null if there are none.
- *
- * @param keys inputs of expressions
- */
+/** The plan for all inputs that transforms compute; null if there are none. @param keys inputs of expressions */
 export function derivedPlan(
   keys: Iterable<InputKey>,
   grid: TransformGrid,
@@ -75,13 +71,13 @@ export function derivedPlan(
   return before === null ? plan : { ...plan, before };
 }
 
-/** Whether transforms make the inputs of a kind. */
+/** Whether transforms compute inputs of a kind. */
 function isMade(kind: InputKind, scheme: DerivativeScheme): boolean {
   if (isFilteredKind(kind)) return true;
   return scheme === "spectral" && !["value", "rate", "frame", "shift", "mean"].includes(kind);
 }
 
-/** The filter of an input: its own, or the one that is stated for all. */
+/** The filter of an input: its own, or the default. */
 export function filterOf({ kind, option }: InputParts, filter: FieldFilter | null): FieldFilter | null {
   if (!isFilteredKind(kind)) return null;
   if (option === "") return filter;
@@ -122,13 +118,13 @@ export function actsAlong({ along }: FieldFilter, a: 0 | 1 | 2): boolean {
   return along === undefined || along.includes(a);
 }
 
-/** Multiplies rows of modes along x by the factors of components, for one thread. */
+/** Multiplies rows of modes along x by the factors of each component, in one thread. */
 export class ModeFactors {
   readonly #plan: DerivedPlan;
   /** Wavenumbers, those of odd derivatives, and factors of the filter along each axis. */
   readonly #even: OfAxes<Float64Array>;
   readonly #odd: OfAxes<Float64Array>;
-  /** Of each component. */
+  /** By component, factors of its filter along each axis. */
   readonly #filters: readonly OfAxes<Float64Array>[];
   readonly #amplitudes: Float64Array;
 
@@ -147,7 +143,7 @@ export class ModeFactors {
     this.#amplitudes = new Float64Array(plan.transformed[0] ? (plan.nodes[0] >> 1) + 1 : plan.nodes[0]);
   }
 
-  /** Overwrites (`toRe`, `toIm`) with row (y, z) of a component, divided by the nodes of the transformed axes. */
+  /** Overwrites (`toRe`, `toIm`) with row (y, z) of a component, normalised by the nodes of the transformed axes. */
   apply(
     component: number,
     y: number,
@@ -159,7 +155,7 @@ export class ModeFactors {
   ): void {
     const { axes } = this.#plan.components[component];
     const f = this.#amplitudesAt(component, y, z);
-    // i to the number of derivatives.
+    // The power of i that the derivatives give.
     const turns = axes === "laplacian" ? 2 : axes.filter((axis) => this.#plan.transformed[axis]).length;
     for (let i = 0; i < f.length; i++) {
       toRe[i] = turns === 0 ? f[i] * re[i] : turns === 1 ? -f[i] * im[i] : -f[i] * re[i];
@@ -195,21 +191,21 @@ export class ModeFactors {
   }
 }
 
-/** Coefficients of centred differences at 1, 2, ... nodes, antisymmetric. */
+/** Coefficients of centred differences at 1, 2, ... nodes, for 4th, 6th and 8th order. */
 const DIFFERENCES: Readonly<Record<4 | 6 | 8, readonly number[]>> = {
   4: [2 / 3, -1 / 12],
   6: [3 / 4, -3 / 20, 1 / 60],
   8: [4 / 5, -1 / 5, 4 / 105, -1 / 280],
 };
 
-/** The factor by which a scheme's derivative multiplies a mode, in place of k. */
+/** The modified wavenumber of a scheme, which takes the place of k. */
 function modified({ scheme, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: number): number {
   if (scheme === "spectral") return k;
   const h = periods[a] / nodes[a];
   return DIFFERENCES[scheme].reduce((sum, c, j) => sum + (2 * c * Math.sin((j + 1) * k * h)) / h, 0);
 }
 
-/** Factors of a filter along an axis; the sharp one is not a product of these. */
+/** Factors of a filter along an axis; the sharp filter is not a product of such factors. */
 function filterFactors(
   { periods, nodes }: DerivedPlan,
   filter: FieldFilter | null,
@@ -227,7 +223,7 @@ function filterFactors(
   });
 }
 
-/** The odd number of nodes nearest to a filter width: exact even multiples of the spacing go down. */
+/** The odd number of nodes nearest to a filter width; exact even multiples of the spacing are rounded down. */
 export function boxNodes(width: number, spacing: number): number {
   const nodes = Math.round(width / spacing);
   if (nodes % 2 === 1) return nodes;

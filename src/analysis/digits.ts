@@ -1,21 +1,22 @@
 /**
- * Weighs values by some of the 64 bits that order them, those behind given ones: with 16 bits four passes find a
- * quantile exactly, whatever the range of values. Fewer do where the values that remain are few: they are listed.
+ * Exact quantiles by radix selection: values are weighed by digits of the 64 bits that order them, below given
+ * prefixes. With digits of 16 bits four passes find a quantile, whatever the range of values; fewer if few values
+ * remain, which are listed.
  */
 import { isKnown, type LeftOut } from "./moments.js";
 
-/** Digits that values begin with; the next one is counted. */
+/** Options of a pass: the prefixes whose next digit is counted. */
 export interface DigitsOptions {
   readonly of: number;
   /** Bits of a digit. */
   readonly bits: 8 | 16;
-  /** Of each group, all of one length. */
+  /** Prefixes of each group, all of one length. */
   readonly prefixes: readonly (readonly (readonly number[])[])[];
-  /** How many values have these prefixes, if they are listed instead of their next digits; 0: digits are counted. */
+  /** Number of values with these prefixes, if these are listed instead of their next digits; 0: digits are counted. */
   readonly listed: number;
 }
 
-/** The next digits that there are, or the values, ascending, with their counts and weights. */
+/** Next digits that occur, or the values, ascending, with their counts and weights. */
 export interface DigitList {
   readonly digits: Float64Array;
   readonly counts: Float64Array;
@@ -29,7 +30,7 @@ export interface Digits extends LeftOut {
   readonly weight: number;
 }
 
-/** The bits of digits, the highest first. */
+/** The bits of the digits, in words of 32 bits, the highest first. */
 function wordsOf(digits: readonly number[], bits: number): Int32Array {
   const words = new Int32Array(2);
   digits.forEach((digit, d) => {
@@ -38,14 +39,14 @@ function wordsOf(digits: readonly number[], bits: number): Int32Array {
   return words;
 }
 
-/** The number with some digits, of 64 bits together. */
+/** The number with the given digits, which have 64 bits together. */
 export function numberOf(digits: readonly number[]): number {
   const [low, high] = wordsOf(digits, 64 / digits.length);
   const flip = ~high >> 31;
   return new Float64Array(Int32Array.of(low ^ flip, high ^ (flip | 0x80000000)).buffer)[0];
 }
 
-/** The digits of some values of a group. @param weights null if all weigh 1 */
+/** The digits of the values of a group. @param weights null if all weigh 1 */
 export function digitsOf(
   { prefixes: ofGroups, bits, listed }: DigitsOptions,
   values: Float64Array,
@@ -92,7 +93,7 @@ export function digitsOf(
   return { lists, weight, ...leftOut };
 }
 
-/** Adds a list of later values. */
+/** Merges the list of later values. */
 function mergeLists(a: DigitList, b: DigitList): DigitList {
   const size = a.digits.length + b.digits.length;
   const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(size));
@@ -111,7 +112,7 @@ function mergeLists(a: DigitList, b: DigitList): DigitList {
   return { digits: digits.slice(0, to), counts: counts.slice(0, to), weights: weights.slice(0, to) };
 }
 
-/** Adds the weights of later values. */
+/** Merges the weights of later values. */
 export function mergeDigits(a: Digits, b: Digits): Digits {
   const lists = a.lists.map((list, p) => mergeLists(list, b.lists[p]));
   return { lists, weight: a.weight + b.weight, missing: a.missing + b.missing, infinite: a.infinite + b.infinite };

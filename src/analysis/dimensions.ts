@@ -1,14 +1,14 @@
-/** Computes the dimensions of expressions in the units that a dataset states. */
+/** Dimensional analysis of expressions in the units that a dataset states. */
 import type { FieldName } from "../shared/operations.js";
 import { multiplyUnit, unitFactors, unitText } from "../shared/quantities.js";
 import type { InputKey, InputKind } from "./names.js";
 
-/** Powers of units; "number" for a number, which fits any unit; null if a unit that it follows from is not stated. */
+/** Powers of units; "number" for a constant, which fits any unit; null if a unit that it depends on is not stated. */
 export type UnitPowers = ReadonlyMap<string, number> | "number" | null;
 
 export type Units = Readonly<Record<string, string>>;
 
-/** Powers of the unit of length that derivatives divide by. */
+/** Powers of the unit of length that derivatives divide by, by kind of input. */
 const LENGTHS: Readonly<Record<InputKind, number>> = {
   ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
   ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0, filteredStress: 0, laplacianOfGradient: 3 },
@@ -26,7 +26,7 @@ function measured(units: Units, powers: readonly (readonly [base: string, power:
   return product;
 }
 
-/** The dimension of a constant with a unit; undefined if it is none: numbers are not converted. */
+/** The dimension of a constant with a unit; undefined if the unit is malformed: numbers are not converted. */
 export function dimensionOfUnit(unit: string): UnitPowers | undefined {
   return unitFactors(unit.trim()) ?? undefined;
 }
@@ -79,7 +79,7 @@ export function powerOf(a: UnitPowers, power: number): UnitPowers {
   return a === "number" ? a : productOf("number", a, power);
 }
 
-/** The dimension of parts that are added, compared or chosen from; undefined if they do not fit together. */
+/** The common dimension of parts that are added, compared or chosen from; undefined if they differ. */
 export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
   let common: UnitPowers = "number";
   for (const part of parts) {
@@ -91,7 +91,7 @@ export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
   return common;
 }
 
-/** Derived units of the SI, which are the same as products of others. */
+/** Derived units of the SI as products of base units. */
 const DERIVED: Readonly<Record<string, string>> = {
   ...{ N: "kg m s^-2", Pa: "kg m^-1 s^-2", J: "kg m^2 s^-2", W: "kg m^2 s^-3", Hz: "s^-1" },
 };
@@ -101,17 +101,17 @@ function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>):
   for (const [powers, sign] of [[a, 1] as const, [b, -1] as const])
     for (const [unit, power] of powers)
       multiplyUnit(quotient, Object.hasOwn(DERIVED, unit) ? DERIVED[unit] : unit, sign * power);
-  // Powers such as 1/3 and 2/3 add up to whole ones but for rounding.
+  // The sum of powers such as 1/3 and 2/3 may be off by rounding.
   return [...quotient.values()].every((power) => Math.abs(power) < 1e-9);
 }
 
-/** The unit of a dimension as answers state it: "1" for numbers, null if it is not known. */
+/** The unit of a dimension in answers: "1" for numbers, null if it is unknown. */
 export function unitIn(dimension: UnitPowers): string | null {
   if (dimension === null) return null;
   return dimension === "number" ? "1" : unitText(dimension) || "1";
 }
 
-/** A dimension in words. */
+/** A dimension as text. */
 export function dimensionText(dimension: UnitPowers): string {
   return dimension === null || dimension === "number" ? "a number" : unitText(dimension) || "a number without unit";
 }

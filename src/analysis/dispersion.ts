@@ -1,27 +1,27 @@
-/** Averages paths over particles: displacements, velocities, and the shapes of pairs and tetrads. */
+/** Averages over paths of particles: displacements, velocities, and the shapes of pairs and tetrads. */
 import { eigenvalues } from "./array-functions.js";
 import { binOf, edgeOf } from "./histogram.js";
 
-/** How many particles belong together: 2 are a pair, 4 a tetrad. */
+/** Number of particles that are evaluated together: 1, a pair, or a tetrad. */
 export type Company = 1 | 2 | 4;
 
-/** Some particles at all records; those that belong together follow one another. */
+/** Some particles at all records; those of a pair or tetrad follow one another. */
 export interface PathPart {
   readonly particles: number;
   readonly records: number;
-  /** `width` numbers a record, of which the first three are the place; the records of a particle follow one another. */
+  /** `width` numbers a record, the first three of which are the position; records of a particle follow one another. */
   readonly width: number;
   readonly places: Float32Array;
   /** Three numbers a record; NaN once a particle has left the domain. */
   readonly velocities: Float32Array;
 }
 
-/** Lagrangian increments u_i(t0 + lag) - u_i(t0) that are asked. */
+/** Requested Lagrangian increments u_i(t0 + lag) - u_i(t0). */
 export interface RequestedIncrements {
   readonly orders: readonly number[];
-  /** Whether all records are origins t0, or the first one only. */
+  /** Whether all records are origins t0, or only the first. */
   readonly isAll: boolean;
-  /** Bins of their histograms; null: there are none. */
+  /** Bins of histograms of the increments; null for none. */
   readonly bins: { readonly count: number; readonly range: readonly [number, number] } | null;
 }
 
@@ -32,14 +32,14 @@ interface IncrementSums extends RequestedIncrements {
   readonly counts: readonly Float64Array[];
 }
 
-/** Sums over particles for each record; all in the order of the particles, so that parts do not show in their bits. */
+/** Sums over particles for each record, in the order of the particles, so that parts do not change their bits. */
 export interface DispersionSums {
   readonly company: Company;
   /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
   /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2, u(t)^2, u(0) and u(t) over them. */
   readonly single: readonly Float64Array[];
-  /** Pairs or tetrads of which no particle has left, then their sums of powers or of eigenvalues, largest first. */
+  /** Pairs or tetrads that are still complete, then their sums of powers or of eigenvalues, largest first. */
   readonly shared: readonly Float64Array[];
   readonly increments: IncrementSums | null;
 }
@@ -64,7 +64,7 @@ export function dispersionSums(
   return { company, orders, single: sums(SINGLE), shared: sums(shared), increments };
 }
 
-/** Adds the companies `from .. to - 1` of a part. */
+/** Adds the pairs or tetrads `from .. to - 1` of a part. */
 export function addPaths(sums: DispersionSums, part: PathPart, from: number, to: number): void {
   const { company } = sums;
   for (let i = company * from; i < company * to; i++) {
@@ -151,9 +151,9 @@ function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: numb
 }
 
 /**
- * Adds the eigenvalues of g = sum of r_k r_k^T over the three vectors that describe a tetrad except for its place:
- * r_1 = (x_2 - x_1) / sqrt 2, r_2 = (2 x_3 - x_2 - x_1) / sqrt 6, r_3 = (3 x_4 - x_3 - x_2 - x_1) / sqrt 12.
- * Source: Biferale et al., Physics of Fluids 17 (2005) 111701.
+ * Adds the eigenvalues of g = sum of r_k r_k^T over the three vectors of the shape of a tetrad: r_1 = (x_2 - x_1) /
+ * sqrt 2, r_2 = (2 x_3 - x_2 - x_1) / sqrt 6, r_3 = (3 x_4 - x_3 - x_2 - x_1) / sqrt 12. Source: Biferale et al.,
+ * Physics of Fluids 17 (2005) 111701.
  */
 function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to: number): void {
   const scratch = () => new Float64Array(to - from);
@@ -185,16 +185,15 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
 }
 
 /**
- * The means at each record; null if no particle is left.
- *
- * @param removesMean whether the autocorrelation is of velocities less their mean over the particles
+ * The means at each record; null where no particle remains. @param removesMean whether the autocorrelation is of
+ * velocities less their mean over the particles
  */
 export function dispersionMeans(
   { company, orders, single, shared, increments }: DispersionSums,
   removesMean: boolean,
 ): Readonly<Record<string, unknown>> {
   const [count, dx, dy, dz, product, before, now] = single;
-  /** The sum of products a.b less that of their means; the components of a begin at sum `a`. */
+  /** The sum of products a.b less the product of their means; the components of a begin at sum `a`. */
   const centred = (sum: Float64Array, a: number, b: number, r: number): number => {
     const means = [0, 1, 2].reduce((all, c) => all + single[a + c][r] * single[b + c][r], 0) / count[r];
     return removesMean ? sum[r] - means : sum[r];

@@ -1,4 +1,4 @@
-/** Compiles expressions of quantities to functions of whole blocks of nodes; no text is ever run as a program. */
+/** Compiler of expressions, from their text to functions of whole blocks of nodes; no text is ever run as code. */
 import jsep from "jsep";
 import { excerpt, RequestError } from "../shared/errors.js";
 import {
@@ -53,12 +53,12 @@ const MOST_NODES = 256;
 const MOST_DEPTH = 32;
 const MOST_EXPONENT = 16;
 
-/** The nodes of a block: their inputs, and what has been computed of them. */
+/** The nodes of a block: inputs, and parts of expressions that have been computed. */
 export interface BlockInputs {
   readonly count: number;
   /** A component of an input. */
   input(key: InputKey, component: number): Float64Array;
-  /** Gives an array of `count` numbers to overwrite, which nothing else uses until the block is done. */
+  /** Returns an array of `count` numbers to overwrite, which is reserved until the block is done. */
   readonly scratch: ScratchArray;
   readonly computed: Map<string, Components>;
 }
@@ -67,31 +67,32 @@ export interface BlockInputs {
 export interface Expression {
   readonly text: string;
   readonly shape: Shape;
-  /** Its unit: "1" for a number, null if it follows from units that are not stated. */
+  /** Unit of the values: "1" for a number, null if it depends on units that are not stated. */
   readonly unit: string | null;
-  /** What it reads. */
+  /** Inputs that it reads. */
   readonly inputs: readonly InputKey[];
-  /** What it reads, and what the expressions read that these inputs are of. */
+  /** Inputs that it reads, and those that expressions inside these inputs read. */
   readonly reads: readonly InputKey[];
   evaluate(block: BlockInputs): Components;
 }
 
-/** A part of an expression. Parts with the same key have the same values, and are computed once for a block. */
+/** A subexpression. Those with the same key have the same values and are computed once for a block. */
 interface Subexpression {
   readonly key: string;
   readonly shape: Shape;
   readonly dimension: UnitPowers;
   readonly run: (block: BlockInputs) => Components;
-  /** The value, if it is the same everywhere. */
+  /** The value, if it is constant. */
   readonly constant?: number;
-  /** Set if the part is an input, or its components from number `from` on: only these are read. */
+  /** Set if it is an input, or components of one from `from` on: only these are read. */
   readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
 }
 
 export type SyntaxTree = jsep.Expression & Record<string, unknown>;
 
-// The library's own hooks: a number may have a unit, and a power binds tighter than a sign before it and groups to the
-// right. After a number that no hook has read, `after-token` would not be called.
+// Syntax beyond that of the library: a number may have a unit, and a power binds tighter than a sign before it and
+// groups to the right. A hook has to read every number, since `after-token` is not called behind those that the library
+// reads.
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(env) {
   const number = /[\d.]/.test(this.char) ? this.gobbleNumericLiteral() : undefined;
@@ -139,7 +140,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
   };
 }
 
-/** Compiles an expression to a scalar. @throws RequestError for a vector or a tensor too: it says what to write */
+/** Compiles an expression to a scalar. @throws RequestError for a vector or a tensor too, with what to write instead */
 export function compileScalar(text: string, names: Names, member = "expression"): Expression {
   const expression = compileExpression(text, names, member);
   const { shape } = expression;
@@ -149,7 +150,7 @@ export function compileScalar(text: string, names: Names, member = "expression")
   throw new RequestError("InvalidRequest", `${member}: ${problem}.`, { member });
 }
 
-/** The components of a quantity as expressions; a tensor has them by rows. */
+/** The components of a quantity as expressions; a tensor has its components by rows. */
 export function componentsIn(text: string, shape: Shape): readonly string[] {
   if (shape === "scalar") return [text];
   const whole = /^\s*\w+(\([^()]*\)|\.\w|\[\d\])*\s*$/.test(text) ? text.trim() : `(${text})`;
@@ -157,11 +158,11 @@ export function componentsIn(text: string, shape: Shape): readonly string[] {
   return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${whole}[${i}][${j}]`));
 }
 
-/** What compilers of an expression and of its formulas find. */
+/** Inputs, units and number of subexpressions, which compilers of an expression and of its formulas share. */
 interface Found {
   inputs: Set<InputKey>;
   readonly reads: Set<InputKey>;
-  /** Parts of all formulas together. */
+  /** Number of subexpressions of all formulas together. */
   parts: number;
 }
 
@@ -169,8 +170,7 @@ type Refuse = (message: string, index?: number, nearest?: string) => RequestErro
 
 export function parse(text: string, refuse: Refuse = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
-  // The parser calls itself at each bracket and at each of several signs in a row, so their depth is bounded before it
-  // runs.
+  // The parser recurses at each bracket and at each of several signs in a row, so their depth is checked first.
   let open = 0;
   let signs = 0;
   for (let i = 0; i < text.length; i++) {
@@ -191,10 +191,10 @@ export function parse(text: string, refuse: Refuse = (why) => new RequestError("
   }
 }
 
-/** A filter in an expression, which is read as a function of its width: a colon would be that of a condition. */
+/** A filter in an expression. It is parsed as a function of its width, since a colon would belong to a condition. */
 const KIND_AND_WIDTH = /\b(gaussian|sharp|tophat)\s*:\s*([\d.]+(?:[eE][-+]?\d+)?)/g;
 
-/** Text that is read as the same tree. */
+/** A text that is parsed to the same tree. */
 export function textOf(tree: SyntaxTree): string {
   const part = (name: string): string => textOf(tree[name] as SyntaxTree);
   const list = (name: string): string =>
@@ -219,13 +219,13 @@ export function textOf(tree: SyntaxTree): string {
   }
 }
 
-/** Turns the tree of one expression into parts. */
+/** Compiles the syntax tree of one expression into subexpressions. */
 class ExpressionCompiler {
   readonly #names: Names;
   readonly #found: Found;
   readonly #refuse: Refuse;
   readonly #text: string;
-  /** Where the search for the column of the next name or operator begins: trees do not hold columns. */
+  /** Offset from which the column of the next name or operator is searched: trees have no columns. */
   #at = 0;
   #nodes = 0;
 
@@ -282,7 +282,7 @@ class ExpressionCompiler {
     return found >= 0 ? found : this.#at;
   }
 
-  /** A constant, which fits any unit unless it has one: `1.2[kg/m3]`. */
+  /** A constant; it fits any unit unless it has one: `1.2[kg/m3]`. */
   #literal(value: unknown, unit?: string): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
@@ -320,7 +320,7 @@ class ExpressionCompiler {
     return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
   }
 
-  /** A formula of names; its errors are those of its fields, at the column of its name. */
+  /** The subexpression of a formula; its errors are reported at the column of its name. */
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
     const names = { ...this.#names, refusesEarlier: false };
@@ -340,8 +340,8 @@ class ExpressionCompiler {
   }
 
   /**
-   * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. Those of fields
-   * are known at points too, those of expressions at nodes.
+   * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. Operators of
+   * fields are known at points too, those of expressions at nodes only.
    */
   #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
     if (!OPERATORS.has(name)) return null;
@@ -426,7 +426,7 @@ class ExpressionCompiler {
     }
   }
 
-  /** An expression whose values around a node an operator needs: its inputs are not those of the operator. */
+  /** The argument of an operator that needs its values around a node: its inputs are not inputs of the operator. */
   #inner(tree: SyntaxTree, depth: number): Inner {
     const { inputs } = this.#found;
     this.#found.inputs = new Set();
@@ -461,7 +461,7 @@ class ExpressionCompiler {
     return tree.type === "Identifier" ? fieldOfName(tree.name as string, this.#names) : undefined;
   }
 
-  /** `d(e, y)` and `d2(e, y)`. */
+  /** The derivatives `d(e, y)` and `d2(e, y)`. */
   #along(
     name: "d" | "d2",
     argument: SyntaxTree,
@@ -486,7 +486,7 @@ class ExpressionCompiler {
       : this.#input("hessian", field, shape, 9 * index + 4 * a, 9);
   }
 
-  /** The divergence or the curl of the vector whose gradient is given. */
+  /** The divergence or the curl of a vector, from its gradient. */
   #ofGradient(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
     const { key, shape, dimension } = gradient;
     if (shape !== "tensor") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
@@ -499,7 +499,7 @@ class ExpressionCompiler {
     });
   }
 
-  /** ddt(e) + u . grad(e). */
+  /** The material derivative ddt(e) + u . grad(e). */
   #material(inner: Inner, column: number): Subexpression {
     if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
     if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
@@ -516,14 +516,14 @@ class ExpressionCompiler {
     });
   }
 
-  /** `field(e, 3)`: an expression at another stored frame. */
+  /** `field(e, 3)`: an expression at another frame. */
   #atFrame(inner: Inner, frame: SyntaxTree | null | undefined, column: number): Subexpression {
     const number = frame?.type === "Literal" ? (frame.value as number) : -1;
     if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
     return this.#ofInner("frame", inner, inner.shape, 0, 0, 1, 0, String(number));
   }
 
-  /** `shift(e, x, 3)`: an expression some nodes further along an axis, or along several. */
+  /** `shift(e, x, 3)`: an expression at other nodes, shifted along one axis or several. */
   #shifted(inner: Inner, given: readonly (SyntaxTree | null)[], column: number): Subexpression {
     const texts = given.map((one) => this.#textOf(one).replace(/^-\((\d+)\)$/, "-$1"));
     const letters = texts.filter((_, i) => i % 2 === 0);
@@ -536,7 +536,7 @@ class ExpressionCompiler {
     return this.#ofInner("shift", inner, inner.shape, 0, 0, 1, 0, option);
   }
 
-  /** `filter(e, gaussian:0.8)`, and with letters behind it along these axes only. */
+  /** `filter(e, gaussian:0.8)`; letters behind the width restrict the axes. */
   #filteredBy(inner: Inner, [filter, ...letters]: readonly string[], column: number): Subexpression {
     const [, kind, width] = /^(gaussian|sharp|tophat)\(([\d.e+-]+)\)$/.exec(filter) ?? [];
     if (kind === undefined || !(Number(width) > 0) || letters.some((one) => !/^[xyz]$/.test(one)))
@@ -631,7 +631,7 @@ class ExpressionCompiler {
   #binary(operator: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const key = `(${a.key} ${operator} ${b.key})`;
     if (operator === "^") return this.#power(key, a, b, column);
-    // The table also has functions, whose names are words.
+    // The table also has functions, whose names are words: only symbols are operators.
     const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
@@ -663,7 +663,7 @@ class ExpressionCompiler {
     });
   }
 
-  /** The dimension of parts that must have the same. */
+  /** The dimension of parts that must agree. */
   #common(what: string, parts: readonly Subexpression[], column: number): UnitPowers {
     const common = commonOf(parts.map(({ dimension }) => dimension));
     if (common !== undefined) return common;
@@ -778,7 +778,7 @@ class ExpressionCompiler {
   }
 }
 
-/** Makes a part whose values are computed once for a block. */
+/** Makes a subexpression, whose values are computed once for a block. */
 function made(
   key: string,
   shape: Shape,
@@ -801,7 +801,7 @@ function norm(a: Components, scratch: ScratchArray): Float64Array {
   return UNARY.sqrt(out, out);
 }
 
-/** Makes a part of components of an input, each of which is read once for a block. */
+/** Makes a subexpression of components of an input, each of which is read once for a block. */
 function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers, step = 1): Subexpression {
   const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + step * c}]`);
   const run = (block: BlockInputs): Components =>
@@ -830,12 +830,12 @@ interface FieldComponent {
   readonly index: number;
 }
 
-/** An expression inside an operator. */
+/** The argument of an operator, in inputs of the operator. */
 interface Inner extends Pick<Subexpression, "shape" | "dimension"> {
   readonly text: string;
 }
 
-/** What each operator takes, in words. */
+/** The arguments of each operator, in words. */
 const OPERATORS: ReadonlyMap<string, string> = new Map([
   ...["grad", "div", "curl", "lap", "hess", "ddt", "DDt", "mean", "rms", "fluc"].map(
     (name) => [name, "one quantity"] as const,
@@ -864,7 +864,7 @@ const eigenvalue = (index: number): readonly Form[] => [
 const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
 const pairFunctions = ["min", "max", "atan2"] as const;
 
-/** Functions by name, with the shapes that each takes. */
+/** Functions by name, with the shapes of their arguments. */
 const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
   ["dot", [form(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
   ["cross", [form(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],

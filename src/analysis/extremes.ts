@@ -1,4 +1,4 @@
-/** Finds the most extreme values of a region, part by part, each at least a distance from those before it. */
+/** The most extreme values of a region, found part by part, each at least a distance from those before it. */
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** A node of a frame. */
@@ -7,7 +7,7 @@ export interface FrameNode {
   readonly frame: number;
 }
 
-/** A value and where it is. */
+/** A value and its node. */
 export interface Extreme extends FrameNode {
   readonly value: number;
 }
@@ -16,24 +16,24 @@ export const SIDES = ["highest", "lowest"] as const;
 export type Side = (typeof SIDES)[number];
 type BySide<T> = Readonly<Record<Side, T>>;
 
-/** Which extremes are looked for; `of` is a column. */
+/** Options of a search for extremes; `of` is a column. */
 export interface ExtremesOptions {
   readonly of: number;
   readonly count: number;
-  /** Least distance of two of them in one group, whichever their frames are. */
+  /** Least distance between two extremes of a group, in any frames. */
   readonly apart: number;
-  /** Those that earlier passes have picked. */
+  /** Extremes that earlier passes have picked. */
   readonly picked?: BySide<readonly Extreme[]>;
-  /** The first in order that this pass looks at; null: a side is complete. Absent in the first pass. */
+  /** The first candidate that this pass considers; null: a side is complete. Absent in the first pass. */
   readonly from?: BySide<Extreme | null>;
 }
 
-/** Candidates in their order, and the first of those left out; null if there is none. */
+/** Candidates in their order, and the first candidate that did not fit; null if all fitted. */
 export interface Extremes extends BySide<readonly Extreme[]>, LeftOut {
   readonly leftOut: BySide<Extreme | null>;
 }
 
-/** The nodes of a part, as far as extremes need them. */
+/** The nodes of a part. */
 interface ExtremesSample {
   readonly columns: readonly Float64Array[];
   readonly frame: number;
@@ -41,13 +41,13 @@ interface ExtremesSample {
   distance2(a: FrameNode, b: FrameNode): number;
 }
 
-/** Candidates that a pass keeps if they must be apart: those close to a picked one take no place. */
+/** Most candidates that a pass keeps if extremes must be apart: those close to a picked one are not counted. */
 const CANDIDATES = 2048;
 
 const signOf = (side: Side): 1 | -1 => (side === "highest" ? 1 : -1);
 const keptBy = ({ count, apart }: ExtremesOptions): number => (apart > 0 ? CANDIDATES : count);
 
-/** The order in which extremes are picked: of equal values the first in time and in the region comes first. */
+/** The order in which extremes are picked; equal values are ordered by time, then by node. */
 function inOrder(side: Side): (a: Extreme, b: Extreme) => number {
   const sign = signOf(side);
   return (a, b) => sign * (b.value - a.value) || a.frame - b.frame || a.node - b.node;
@@ -121,7 +121,7 @@ export function mergeExtremes(options: ExtremesOptions, a: Extremes, b: Extremes
   return bySides(highest, lowest, { missing: a.missing + b.missing, infinite: a.infinite + b.infinite });
 }
 
-/** Picks from candidates, which follow each other in order, after those picked before. */
+/** Picks from candidates in their order, after those picked before. */
 export function pickExtremes(
   { count, apart }: ExtremesOptions,
   before: readonly Extreme[],
@@ -136,7 +136,7 @@ export function pickExtremes(
   return picked;
 }
 
-/** The first in order of a list; null if it is empty. */
+/** The first of a list in order; null if it is empty. */
 export function foremost(side: Side, list: readonly Extreme[]): Extreme | null {
   return list.toSorted(inOrder(side))[0] ?? null;
 }

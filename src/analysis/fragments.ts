@@ -1,32 +1,32 @@
-/** Finds the connected sets of marked nodes in one part of a region, and measures these fragments of structures. */
+/** Fragments: connected sets of marked nodes within one part of a region, and their measures. */
 import { isKnown, type LeftOut } from "./moments.js";
 
 export type Three = readonly [number, number, number];
 
-/** Nodes along x, y and z of a part, at most: about a time slice of work, so that large regions take turns. */
+/** Most nodes along x, y and z of a part: about one time slice of work. */
 export const PART: Three = [64, 32, 32];
 
-/** What is asked of structures; `of` and `properties` are columns of the plan. */
+/** Options of structures; `of` and `properties` are columns of the plan. */
 export interface StructureOptions {
   readonly of: number;
   readonly properties: readonly number[];
-  /** Nodes are marked whose value is above, or below, the threshold. */
+  /** Side of the threshold on which nodes are marked. */
   readonly side: "above" | "below";
   readonly threshold: number;
   /** Neighbours of a node: those that share a face, an edge (18) or a corner (26) with it. */
   readonly connectivity: 6 | 18 | 26;
-  /** Whether each axis is taken for its whole period, so that structures go on across its seam. */
+  /** Whether the region has the whole period of an axis, so that structures continue across its seam. */
   readonly wraps: readonly [boolean, boolean, boolean];
   readonly labels: boolean;
-  /** Most fragments that are kept; a structure has one in each part that it touches. */
+  /** Most fragments; a structure has one in each part that it touches. */
   readonly most: number;
 }
 
-/** The nodes of a part, and what fragments are measured by. */
+/** The nodes of a part, with the columns that measure fragments. */
 export interface MarkedBox {
   readonly columns: readonly Float64Array[];
   readonly weights: Float64Array | null;
-  /** Factor of the weights; the weight of a node if these are null. */
+  /** Factor of the weights; the weight of each node if these are null. */
   readonly cell: number;
   readonly from: Three;
   readonly shape: Three;
@@ -43,17 +43,17 @@ export interface PartFragments extends LeftOut {
   /** Marked nodes on the faces of the part, ascending, and their fragments. */
   readonly border: Int32Array;
   readonly borderFragments: Int32Array;
-  /** The fragment of every node, -1 for none, if labels are asked. */
+  /** The fragment of every node, -1 for none, if labels are requested. */
   readonly labels: Int32Array | null;
 }
 
-/** Places in a row: nodes, volume, two sums for the centre of each axis, bounds, then four for each property. */
+/** Offsets in a row: nodes, volume, two sums for the centre of each axis, bounds, then four numbers a property. */
 export const [NODES, VOLUME, CENTRE, LOW, HIGH, PROPERTIES] = [0, 1, 2, 8, 11, 14];
 
 /** Numbers of a row. */
 export const widthOf = (properties: number): number => PROPERTIES + 4 * properties;
 
-/** Offsets of the neighbours of a node; `earlier` are those with smaller numbers, if x is fastest. */
+/** Offsets of the neighbours of a node; `earlier` for those before it in the order of nodes, x fastest. */
 export function neighboursOf(connectivity: 6 | 18 | 26, earlier: boolean): readonly Three[] {
   const reach = { 6: 1, 18: 2, 26: 3 }[connectivity];
   const near = [-1, 0, 1];
@@ -62,7 +62,7 @@ export function neighboursOf(connectivity: 6 | 18 | 26, earlier: boolean): reado
     .filter(([x, y, z], i) => Math.abs(x) + Math.abs(y) + Math.abs(z) <= reach && (earlier ? i < 13 : i !== 13));
 }
 
-/** The root of a node in a forest of sets. Source: Tarjan, Journal of the ACM 22 (1975). */
+/** The root of a node in a union-find forest. Source: Tarjan, Journal of the ACM 22 (1975). */
 export function rootOf(parents: Int32Array, node: number): number {
   let at = node;
   while (parents[at] !== at) {
@@ -163,7 +163,7 @@ function measure({ properties }: StructureOptions, box: MarkedBox, labels: Int32
   return rows;
 }
 
-/** Adds the value of a node to the four numbers of a property: volume, integral, least and largest value. */
+/** Adds the value of a node to a property: volume, integral, least and largest value. */
 function addProperty(rows: Float64Array, at: number, isFirst: boolean, volume: number, value: number): void {
   if (isFirst) [rows[at + 2], rows[at + 3]] = [Infinity, -Infinity];
   if (!Number.isFinite(value)) return;
@@ -173,7 +173,7 @@ function addProperty(rows: Float64Array, at: number, isFirst: boolean, volume: n
   if (value > rows[at + 3]) rows[at + 3] = value;
 }
 
-/** What centres are means of, at the nodes of a part along an axis: cosine and sine of the place in the period. */
+/** Terms of sums for centres, at the nodes of a part along an axis: cosine and sine of the position in the period. */
 function momentArms({ from, shape, coordinates, periods }: MarkedBox, a: number) {
   const places = coordinates[a].subarray(from[a], from[a] + shape[a]);
   if (periods[a] === 0) return { first: places, second: new Float64Array(shape[a]) };

@@ -9,23 +9,23 @@ import { isKnown, type LeftOut } from "./moments.js";
 import { Transform } from "./transform.js";
 
 export interface FrequencyOptions {
-  /** Columns: all times of the first series, then those of the next. */
+  /** Columns: all times of the first series, then those of the next series. */
   readonly of: readonly number[];
   readonly times: number;
-  /** Times of a segment, and from the start of one to that of the next. */
+  /** Times of a segment, and times from the start of one segment to the start of the next. */
   readonly length: number;
   readonly step: number;
   readonly window: "hann" | "none";
   readonly detrend: "constant" | "linear" | "none";
   /** The axis that is transformed too; null: none. */
   readonly axis: 0 | 1 | 2 | null;
-  /** Its nodes; 1 without an axis. */
+  /** Nodes of that axis; 1 without one. */
   readonly nodes: number;
-  /** Whether two series are a pair, rather than components. */
+  /** Whether two series are a pair of quantities, rather than components of one. */
   readonly isPair: boolean;
 }
 
-/** Sums over nodes or lines: of each series its energy, then of a pair re and im, and of lines re, im and energy by k. */
+/** Sums over nodes or lines: the energy of each series, then re and im of a pair, and of lines re, im, energy by k. */
 export interface Frequencies extends LeftOut {
   readonly sums: Float64Array;
   readonly weight: number;
@@ -43,7 +43,7 @@ export function modesIn({ axis, nodes, length }: FrequencyOptions): readonly [al
   return axis === null ? [1, (length >> 1) + 1] : [(nodes >> 1) + 1, length];
 }
 
-/** Numbers of a state. */
+/** Number of sums of a state. */
 export function frequencySums(options: FrequencyOptions): number {
   const [along, inTime] = modesIn(options);
   const series = options.of.length / options.times;
@@ -62,7 +62,7 @@ function detrend(values: Float64Array, by: FrequencyOptions["detrend"]): void {
   for (let j = 0; j < n; j++) values[j] -= mean + slope * (j - middle);
 }
 
-/** The state of the nodes of a group, which are `shape` of them, x fastest. */
+/** The state of a group of `shape` nodes, x fastest. */
 export function frequenciesOf(
   options: FrequencyOptions,
   columns: readonly Float64Array[],
@@ -108,7 +108,7 @@ export function frequenciesOf(
       }
       for (let k = 0; k < along; k++)
         for (let j = 0; j < inTime; j++) {
-          // Along an axis the sign of t is the other one.
+          // Along an axis the sign of t is reversed.
           const at = axis === null ? j : k * length + ((length - j) % length);
           const [own, of] = axis === null ? [j, length] : [k, nodes];
           const factor = (own === 0 || 2 * own === of ? 1 : 2) * scale;

@@ -1,11 +1,11 @@
-/** Counts and weighs values in equal bins, which are half open except the last, which is closed. */
+/** Histograms: counts and weights of values in equal bins, which are half open except the last, which is closed. */
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** Counts of bins, and the weights of their values; null if these are the counts. */
 export interface Binned extends LeftOut {
   readonly counts: Float64Array;
   readonly weights: Float64Array | null;
-  /** Weight of all known values, also of those outside the bins. */
+  /** Weight of all known values, including those outside the bins. */
   readonly weight: number;
   readonly below: number;
   readonly above: number;
@@ -31,10 +31,8 @@ export function binOf(from: number, to: number, bins: number, value: number): nu
 }
 
 /**
- * Bins the values of one column, or pairs of values of two: bin (i, j) has number `i * bins[1] + j`. Pairs outside are
- * counted as above.
- *
- * @param weights null if all values weigh 1
+ * Bins the values of one column, or pairs of values of two: bin (i, j) has number `i * bins[1] + j`. @param weights
+ * null if all values weigh 1
  */
 export function binned(columns: readonly Float64Array[], axes: readonly Bins[], weights: Float64Array | null): Binned {
   const size = axes.reduce((product, { bins }) => product * bins, 1);

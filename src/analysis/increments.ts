@@ -3,7 +3,7 @@ import { isKnown, type LeftOut } from "./moments.js";
 
 export interface IncrementOptions {
   readonly axis: 0 | 1 | 2;
-  /** Nodes from the first to the second of a pair. */
+  /** Distances in nodes between the two ends of a pair. */
   readonly separations: readonly number[];
   readonly orders: readonly number[];
   readonly periodic: boolean;
@@ -32,10 +32,8 @@ export function termsOf(columns: number, orders: readonly number[]): readonly st
 
 /**
  * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN or an infinity are left
- * out.
- *
- * @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis
- * @param weights of the nodes; the pairs of a line weigh what its first node weighs. null: 1
+ * out. @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis @param weights
+ * of the nodes; the pairs of a line have the weight of its first node. null: 1
  */
 export function incrementsOf(
   columns: readonly Float64Array[],
@@ -49,7 +47,7 @@ export function incrementsOf(
   const stride = axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
   const length = shape[axis];
   const lines = columns[0].length / length;
-  // A line begins at each node of the plane in which the index along the axis is 0.
+  // Index 0 along the axis: one line starts at each node of that plane.
   const startOf = (line: number): number => Math.floor(line / stride) * stride * length + (line % stride);
   const along = [columns[axis] ?? columns[0], ...columns.filter((_, c) => c !== axis)];
   const ordered = columns.length === 3 ? along : columns;
@@ -81,14 +79,14 @@ export function incrementsOf(
   return { pairs, weight, missing: counts("missing"), infinite: counts("infinite"), sums };
 }
 
-/** Adds the powers of an increment to those places from `at` on that their orders have. */
+/** Adds the powers of an increment to the sums from `at` on, of the orders that occur. */
 function addPowers(d: number, places: Int32Array, at: number, out: Float64Array): void {
   let power = d;
   for (let order = 1; order < places.length; order++, power *= d)
     if (places[order] >= 0) out[at + places[order]] += power;
 }
 
-/** Adds the terms of a pair; false if a value is not finite. @param places of each order among the orders, or -1 */
+/** Adds the terms of a pair; false if a value is not finite. @param places index of each order in the orders, or -1 */
 function addPair(
   columns: readonly Float64Array[],
   a: number,

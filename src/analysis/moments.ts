@@ -1,4 +1,4 @@
-/** Computes moments up to order four per part of a region and merges them in the order of the parts. */
+/** Moments up to order four, computed for each part of a region and merged in the order of the parts. */
 
 /** Values that reductions leave out. */
 export interface LeftOut {
@@ -7,7 +7,7 @@ export interface LeftOut {
   readonly infinite: number;
 }
 
-/** Whether the values of all columns at a node are finite; a node with others is counted. */
+/** Whether the values of all columns at a node are finite; a node with others is counted as missing or infinite. */
 export function isKnown(
   columns: readonly ArrayLike<number>[],
   node: number,
@@ -46,7 +46,7 @@ export const NO_MOMENTS: Moments = {
   max: -Infinity,
 };
 
-/** Values whose sums are added to the sums of the others at a time: pairwise summation, nearly. */
+/** Number of values that are summed at a time: nearly pairwise summation. */
 const RUN = 128;
 
 /**
@@ -124,14 +124,14 @@ function powerSums(values: Float64Array, weights: Float64Array | null, estimate:
   return [s1, s2, s3, s4];
 }
 
-/** Moves deviations from an estimate, which is off by rounding, to the mean. */
+/** Shifts deviations from an estimate of the mean, which is off by rounding, to the mean. */
 function centralSums(
   [s1, s2, s3, s4]: PowerSums,
   estimate: number,
   weight: number,
 ): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {
   const e = s1 / weight;
-  // The squares are at least zero; their difference may not be, where all that varies is rounding.
+  // The squares are at least zero; their difference may be negative by rounding.
   const m2 = Math.max(0, s2 - weight * e * e);
   const m3 = s3 - 3 * e * s2 + 2 * weight * e ** 3;
   const m4 = s4 - 4 * e * s3 + 6 * e * e * s2 - 3 * weight * e ** 4;
@@ -165,7 +165,7 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
   return { count, ...leftOut, weight, mean, m2, m3, m4, min, max };
 }
 
-/** Returns variance, skewness and flatness of a population; NaN if nothing was counted or nothing varies. */
+/** Returns variance, skewness and flatness of a population; NaN without values or without variance. */
 export function shapeOf(m: Moments): { variance: number; skewness: number; flatness: number } {
   const variance = m.m2 / m.weight;
   return { variance, skewness: m.m3 / m.weight / variance ** 1.5, flatness: m.m4 / m.weight / variance ** 2 };

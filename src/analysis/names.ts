@@ -1,18 +1,18 @@
-/** Lists what names mean in expressions: inputs of a dataset, and quantities by their formulas. */
+/** Names in expressions: the inputs of a dataset, and quantities by their formulas. */
 import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js";
 import { curlOf, QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
-/** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */
+/** Values read at a node: a stored field, a derivative of it, a filtered field, or a coordinate. */
 export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
-/** Inputs that no filter makes. */
+/** Inputs without a filter. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";
 /** Inputs of expressions at nodes: second derivatives along x, y, z, slopes in time, values of a frame or of other nodes, means. */
 export type NodeKind = "second" | "rate" | "frame" | "shift" | "mean";
 /** An input of a field, or of an expression: `gradient:=u.x*p`, `filtered:gaussian,0.8,xz=u.x*p`, `frame:2=p`. */
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
-/** The parts of an input: of an expression its text, with what stands before `=`. */
+/** The parts of an input; of an expression, its text and the options before `=`. */
 export interface InputParts {
   readonly kind: InputKind;
   readonly field: FieldName;
@@ -21,7 +21,7 @@ export interface InputParts {
   readonly expression: string | null;
 }
 
-/** Takes an input apart; null for a coordinate. */
+/** Parses an input; null for a coordinate. */
 export function partsOfInput(key: InputKey): InputParts | null {
   const colon = key.indexOf(":");
   if (colon < 0) return null;
@@ -31,17 +31,17 @@ export function partsOfInput(key: InputKey): InputParts | null {
   return { kind, field, option: field.slice(0, equals), expression: field.slice(equals + 1) };
 }
 
-/** Whether an input is of an expression: these are known at nodes only. */
+/** Whether an input is of an expression: such inputs are known at nodes only. */
 export function isOfExpression(key: InputKey): boolean {
   return key.includes("=");
 }
 
-/** The mean of an expression: a number for each component and each place along the axes that are kept. */
+/** The mean of an expression: a number for each component and each position along the axes that are kept. */
 export interface MeanTable {
   /** Nodes along x, y and z and frames; 1 along those averaged over. */
   readonly extent: readonly [number, number, number, number];
   readonly frames: readonly number[];
-  /** Whether it is that of these frames only, each of which has its own. */
+  /** Whether it is the mean of these frames only, each with a mean of its own. */
   readonly isOfFrames: boolean;
   /** A list for each component, x fastest. */
   readonly values: readonly Float64Array[];
@@ -52,29 +52,29 @@ export interface Input {
   readonly shape: Shape;
 }
 
-/** What expressions know of a dataset. */
+/** The names that a dataset defines for expressions. */
 export interface Names {
   /** Kinematic viscosity, if the dataset states one. */
   readonly viscosity?: number | undefined;
-  /** Units that the dataset states, by what they measure; null if they are to be ignored. */
+  /** Units by what they measure; null if units are ignored. */
   readonly units?: Readonly<Record<string, string>> | null;
-  /** Numbers at a node of each field. */
+  /** Number of components of each field. */
   readonly fields: Readonly<Record<FieldName, number>>;
-  /** Whether a filter is stated, which gives `filter(e)` its meaning; `box` if it is a mean over a cube at points. */
+  /** Whether a filter is stated, which `filter(e)` then uses; `box` if it is a mean over a cube at points. */
   readonly isFiltered?: boolean | "box";
-  /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused with what to write instead; absent: they are known. */
+  /** Whether names of version 1 (`w`, `gradp`, `bar_u`) are refused, with what to write instead; absent: known. */
   readonly refusesEarlier?: boolean;
-  /** Means by the texts of their expressions, as far as they are computed. */
+  /** Means by the texts of their expressions, as far as they have been computed. */
   readonly means?: Readonly<Record<string, MeanTable>>;
 }
 
-/** What expressions know of a dataset, as plain data. */
+/** The names of a dataset, as plain data. */
 export function namesFor({ fields, viscosity, units = {} }: KnownDataset, checksUnits = true): Names {
   const known = Object.entries(fields).map(([name, { components }]) => [name, components] as const);
   return { viscosity, units: checksUnits ? units : null, fields: Object.fromEntries(known) };
 }
 
-/** A dataset as expressions see it. */
+/** Properties of a dataset that names depend on. */
 interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
   readonly fields: Readonly<Record<FieldName, { readonly components: number }>>;
 }
@@ -100,7 +100,7 @@ const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar:
 };
 const COORDINATES = ["x", "y", "z", "t"] as const;
 
-/** The inputs of a field by their names, in the order of messages. */
+/** The inputs of a field by name, in the order of messages. */
 function inputsOf(field: FieldName, components: number): [string, Input][] {
   return (Object.keys(SHAPES) as InputKind[]).flatMap((kind): [string, Input][] => {
     const shape = SHAPES[kind][components === 3 ? 0 : 1];
@@ -108,7 +108,7 @@ function inputsOf(field: FieldName, components: number): [string, Input][] {
   });
 }
 
-/** The input that a name means on a dataset, or on another if its field is a known one; undefined if it means none. */
+/** The input with a name in a dataset, or in another one if its field is a known one; undefined if there is none. */
 export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Input | undefined {
   const coordinate = COORDINATES.find((one) => one === name);
   if (coordinate !== undefined) return { key: coordinate, shape: "scalar" };
@@ -118,7 +118,7 @@ export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Inp
   return components === undefined ? undefined : inputsOf(field, components).find(([own]) => own === name)?.[1];
 }
 
-/** Names that are expressions of inputs and of each other; they come before the quantities of pictures. */
+/** Names that stand for expressions of inputs and of each other; they precede the quantities of pictures. */
 const FORMULAS: Readonly<Record<string, string>> = {
   u: "velocity",
   ux: "u.x",
@@ -143,19 +143,19 @@ const FORMULAS: Readonly<Record<string, string>> = {
 
 const FILTERED_NAMES = ["bar_A", "bar_S", "bar_w", "tau", "Pi"];
 
-/** Names of earlier versions, which had two meanings, and what to write for them. */
+/** Names of earlier versions with two meanings, and the names to write instead. */
 const REPLACED: ReadonlyMap<string, string> = new Map([
   ["dissipation", "epsilon is 2*nu*ddot(S,S); the earlier dissipation was 2*ddot(S,S), without nu"],
   ["q", "Q is -tr(A*A)/2; the earlier q was (tr(A)^2-tr(A*A))/2, which is Q if tr(A) is 0"],
   ["r", "R is -det(A)"],
 ]);
 
-/** What to write for a name of an earlier version; undefined for others. */
+/** The name to write instead of one of an earlier version; undefined for others. */
 export function replacementOf(name: string): string | undefined {
   return REPLACED.get(name);
 }
 
-/** Names of version 1 by what is written for them. */
+/** Names of version 1 by the names that replace them. */
 const EARLIER: Readonly<Record<string, string>> = {
   w: "omega for the vorticity, or u.z for the third velocity",
   ...{ v: "u.y", wx: "omega.x", wy: "omega.y", wz: "omega.z", fx: "force.x", fy: "force.y", fz: "force.z" },
@@ -166,7 +166,7 @@ const EARLIER: Readonly<Record<string, string>> = {
   ...{ bar_A: "filter(A)", bar_S: "filter(S)", bar_w: "filter(omega)" },
 };
 
-/** What to write for a name of version 1; undefined for names that are known. */
+/** The name to write instead of one of version 1; undefined for names that are known. */
 export function presentName(name: string): string | undefined {
   if (Object.hasOwn(EARLIER, name)) return EARLIER[name];
   const [, vector, component = ""] = /^(u|omega)_?([xyz])$/.exec(name) ?? [];
@@ -181,21 +181,21 @@ export function presentName(name: string): string | undefined {
   return `${call}${of})${prefix === "bar_grad_" ? ")" : ""}`;
 }
 
-/** The field that a name means; undefined for other names. */
+/** The field with a name; undefined for other names. */
 export function fieldOfName(name: string, { fields }: Pick<Names, "fields">): FieldName | undefined {
   const field = LETTERS[name] ?? name;
   return Object.hasOwn(fields, field) ? field : undefined;
 }
 
-/** What `filter` makes of names that are not fields: formulas of filtered inputs. */
+/** Formulas of `filter` for names that are not fields, in filtered inputs. */
 export const FILTERED_FORMULAS: Readonly<Record<string, string>> = {
   ...{ A: "bar_A", S: "bar_S", omega: "bar_w", W: "(bar_A - transpose(bar_A)) / 2" },
 };
 
-/** The letters of velocity and pressure, in names such as `grad_p`. */
+/** The letters of velocity and pressure, as in `grad_p`. */
 const LETTERS: Readonly<Record<string, FieldName>> = { u: "velocity", p: "pressure" };
 
-/** The formula of a name as an expression; undefined for inputs and for unknown names. */
+/** The formula of a name; undefined for inputs and for unknown names. */
 export function formulaOf(name: string, names: Pick<Names, "fields">): string | undefined {
   if (Object.hasOwn(FORMULAS, name)) return FORMULAS[name];
   const [, kind, letter = ""] = /^(bar_|grad_|lap_|H_|bar_grad_|bar_products_)([up])$/.exec(name) ?? [];
@@ -226,7 +226,7 @@ export function nameList({ fields, viscosity, isFiltered = false, refusesEarlier
   return [...formulas, ...inputs, ...COORDINATES, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
 }
 
-/** The letters that two words differ by: insertions, deletions, changes and swaps of neighbours. */
+/** The edit distance of two words: insertions, deletions, changes and swaps of neighbours. */
 function distance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j));
   for (let i = 1; i <= a.length; i++)
@@ -240,7 +240,7 @@ function distance(a: string, b: string): number {
   return (rows[a.length] as number[])[b.length];
 }
 
-/** The name that a wrong one may have meant; undefined if none is near. */
+/** The name that a misspelt one is nearest to; undefined if none is near. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   const cut = wrong.slice(0, 64);
   const ranked = names

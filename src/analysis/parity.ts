@@ -1,8 +1,8 @@
 /**
- * Parities of quantities under a symmetry of the flow, found by computing them of inputs with and without their signs.
- *
- * The mirror of an axis turns the sign of each index along it, the rotation by 180 degrees about an axis those of the
- * other two: so du_i/dx_j has the sign s_i s_j, and the vorticity, which is computed of it, that of a pseudo-vector.
+ * Parities of quantities under a symmetry of the flow, found by computing them from inputs with and without their
+ * signs. The mirror of an axis changes the sign of each index along it, the rotation by 180 degrees about an axis those
+ * of the other two: so du_i/dx_j has the sign s_i s_j, and the vorticity, which is computed from it, the sign of a
+ * pseudo-vector.
  */
 import { compileExpression } from "./expression.js";
 import type { Moments } from "./moments.js";
@@ -16,16 +16,16 @@ export interface Symmetry {
   readonly signs: readonly [number, number, number];
   /** The middle of each axis. */
   readonly middle: readonly [number, number, number];
-  /** Names of fields that change their sign besides. */
+  /** Names of fields whose sign changes in addition. */
   readonly odd: readonly string[];
 }
 
-/** Nodes that a quantity is computed at: enough for values on both sides of any bound that it compares with. */
+/** Nodes at which a quantity is computed: enough for values on both sides of any threshold in it. */
 const NODES = 4096;
-/** Decades of the inputs; at even nodes all are of one magnitude, so that sums show each of their terms. */
+/** Decades of the inputs; at even nodes all have one magnitude, so that every term of a sum shows. */
 const DECADES = 18;
 
-/** The sign of each component of a quantity. @throws Error that says why it is neither even nor odd */
+/** The sign of each component of a quantity. @throws Error with the reason why it is neither even nor odd */
 export function paritiesOf(text: string, names: Names, symmetry: Symmetry): readonly (1 | -1)[] {
   const expression = compileExpression(text, names);
   let state = 1;
@@ -47,7 +47,7 @@ export function paritiesOf(text: string, names: Names, symmetry: Symmetry): read
       input(key, component) {
         const name = `${key} ${component}`;
         const a = ["x", "y", "z"].indexOf(key);
-        // Coordinates stay near the middle, so that what is added to it keeps its digits.
+        // Coordinates stay near the middle, so that sums with them keep their digits.
         const own = drawn.get(name) ?? new Float64Array(NODES).map(a < 0 ? anyValue : () => 2.2 * (random() - 0.5));
         drawn.set(name, own);
         const [sign, from] =
@@ -94,7 +94,7 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
   return odd * (isVector ? signs[i] * signs[j] : signs[j]);
 }
 
-/** Joins groups that are symmetric: along the axis the first half stays, the middle one with it. @param extent of groups */
+/** Averages groups that are symmetric: along the axis the first half and the middle remain. @param extent of groups */
 export function foldStates(
   reduction: AnyReduction,
   states: readonly ReductionState[],
@@ -124,7 +124,7 @@ export function foldStates(
   });
 }
 
-/** A table of means, each that of both halves. */
+/** The average of a table of means and its mirror image. */
 export function foldTable({ values, ...table }: MeanTable, axis: number, signs: readonly number[]): MeanTable {
   const n = table.extent[axis];
   const stride = table.extent.slice(0, axis).reduce((product, one) => product * one, 1);

@@ -1,20 +1,20 @@
-/** Cuts a region into parts, and merges their states in one fixed tree, whichever threads and processes reduce them. */
+/** Parts of a region, and the merging of their states in one fixed tree, whatever threads and processes reduce them. */
 import { PART, type Three } from "./fragments.js";
 import { Merged, type PartBox, type PartStates, type ReductionPlan } from "./plan.js";
 import type { AnyReduction } from "./reductions.js";
 
-/** The parts of a region in an order. */
+/** Parts of a region in an order. */
 export interface Parts {
   readonly total: number;
   part(place: number): Omit<PartBox, "frame">;
 }
 
-/** Nodes along x and y of the columns of parts whose order is that of the tree. */
+/** Nodes along x and y of a column of parts in the order of the tree. */
 const COLUMN = 512;
-/** Children of a branch of the tree, at most. */
+/** Most children of a branch of the tree. */
 const FAN = 16;
 
-/** Whether the states of a reduction may be merged in any order: they hold counts, or candidates in a total order. */
+/** Whether the states of a reduction may be merged in any order: counts, and candidates in a total order. */
 function isExact({ weights }: ReductionPlan, kind: AnyReduction["kind"]): boolean {
   if (kind === "extremes") return true;
   return (kind === "histogram" || kind === "joint") && weights.every((axis) => axis === null);
@@ -34,7 +34,7 @@ export function divide(count: Three, edge: Three): Parts {
   };
 }
 
-/** Numbers of the columns of a part. */
+/** Most numbers in the columns of a part. */
 const COLUMN_NUMBERS = 2 ** 22;
 
 /** Nodes along x, y and z of a part of a reduction; some reductions need whole lines along their axis. */
@@ -42,7 +42,7 @@ function partEdge({ reductions, extent, columns }: ReductionPlan): Three {
   const ofLines = reductions.find((one) => one.kind === "increments" || one.kind === "frequencies");
   if (ofLines === undefined) return PART;
   const { axis } = ofLines;
-  // Series in time are columns, many of them.
+  // Series in time have a column for each time.
   const most = ofLines.kind === "increments" ? Infinity : COLUMN_NUMBERS / columns.length;
   if (axis === null) {
     const side = Math.max(1, Math.floor(Math.min(most, PART[0] * PART[1] * PART[2]) ** (1 / 3)));
@@ -73,26 +73,26 @@ export function partsOf(plan: ReductionPlan): Parts {
   return { total, part: (place) => part(order[place]) };
 }
 
-/** States of successive branches of the tree of a frame, merged. Plain data, which crosses processes. */
+/** The merged states of successive branches of the tree of a frame. Plain data, which crosses processes. */
 interface TreeStates {
   /** Index of the frame among those of the plan. */
   readonly frame: number;
   /** 0: parts, in their order. A branch of any other level has `FAN` of the level below, the last one fewer. */
   readonly level: number;
   readonly index: number;
-  /** Branches that are merged; the first of several is the first child of its parent. */
+  /** Number of branches; the first of several is the first child of its parent. */
   readonly span: number;
   readonly states: PartStates;
 }
 
-/** The merged states of some parts before the others are known. Plain data, which crosses processes. */
+/** The merged states of some parts, while the others are unknown. Plain data, which crosses processes. */
 export interface MergedSome {
   readonly tree: readonly TreeStates[];
-  /** States that are merged in any order. */
+  /** States that may be merged in any order. */
   readonly others: readonly PartStates[];
 }
 
-/** A branch of the tree of which children are missing: the merged states of the first ones, and those that wait. */
+/** A branch of the tree with missing children: the merged states of its first ones, and those that wait for others. */
 interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
   readonly first: number;
   readonly merged: Merged;
@@ -101,25 +101,25 @@ interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
 }
 
 /**
- * Merges the states of parts, which may be added in any order: sums are merged in the order of a tree over the parts
- * of a frame, and then frame by frame, so that they have the same bits whoever has merged some of them before.
+ * Merges the states of parts, which may be added in any order. Sums are merged in the order of a tree over the parts of
+ * a frame, and then frame by frame, so that their bits do not depend on who has merged some of them before.
  */
 export class MergedParts {
-  /** What is merged of whole frames in their order, and of counts. */
+  /** The merged states of whole frames, in their order, and of counts. */
   readonly merged: Merged;
-  /** All parts of a frame. */
+  /** The parts of a frame. */
   readonly parts: Parts;
   readonly #plan: ReductionPlan;
-  /** Branches of each level. */
+  /** Number of branches of each level. */
   readonly #sizes: readonly number[];
   readonly #open = new Map<string, OpenBranch>();
-  /** States of whole frames that wait for those before them. */
+  /** States of whole frames that wait for earlier ones. */
   readonly #frames = new Map<number, PartStates>();
   #nextFrame = 0;
-  /** Null if all parts come here. */
+  /** States that may be merged in any order; null if all parts are added here. */
   readonly #loose: PartStates[] | null;
 
-  /** @param isSome whether it gets some of the parts, and `some` is asked for their states */
+  /** @param isSome whether it gets some of the parts, and `some` is called for their states */
   constructor(plan: ReductionPlan, isSome = false) {
     this.#plan = plan;
     this.merged = new Merged(plan);
@@ -130,7 +130,7 @@ export class MergedParts {
     this.#loose = isSome ? [] : null;
   }
 
-  /** Adds the states of a part of a frame. @param place the place of the part in the order of `partsOf` */
+  /** Adds the states of a part of a frame. @param place index of the part in the order of `partsOf` */
   add(frame: number, place: number, states: PartStates): void {
     const { reductions } = this.#plan;
     const only = (isWanted: (kind: AnyReduction["kind"]) => boolean) =>
@@ -144,13 +144,13 @@ export class MergedParts {
       this.#insert({ frame, level: 0, index: place, span: 1, states: sums });
   }
 
-  /** Adds what other processes have merged. */
+  /** Adds states that other processes have merged. */
   addSome({ tree, others }: MergedSome): void {
     for (const states of others) this.merged.add(states);
     for (const one of tree) this.#insert(one);
   }
 
-  /** What has been added, as far as it can be merged without the other parts. */
+  /** The states that were added, merged as far as the order of the tree allows without the other parts. */
   some(): MergedSome {
     const tree: TreeStates[] = [];
     for (const { frame, level, first, merged, done, waiting } of this.#open.values()) {

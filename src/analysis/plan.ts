@@ -1,4 +1,4 @@
-/** A plan says what is reduced; its parts are reduced side by side, and their states merged. */
+/** The plan of a reduction: its columns and its region, which is reduced part by part, side by side. */
 import type { Names } from "./names.js";
 import {
   type AnyReduction,
@@ -11,7 +11,7 @@ import {
 
 export type Four = readonly [number, number, number, number];
 
-/** Columns of values and what is made of them. Plain data, which crosses threads. */
+/** Columns of values and their reductions. Plain data, which crosses threads. */
 export interface ReductionPlan {
   /** Expressions, each a scalar. */
   readonly columns: readonly string[];
@@ -21,21 +21,21 @@ export interface ReductionPlan {
   readonly names: Names;
   /** Nodes of the region along x, y, z, and frames. */
   readonly extent: Four;
-  /** Whether an axis, x, y, z or time, is kept: its nodes are groups, each with an answer of its own. */
+  /** Whether an axis, x, y, z or time, is kept: each of its nodes is a group with an answer of its own. */
   readonly kept: readonly [boolean, boolean, boolean, boolean];
   /** Coordinates of the region's nodes, x, y, z, and the periods; 0 for none. */
   readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
   readonly periods: readonly [number, number, number];
-  /** Points that the plan is about instead of nodes, three numbers each; they are along its first axis. */
+  /** Points in place of nodes, three numbers each, along the first axis. */
   readonly points?: Float32Array;
   /** Times of the frames. */
   readonly times: readonly number[];
-  /** Widths of nodes along x, y, z; null along an axis where all are the same. A node weighs `cell` times these. */
+  /** Widths of nodes along x, y, z; null along an axis with equal widths. A node weighs `cell` times these. */
   readonly weights: readonly [Float64Array | null, Float64Array | null, Float64Array | null];
   readonly cell: number;
 }
 
-/** A box of the nodes of a region in a frame. */
+/** A box of nodes of a region in a frame. */
 export interface PartBox {
   readonly from: readonly [number, number, number];
   readonly count: readonly [number, number, number];
@@ -43,10 +43,10 @@ export interface PartBox {
   readonly frame: number;
 }
 
-/** States of the groups that a part has nodes of: one list for each reduction. */
+/** States of the groups with nodes in a part: one list for each reduction. */
 export type PartStates = readonly (readonly (readonly [group: number, state: ReductionState])[])[];
 
-/** Groups along x, y, z and time. */
+/** Number of groups along x, y, z and time. */
 export function groupExtent({ extent, kept }: ReductionPlan): Four {
   return extent.map((n, a) => (kept[a] ? n : 1)) as unknown as Four;
 }
@@ -59,7 +59,7 @@ export function placeIn({ extent, coordinates, points }: ReductionPlan, node: nu
   return coordinates.map((along, a) => along[at[a]]);
 }
 
-/** Squared distance of two places, by the shorter way round on periodic axes; infinite for those of two groups. */
+/** Squared distance of two positions, the shorter way on periodic axes; infinite for positions of two groups. */
 export function distanceIn({ extent, coordinates, periods, kept, points }: ReductionPlan): Sample["distance2"] {
   const strides = [1, extent[0], extent[0] * extent[1]];
   const placeOf = (node: number, a: number): number =>
@@ -89,7 +89,7 @@ export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly 
   );
 }
 
-/** The groups of a part, and the first node of each in it. */
+/** The groups of a part, with the first node of each. */
 function* groupsOf(plan: ReductionPlan, box: PartBox): Generator<readonly [number, PartBox["from"]]> {
   const [{ kept }, { from, count, frame }] = [plan, box];
   const [gx, gy, gz] = groupExtent(plan);
@@ -103,7 +103,7 @@ function* groupsOf(plan: ReductionPlan, box: PartBox): Generator<readonly [numbe
       }
 }
 
-/** The weights of the nodes of a part over `cell`, x fastest; null if all are 1. */
+/** The weights of the nodes of a part divided by `cell`, x fastest; null if all are 1. */
 function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox): Float64Array | null {
   if (weights.every((axis) => axis === null)) return null;
   const [x, y, z] = weights.map((axis, a) => axis?.subarray(from[a], from[a] + count[a]));
@@ -150,7 +150,7 @@ function sampleOf(
   };
 }
 
-/** Merges states one after another: sums have the same bits if they are added in the same order. */
+/** Merges states in the order in which they are added, on which the bits of sums depend. */
 export class Merged {
   readonly #plan: ReductionPlan;
   readonly #groups: readonly Map<number, ReductionState>[];

@@ -1,10 +1,10 @@
-/** Values of a quantity from the records of its operation. */
+/** Quantities computed from the records of an operation. */
 import { FIELDS, operationOf, RECORDS } from "../shared/operations.js";
 import type { Quantity } from "../shared/quantities.js";
 import { compileScalar } from "./expression.js";
 import type { InputKey } from "./names.js";
 
-/** Computes the quantity of `count` records of `width` numbers, the first of which is record `first`. */
+/** Computes the quantity of `count` records of `width` numbers, from record `first` on. */
 export type RecordQuantity = (
   records: ArrayLike<number>,
   width: number,
@@ -12,14 +12,12 @@ export type RecordQuantity = (
   count: number,
 ) => ArrayLike<number>;
 
-/** Names of components that mean coordinates in expressions. */
+/** Names of coordinates in expressions. */
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
 /**
- * Compiles a quantity.
- *
- * @param field     the field that the operation is asked for by name, and its numbers at a node
- * @param viscosity absent: quantities that need it are NaN
+ * Compiles a quantity. @param field name of the operation's field, and its components @param viscosity absent:
+ * quantities that need it are NaN
  */
 export function recordQuantity(
   { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
@@ -44,7 +42,7 @@ export function recordQuantity(
   };
 }
 
-/** The number of component `c` of symmetric tensors among xx, xy, xz, yy, yz, zz of the first, and so on. */
+/** The index of component `c` of symmetric tensors among xx, xy, xz, yy, yz, zz of the first tensor, and so on. */
 export function symmetric(c: number): number {
   return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
 }

@@ -1,4 +1,4 @@
-/** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
+/** Reductions: from the values of a part of a region to a small state, merging of states, and answers from them. */
 import { type Digits, type DigitsOptions, digitsOf, mergeDigits } from "./digits.js";
 import {
   type Extreme,
@@ -51,27 +51,27 @@ export type AnyReduction =
   | ({ readonly kind: "frequencies" } & FrequencyOptions)
   | ({ readonly kind: "gather"; readonly of: readonly number[] } & GatherOptions);
 
-/** Nodes of a region whose values are gathered, and the frame of each. */
+/** Nodes of a region whose values are gathered, with the frame of each. */
 interface GatherOptions {
   readonly nodes: readonly number[];
   readonly frames: readonly number[];
 }
 
-/** Values of some of the nodes: their places in the list, and a number for each column. */
+/** Values of some of the nodes: their indices in the list, and a number for each column. */
 export interface Gathered extends LeftOut {
   readonly found: readonly (readonly number[])[];
 }
 
-/** Values at nodes: an array for each column, the weights of the nodes over `cell` if they differ, and their places. */
+/** Values at nodes: an array for each column, weights of the nodes over `cell` if they differ, and coordinates. */
 export interface Sample extends MarkedBox {
   readonly count: number;
-  /** Number of a node in the whole region, x fastest. */
+  /** Index of a node in the whole region, x fastest. */
   nodeOf(index: number): number;
   readonly frame: number;
   readonly group: number;
   /** Nodes of the group along x, y and z, all of which are in the sample. */
   readonly inner: readonly [number, number, number];
-  /** Square of the distance of two places of the region; infinite for those of two groups. */
+  /** Squared distance of two nodes of the region; infinite for those of two groups. */
   distance2(a: FrameNode, b: FrameNode): number;
 }
 
@@ -132,7 +132,7 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
   }
 }
 
-/** The state of the first part, as others are merged into it. */
+/** The state of the first part, into which others are merged. */
 export function firstState(reduction: AnyReduction, state: ReductionState, extent: Sample["from"]): ReductionState {
   if (reduction.kind !== "structures") return state;
   const joined = new JoinedFragments(reduction, extent, PART);
@@ -227,7 +227,7 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   const all = [reduction.of, ...reduction.on].map((column) => sample.columns[column]);
   const [value, ...on] = all;
   const places = new Int32Array(sample.count).fill(-1);
-  /** Where the values of a bin end, and the place of the next one. */
+  /** The end of the values of each bin, and then the offset of the next value. */
   const ends = new Uint32Array(bins.reduce((product, n) => product * n, 1));
   const leftOut = { missing: 0, infinite: 0 };
   let outside = 0;
@@ -272,7 +272,7 @@ function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly
   return { missing: 0, infinite: 0, found };
 }
 
-/** What an answer says of each group, by name. */
+/** The members of an answer for a group. */
 export type GroupAnswer = Readonly<Record<string, unknown>>;
 
 /** Edges of bins. */
@@ -286,10 +286,8 @@ function rows<T>(values: readonly T[], length: number): T[][] {
 }
 
 /**
- * The members of an answer that differ from group to group. What nothing is known of is null.
- *
- * @param place says where a node is, and when
- * @param cell  factor of the weights
+ * The members of an answer that differ by group; unknown values are null. @param place returns the position and time of
+ * a node @param cell factor of the weights
  */
 export function finishState(
   reduction: AnyReduction,

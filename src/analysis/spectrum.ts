@@ -7,7 +7,7 @@
 import type { Names } from "./names.js";
 
 export type OfAxes<T> = readonly [T, T, T];
-/** `gradients` sums k^2 |U|^2, the mean square of all first derivatives. */
+/** A sum over modes; `gradients` is k^2 |U|^2, the mean square of all first derivatives. */
 export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer" | "co" | "quad";
 
 /** Columns of whole frames that are transformed. Plain data, which crosses threads. */
@@ -22,41 +22,41 @@ export interface TransformPlan {
   readonly names: Names;
 }
 
-/** What is summed of the modes. Its columns are those of the quantity, of `cross`, and the products u_i u_j. */
+/** Terms that are summed over the modes. Columns are those of the quantity, of `cross`, and the products u_i u_j. */
 export interface SpectrumPlan extends TransformPlan {
   readonly kind: "shell" | "line" | "plane" | "modes";
-  /** The axis of lines, or the one across planes; shells and modes: null. */
+  /** The axis of lines, or the one across planes; null for shells and modes. */
   readonly axis: 0 | 1 | 2 | null;
-  /** Of lines and modes: the axes whose nodes have sums of their own. Absent: none. */
+  /** Of lines and modes: the axes whose nodes have sums of their own; absent: none. */
   readonly places?: OfAxes<boolean>;
-  /** Columns of the quantity; of a pair two. */
+  /** Number of columns of the quantity; 2 for a pair. */
   readonly components: 1 | 2 | 3;
   readonly terms: readonly SpectrumTerm[];
-  /** Widths of nodes along each axis, by which lines are averaged; null along an axis where all are the same. */
+  /** Widths of the nodes along each axis, by which lines are averaged; null along an axis with equal widths. */
   readonly weights: OfAxes<Float64Array | null>;
 }
 
 /** A row of modes: real and imaginary parts of each column, not normalised. */
 export type ModeRow = readonly { readonly re: Float64Array; readonly im: Float64Array }[];
 
-/** Places of the six products u_i u_j, i <= j, after the components. */
+/** Indices of the factors of the six products u_i u_j, i <= j. */
 const PRODUCTS = [
   [0, 1, 2],
   [1, 3, 4],
   [2, 4, 5],
 ] as const;
 
-/** The wavenumber that shells are counted in. */
+/** The unit of the wavenumbers of shells. */
 export function firstWavenumber({ transformed, periods }: SpectrumPlan): number {
   return (2 * Math.PI) / Math.max(...periods.filter((_, a) => transformed[a]));
 }
 
-/** Signed numbers of the modes of an axis: 0, 1, ..., -2, -1. */
+/** The signed number of a mode of an axis: 0, 1, ..., -2, -1. */
 function modeOf(i: number, nodes: number): number {
   return 2 * i > nodes ? i - nodes : i;
 }
 
-/** Wavenumbers along an axis over `unit`; 0 for an axis that is not transformed. */
+/** Wavenumbers along an axis in units of `unit`; 0 for an axis that is not transformed. */
 function wavenumbers({ transformed, nodes, periods }: TransformPlan, a: 0 | 1 | 2, unit: number): Float64Array {
   const step = transformed[a] ? (2 * Math.PI) / periods[a] / unit : 0;
   return Float64Array.from({ length: nodes[a] }, (_, i) => step * modeOf(i, nodes[a]));
@@ -77,7 +77,7 @@ export function binsOf(plan: SpectrumPlan): number {
   return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
 }
 
-/** Places across planes, each with bins of its own; else 1. */
+/** Number of positions across planes with bins of their own; else 1. */
 export function groupsOf({ kind, axis, nodes, places }: SpectrumPlan): number {
   if (places !== undefined) return nodes.reduce((product, n, a) => product * (places[a] ? n : 1), 1);
   return kind === "plane" ? nodes[axis as 0] : 1;
@@ -101,14 +101,14 @@ function listsOf({ kind, components }: SpectrumPlan, term: SpectrumTerm): number
   return term === "energy" && (kind === "line" || kind === "modes") ? components : 1;
 }
 
-/** Adds sums of later rows to those of earlier ones. */
+/** Adds the sums of later rows to those of earlier ones. */
 export function addSums(into: SpectrumSums, from: SpectrumSums): void {
   into.forEach((sums, t) => {
     for (let i = 0; i < sums.length; i++) sums[i] += from[t][i];
   });
 }
 
-/** Fractions of the nodes of an axis in a mean across it, by their widths; 1 for one that is transformed. */
+/** Weights of the nodes of an axis in a mean across it, by their widths; 1 for a transformed axis. */
 function fractionsOf({ transformed, nodes, weights, places }: SpectrumPlan, a: number): Float64Array {
   if (transformed[a] || places?.[a]) return new Float64Array(nodes[a]).fill(1);
   const widths = weights[a] ?? new Float64Array(nodes[a]).fill(1);
@@ -116,14 +116,14 @@ function fractionsOf({ transformed, nodes, weights, places }: SpectrumPlan, a: n
   return widths.map((width) => width / sum);
 }
 
-/** What a row of modes is: bins, weights and wavenumbers of its modes. */
+/** A row of modes: their bins, weights and wavenumbers. */
 interface RowModes {
   readonly length: number;
   readonly bins: Int32Array;
   readonly weights: Float64Array;
-  /** 1, or -1 for modes that stand in the bin of their conjugates. */
+  /** 1, or -1 for modes in the bin of their conjugates. */
   readonly signs: Float64Array;
-  /** Wavenumbers; along x by mode. */
+  /** Wavenumbers, along x by mode. */
   readonly kx: Float64Array;
   readonly ky: number;
   readonly kz: number;
@@ -139,9 +139,9 @@ export class SpectrumRows {
   readonly #bins: number;
   readonly #modes: OfAxes<number>;
   readonly #weights: Float64Array;
-  /** Of lines: fractions of the widths along the axes across them; null if all lines weigh the same. */
+  /** For lines: weights along the axes across them; null if all lines weigh the same. */
   readonly #fractions: OfAxes<Float64Array> | null;
-  /** |U|^2 of the row, weighted. */
+  /** Weighted |U|^2 of the row. */
   readonly #squares: Float64Array;
 
   constructor(plan: SpectrumPlan) {
@@ -223,7 +223,7 @@ export class SpectrumRows {
     }
   }
 
-  /** The number of a place among those that have sums of their own, x fastest. */
+  /** The index of a position among those with sums of their own, x fastest. */
   #groupAt(x: number, y: number, z: number): number {
     const { places, nodes } = this.#plan;
     if (places === undefined) return 0;
@@ -231,7 +231,7 @@ export class SpectrumRows {
     return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1) + (px ? x : 0);
   }
 
-  /** The bin of a mode, or of its conjugate if that is the one with the first wavenumber from 0 on. */
+  /** Sets the bin of a mode, or that of its conjugate if the first wavenumber of that one is not negative. */
   #placeMode(x: number, y: number, z: number): void {
     const { transformed, nodes } = this.#plan;
     const first = transformed.indexOf(true);
@@ -243,7 +243,7 @@ export class SpectrumRows {
     this.#row.signs[x] = isConjugate ? -1 : 1;
   }
 
-  /** The row with wavenumbers of odd derivatives, which have none at the last mode of an even number of nodes. */
+  /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
   #odd(y: number, z: number): RowModes {
     const { nodes } = this.#plan;
     const known = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
@@ -259,7 +259,7 @@ export class SpectrumRows {
 
 type Modes = ModeRow[number];
 
-/** Overwrites `out` with |U|^2 of several columns, weighted. */
+/** Overwrites `out` with the weighted |U|^2 of several columns. */
 function squaresOf({ length, weights }: RowModes, columns: ModeRow, out: Float64Array): Float64Array {
   out.fill(0);
   for (const { re, im } of columns)
@@ -302,7 +302,7 @@ function addQuadrature({ length, bins, weights, signs }: RowModes, own: Modes, o
     sums[bins[i]] += signs[i] * weights[i] * (own.re[i] * other.im[i] - own.im[i] * other.re[i]);
 }
 
-/** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P takes the part along k away. F is summed by N nodes too. */
+/** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P projects onto the plane across k. F is not normalised. */
 function addTransfer(
   { length, bins, weights, kx, ky, kz }: RowModes,
   own: ModeRow,
@@ -333,7 +333,7 @@ function addTransfer(
   }
 }
 
-/** Lengths and the Reynolds number of a velocity whose shells have the energies E. */
+/** Lengths and the Reynolds number of a velocity with the energies E of its shells. */
 export function scalesOf(
   energies: Float64Array,
   unit: number,
@@ -341,7 +341,7 @@ export function scalesOf(
   nu: number | undefined,
   nyquist: number,
 ) {
-  // Shell 0 is the mean flow.
+  // Shell 0 holds the mean flow.
   const [energy, overK] = energies.reduce(
     ([sum, weighted], e, n) => (n === 0 ? [0, 0] : [sum + e, weighted + e / (n * unit)]),
     [0, 0],

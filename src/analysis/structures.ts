@@ -1,4 +1,4 @@
-/** Joins fragments over the faces of parts and periodic seams to structures, then sorts and describes these. */
+/** Structures: fragments joined over the faces of parts and periodic seams, then sorted and described. */
 import { LimitError } from "../shared/errors.js";
 import {
   CENTRE,
@@ -17,7 +17,7 @@ import {
   widthOf,
 } from "./fragments.js";
 
-/** A structure. Its box goes beyond the last node of an axis whose seam it crosses. */
+/** A structure. Its bounding box extends beyond the last node of an axis whose seam it crosses. */
 export interface ConnectedSet {
   readonly nodes: number;
   readonly volume: number;
@@ -25,54 +25,54 @@ export interface ConnectedSet {
   readonly low: readonly number[];
   readonly high: readonly number[];
   readonly wraps: readonly boolean[];
-  /** Of each property: volume of the nodes that have it, integral, least and largest value. */
+  /** For each property: volume of its known nodes, integral, least and largest value. */
   readonly properties: readonly (readonly number[])[];
 }
 
-/** All structures of a region, numbered in the order of their first fragments by part, whenever parts were added. */
+/** All structures of a region, numbered by their first fragments in the order of parts, however parts were added. */
 export interface RankedStructures {
   readonly count: number;
   readonly nodes: number;
-  /** Those with enough nodes, the largest volume first, then the one whose first part comes first. */
+  /** Structures with enough nodes, by decreasing volume, then by their first part. */
   readonly listed: Int32Array;
   /** The fragments of structure i are `members[starts[i] .. starts[i + 1] - 1]`, in the order of the parts. */
   readonly starts: Int32Array;
   readonly members: Int32Array;
 }
 
-/** Fragments that a loop treats before it yields. */
+/** Fragments that a loop handles before it yields. */
 const STEP = 8192;
 
 type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragments"> & {
   readonly first: number;
-  /** Neighbouring parts that have not been added. */
+  /** Number of neighbouring parts that have not been added. */
   awaited: number;
 };
 
 /**
- * Joins the fragments of parts, which come in any order. Parts are those of a region cut at multiples of their size;
- * each is kept until its neighbours have come, so a sweep of the region keeps few.
+ * Joins the fragments of parts, which may be added in any order. Parts are cut from a region at multiples of their
+ * size; each is kept until its neighbours have been added, so a sweep of the region keeps few.
  */
 export class JoinedFragments {
   readonly #options: StructureOptions;
   readonly #extent: Three;
   readonly #neighbours: readonly Three[];
   readonly #rows: Float64Array[] = [];
-  /** The first fragment of each part, in the order in which they came, and the number of the part. */
+  /** The first fragment of each part, in the order of their addition, and the number of the part. */
   readonly #firsts: number[] = [];
   readonly #keys: number[] = [];
   readonly #kept = new Map<number, KeptPart>();
   #parents = new Int32Array(1024);
-  /** By fragment: the axes, as bits, over whose seam it is joined to another. */
+  /** By fragment, the axes, as bits, over whose seam it is joined to another. */
   #crossed = new Uint8Array(1024);
   readonly #edge: Three;
   #count = 0;
   missing = 0;
   infinite = 0;
-  /** 1 + the fragment of every node of the region, 0 for none; null if labels are not asked. */
+  /** 1 + the fragment of every node of the region, 0 for none; null if labels are not requested. */
   readonly labels: Int32Array | null;
 
-  /** @param edge nodes along x, y and z of a part that is not cut off by the end of the region */
+  /** @param edge nodes along x, y and z of a part that the end of the region does not cut */
   constructor(options: StructureOptions, extent: Three, edge: Three) {
     this.#options = options;
     this.#edge = edge;
@@ -138,7 +138,7 @@ export class JoinedFragments {
     return (k * Math.ceil(ny / edge[1]) + j) * Math.ceil(nx / edge[0]) + i;
   }
 
-  /** The index of a neighbour along an axis, -1 outside. */
+  /** The index of a neighbour along an axis, -1 outside of the region. */
   #wrap(index: number, a: number): number {
     const n = this.#extent[a];
     if (index >= 0 && index < n) return index;
@@ -153,19 +153,19 @@ export class JoinedFragments {
     return new Set(sides[0].flatMap((x) => sides[1].flatMap((y) => sides[2].map((z) => this.#keyAt([x, y, z])))));
   }
 
-  /** Joins the fragments of a part with those on the other side of its faces, in the parts that are kept. */
+  /** Joins the fragments of a part with those on the other side of its faces, in parts that are kept. */
   #joinBorder(own: KeptPart): void {
     const { shape, border, borderFragments, first } = own;
     const [nx, ny, nz] = shape;
     const [alongX, alongY, alongZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(own, a, step)));
-    // By the sides of z, y and x: 0 before the part, 1 within it, 2 behind it.
+    // By side of z, y and x: 0 before the part, 1 within it, 2 behind it.
     const parts = alongZ.flatMap((z) => alongY.flatMap((y) => alongX.map((x) => this.#partAt(x, y, z))));
     for (let b = 0; b < border.length; b++) {
       const x = border[b] % nx;
       const row = Math.floor(border[b] / nx);
       const [y, z] = [row % ny, Math.floor(row / ny)];
-      // A bit for each side, set once the node straight across is marked: every other marked neighbour on that side
-      // touches it, so it belongs to the same fragment.
+      // A bit for each side, set if the node straight across is marked: other marked neighbours on that side touch that
+      // node, so they are in its fragment.
       let known = 0;
       for (const [dx, dy, dz] of this.#neighbours) {
         const i = sideOf(x + dx, nx);
@@ -214,15 +214,14 @@ export class JoinedFragments {
   }
 
   /**
-   * Sums and sorts the structures. There may be as many as fragments, so it yields every millisecond or so.
-   *
-   * @param least fewest nodes of a structure that is listed
+   * Sums and sorts the structures. There may be as many as fragments, so it yields about every millisecond. @param
+   * least fewest nodes of a structure that is listed
    */
   *rank(least: number): Generator<undefined, RankedStructures> {
     const count = this.#count;
     const width = widthOf(this.#options.properties.length);
     const inOrder = Array.from(this.#keys.keys()).sort((a, b) => this.#keys[a] - this.#keys[b]);
-    // By the root of a set, then by every fragment: the number of its structure.
+    // The number of the structure, first of the root of a set, then of every fragment.
     const structure = new Int32Array(count).fill(-1);
     const fragments = new Int32Array(count);
     let all = 0;
@@ -256,7 +255,7 @@ export class JoinedFragments {
     return { count: all, nodes: nodes.reduce((sum, n) => sum + n, 0), listed, starts, members };
   }
 
-  /** Describes a structure of the list. */
+  /** Describes a listed structure. */
   describe(
     { listed, starts, members }: RankedStructures,
     place: number,
@@ -303,10 +302,10 @@ export class JoinedFragments {
   }
 }
 
-/** The number of the part itself among those around it. */
+/** The index of a part itself among the parts around it. */
 const WITHIN = 13;
 
-/** The side of a part on which an index lies: 0 before it, 1 within it, 2 behind it. */
+/** The side of a part on which an index is: 0 before it, 1 within it, 2 behind it. */
 function sideOf(index: number, n: number): 0 | 1 | 2 {
   return index < 0 ? 0 : index < n ? 1 : 2;
 }
@@ -322,7 +321,7 @@ function fragmentAt({ border, borderFragments, first }: KeptPart, at: number): n
   return border[low] === at ? first + borderFragments[low] : -1;
 }
 
-/** The indices of values, the largest value first, then the lowest index; it yields every millisecond or so. */
+/** The indices of values by decreasing value, then by index; it yields about every millisecond. */
 function* sortedBy(values: Float64Array): Generator<undefined, Int32Array> {
   let order = Int32Array.from(values, (_, i) => i);
   let merged = new Int32Array(order.length);
@@ -340,7 +339,7 @@ function* sortedBy(values: Float64Array): Generator<undefined, Int32Array> {
   return order;
 }
 
-/** Adds a fragment to the sum of those before it. */
+/** Adds a fragment's row to the sum of others. */
 function addRow(row: Float64Array, sum: Float64Array): void {
   for (let i = 0; i < LOW; i++) sum[i] += row[i];
   for (let i = LOW; i < HIGH; i++) sum[i] = Math.min(sum[i], row[i]);
@@ -353,7 +352,7 @@ function addRow(row: Float64Array, sum: Float64Array): void {
   }
 }
 
-/** The arc of a circle of `n` nodes that intervals cover together: all but the longest run that none covers. */
+/** The arc of a circle of `n` nodes that intervals cover: all but the longest gap between them. */
 function arcOf(intervals: readonly (readonly [number, number])[], n: number): readonly [number, number] {
   const sorted = intervals.toSorted(([a], [b]) => a - b);
   const first = sorted[0][0];

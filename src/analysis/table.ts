@@ -1,9 +1,9 @@
-/** Turns the answer of an analysis into a table for CSV, NumPy files and plots. */
+/** Tables of the answers of analyses, for CSV, NumPy files and plots. */
 import { RequestError } from "../shared/errors.js";
 
 type AnswerMembers = Readonly<Record<string, unknown>>;
 
-/** A table: columns by name, and which of them a plot shows. */
+/** A table: columns by name, and those that a plot shows. */
 export interface AnalysisTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
@@ -14,7 +14,7 @@ export interface AnalysisTable {
     readonly by?: string;
     readonly log: boolean;
   } | null;
-  /** Whether a plot shows a row; absent: all. */
+  /** Whether a plot shows a row; absent: it shows all. */
   readonly shown?: (row: readonly unknown[]) => boolean;
 }
 
@@ -57,7 +57,7 @@ function resultTable(result: AnswerMembers): AnalysisTable {
   return tableOf(rows, { x: "from", y: [mean === undefined ? "weight" : "mean"], log: false });
 }
 
-/** Moments of the components of a quantity: a row for each, or columns of each along the axis that is kept. */
+/** Moments of the components of a quantity: a row for each, or columns of each along a kept axis. */
 function componentsTable(result: AnswerMembers, of: readonly string[]): AnalysisTable {
   const { coordinates } = result as { coordinates?: AnswerMembers };
   const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
@@ -89,7 +89,7 @@ function jointTable({ edges: [rows = [], columns = []], counts, weights, mean, v
   return tableOf(cells, null);
 }
 
-/** A row for each coordinate of the axes that are kept. */
+/** A row for each coordinate of the kept axes. */
 function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
   const { edges, of: _, ...members } = result;
   const lists = Object.entries(members).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
@@ -98,7 +98,7 @@ function profileTable(result: AnswerMembers, coordinates: AnswerMembers): Analys
   return profileRows(coordinates, lists, shown, edges as readonly unknown[] | undefined);
 }
 
-/** The elements of a list that is nested so many times, in order. */
+/** The elements of a nested list, in order. */
 function flatTo(list: readonly unknown[], depth: number): readonly unknown[] {
   return depth <= 1 ? list : flatTo(list.flat(1), depth - 1);
 }
@@ -126,7 +126,7 @@ function profileRows(
   return tableOf(rows, plot);
 }
 
-/** Rows of several reductions, each with its number. */
+/** Rows of several reductions, each with the number of its reduction. */
 function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   const tables = results.map(resultTable);
   const columns = ["reduction", ...new Set(tables.flatMap((table) => table.columns))];
@@ -202,7 +202,7 @@ function flowMapTable(axes: readonly SeedAxis[], answer: AnswerMembers): Analysi
   return tableOf(rows, null);
 }
 
-/** A row for each wavenumber, and for planes for each place across them too; plots end at the Nyquist wavenumber. */
+/** A row for each wavenumber, and in planes for each position across them; plots end at the Nyquist wavenumber. */
 function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTable {
   const waves = k as readonly number[];
   const lists = Object.entries(answer).filter(([, list]) => Array.isArray(list) && list.length > 0);
@@ -232,7 +232,7 @@ function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTa
   return { ...tableOf(rows, { x: "k", y: ["E"], log: true }), shown: (row) => Number(row[0]) <= nyquist };
 }
 
-/** The table of an answer. @throws RequestError in one line if it has none */
+/** The table of an answer. @throws RequestError if it has none */
 export function analysisTable(answer: AnswerMembers): AnalysisTable {
   if (answer.nyquist !== undefined) return spectrumTable(answer);
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
@@ -252,7 +252,7 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   return more.length > 0 ? joinedTable(results as readonly AnswerMembers[]) : resultTable(first);
 }
 
-/** The lines of a table as CSV, the names of its columns first. */
+/** The lines of a table as CSV, names of columns first. */
 export function* tableLines({ columns, rows }: AnalysisTable): Generator<string, undefined> {
   const cell = (value: unknown): string => {
     const text = String(value ?? "");

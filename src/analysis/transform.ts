@@ -1,7 +1,7 @@
 /** Discrete Fourier transforms of any length in float64, X_k = sum over j of x_j exp(-2 pi i j k / n), by prime factors. */
 export class Transform {
   readonly #n: number;
-  /** The last one is applied first. */
+  /** Prime factors; the last one is applied first. */
   readonly #factors: readonly number[];
   readonly #order: Int32Array;
   readonly #cos: Float64Array;
@@ -13,7 +13,7 @@ export class Transform {
     this.#factors = factorsOf(n);
     let order = [0];
     for (const p of this.#factors.toReversed()) {
-      // Numbers of a stride p are transformed one set after another.
+      // Numbers at a stride p are transformed one set after another.
       const inner = order;
       order = Array.from({ length: p }, (_, r) => inner.map((i) => p * i + r)).flat();
     }

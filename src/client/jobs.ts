@@ -45,9 +45,7 @@ export interface JobMethods {
   /** Your jobs, latest first. */
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
   wait(id: string, options?: JobOptions): Promise<JobDescription>;
-  /**
-   * File of a job that is done; its body fails at the end if its digest is wrong. @throws ClientError if the job failed
-   */
+  /** File of a job that is done; its body fails at the end if its digest is wrong. @throws ClientError if it failed */
   result(id: string, options?: JobOptions): Promise<Response>;
   /** Ends a job, or forgets one that has ended, with its result. */
   cancelJob(id: string, options?: JobOptions): Promise<JobDescription>;

@@ -1,7 +1,7 @@
 /**
- * Divides large queries among the peers of a cluster. Each region of the data has one owner, which gets its part of a
- * query as one piece. A piece that is not answered is divided again among the other peers; after two owners this
- * process evaluates it itself.
+ * Division of large queries among the peers of a cluster. Each region of the data has one owner, which gets its part of
+ * a query as one piece. A piece that fails is divided again among the other peers; after two owners this process
+ * evaluates it itself.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -39,17 +39,17 @@ import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
 import { ownersOf, type Regions, ranksThatPay, regionsIn, regionsOf } from "./regions.js";
 
-/** Least work, in evaluations of a field or nodes, of a divided query whose data one process could cache. */
+/** Least work of a divided query whose data fit one cache, in evaluations of a field or nodes. */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
-/** Consecutive frames with the same owners, if owners vary with time because there are fewer regions than peers. */
+/** Consecutive frames with the same owners, where owners vary with time because regions are fewer than peers. */
 const SAME_OWNER_FRAMES = 16;
 const LOOK_MS = 500;
-/** Pieces that may be sent twice: the first few, and this part of all. */
+/** Pieces that may be sent to a second peer when late: the first few, and this fraction of all. */
 const MOST_LATE = { fraction: 0.05, first: 8 } as const;
-/** A process with less work than this for each of its threads can take over what another one does not do. */
+/** Work per thread below which a process can take over the work of others. */
 const LOW_LOAD = 1;
-/** Most peers that get a part, one after the other, before this process evaluates it itself. */
+/** Most peers that get a part, one after another, before this process evaluates it itself. */
 const MOST_OWNERS = 2;
 const MOST_PARTS = 64;
 const OVER = new CancelledError();
@@ -58,22 +58,22 @@ interface Distribution {
   readonly dataset: Dataset;
   readonly time: number;
   readonly regions: Regions;
-  /** Whether the fields of the query, in all frames, are larger than the cache of one process. */
+  /** Whether the fields of the query, in all frames, exceed the cache of one process. */
   readonly large: boolean;
-  /** Ranks among which the query is divided, this process included. */
+  /** Number of ranks among which the query is divided, this process included. */
   readonly among: number;
   readonly isDue: boolean;
 }
 
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
-  /** Ids of peers that have had the part already: they own nothing in this division. */
+  /** Ids of peers that have had the part already, and own nothing in this division. */
   readonly without: ReadonlySet<string>;
 }
 
 interface Ownership {
   readonly peers: readonly (Peer | null)[];
-  /** By region: the rank of its owner; 255 if no process is usable. */
+  /** The rank of the owner of each region; 255 if no process is usable. */
   readonly ranks: Uint8Array;
 }
 
@@ -83,7 +83,7 @@ interface OpenPortion<T> extends Omit<Portion, "owner"> {
   readonly box: RegionBox | null;
   /** Reductions: the parts of the region. */
   readonly parts: ReducedParts | null;
-  /** Float32 values of the answer; null if it may have any length. */
+  /** Float32 values of the answer; null if their number is unknown. */
   readonly size: number | null;
   take(values: readonly Float32Array[]): T;
   divide(divided: DividedQuery): Promise<readonly T[]>;
@@ -100,9 +100,9 @@ export class Cluster implements Sharing {
   readonly #members: Members;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
-  /** The owners as last computed, and a key of everything they depend on. */
+  /** The owners as last computed, with a key of everything that they depend on. */
   readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
-  /** The ranks that divide queries beyond one cache, of how many. */
+  /** The ranks that divide queries beyond one cache, with the number of ranks that they were computed for. */
   readonly #paying = new WeakMap<Regions, { readonly ranks: number; readonly among: number }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
@@ -116,7 +116,7 @@ export class Cluster implements Sharing {
     this.#members = new Members(() => this.#report(), log);
   }
 
-  /** @throws ConfigError when the settings of NATS cannot be used */
+  /** @throws ConfigError if the settings of NATS are wrong */
   attach(engine: Engine): void {
     const options = natsOptions(this.#config.nats);
     const common = JSON.stringify([this.#build, this.#config.fd8Legacy]);
@@ -234,7 +234,7 @@ export class Cluster implements Sharing {
   /** The regions by which a query may be divided; null if no query of its kind is. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     const { reduction, spectrum, derivedAt, quantity } = query;
-    // Transforms need whole frames, and what they make exists only in this process.
+    // Transforms need whole frames, and derived fields exist in this process only.
     if (dataset === null || spectrum || derivedAt || quantity || reduction?.derived) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
@@ -242,20 +242,20 @@ export class Cluster implements Sharing {
     const large = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
     const among = this.#among(dataset, main.bricking, large);
-    // Small datasets are cached by every process, which also copies cutouts of them itself.
+    // Every process caches small datasets whole, and also copies cutouts of them itself.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
     const isDue = large ? among > 1 : regions.size >= this.#members.ranks.length && !isCut;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, among, isDue };
   }
 
-  /** Whether some fields of a dataset, in all frames, are larger than the cache of one process. */
+  /** Whether the fields of a dataset, in all frames, exceed the cache of one process. */
   #isLarge({ axes, time }: Dataset, sources: readonly FieldSource[]): boolean {
     const nodes = axes.reduce((product, axis) => product * axis.nodes, 1);
     const values = sources.reduce((sum, { components }) => sum + components, 0) * nodes * time.count;
     return 4 * values > this.#config.cacheBytes;
   }
 
-  /** The ranks among which queries are divided: all of them, unless halos are read again and again from files. */
+  /** Number of ranks among which queries are divided: all, unless halos would be read from files again and again. */
   #among(dataset: Dataset, bricking: Bricking, large: boolean): number {
     const ranks = this.#members.ranks.length;
     if (!large) return ranks;
@@ -360,14 +360,14 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Evaluates parts side by side and waits until none runs. An error of the service aborts the others; after one of the
-   * caller the query fails with the one at its first point. @throws the error of the query
+   * Evaluates parts concurrently and waits until all have ended. An error of the service aborts the others; after an
+   * error of the caller the query fails with the one at its first point. @throws the error of the query
    */
   async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const { signal } = end;
     const abort = (): void => end.abort(OVER);
-    // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
+    // Each part of a query is a listener; Node would warn of a leak.
     setMaxListeners(0, signal, divided.signal);
     divided.signal.addEventListener("abort", abort);
     const done: T[] = [];
@@ -391,8 +391,8 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Lets the owner of a part evaluate it. If that fails or is late, the part is divided again without that peer; every
-   * process of the cluster finds the same owners.
+   * Evaluates a part by its owner. If that fails or is late, the part is divided again without that peer; every process
+   * of the cluster computes the same owners.
    */
   async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
@@ -416,10 +416,10 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Requests a part from a peer, and from others too once it is late; the first answer counts. @throws as `#request` does
+   * Requests a part from a peer, and once it is late from others too: the first answer counts. @throws as `#request`
    */
   async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
-    // A peer without pieces had no progress to make: its time counts from now.
+    // A peer without pieces could make no progress: its time starts now.
     peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
@@ -458,7 +458,7 @@ export class Cluster implements Sharing {
       throw located(error, part.indices);
     });
     try {
-      // The first answer has been taken, so the buffer of the values may be gone.
+      // The first answer has been taken, so the buffer of the values may have been reused.
       signal.throwIfAborted();
       return part.take(values);
     } finally {
@@ -501,7 +501,7 @@ export class Cluster implements Sharing {
   }
 }
 
-/** Whether another process may succeed where one has failed. */
+/** Whether an error is one of the process, so that another process may succeed. */
 function isOwnFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);
 }
@@ -510,7 +510,7 @@ function pointIn({ context }: FieldprobeError): number {
   return Number(/^points\[(\d+)\]/.exec(context.member ?? "")?.[1] ?? 0);
 }
 
-/** Replaces the index of the point that an error names by that in the query. */
+/** Translates the index of the point in an error to its index in the query. */
 function located(error: unknown, indices: Uint32Array): unknown {
   if (!(error instanceof FieldprobeError) || error.context.member === undefined) return error;
   const { code, message, context, cause } = error;

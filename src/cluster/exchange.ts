@@ -1,6 +1,6 @@
 /**
- * Requests and answers between processes: a head of plain data and a body. A large body stays with its sender; the
- * receiver fetches it in parts, awaiting eight megabytes at most whatever the number of senders.
+ * Requests and answers between processes: a header of plain data and a body. A large body stays with its sender; the
+ * receiver fetches it in parts, at most eight megabytes at a time, whatever the number of senders.
  */
 import { once, setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
@@ -10,13 +10,13 @@ import { ROOT } from "../shared/nats.js";
 import { PeerError } from "./members.js";
 
 const INLINE_BYTES = 64 * 1024;
-/** Bytes of a part of a body, how many parts this process awaits at a time, and the time that one may take. */
+/** Bytes of a part of a body, number of parts awaited at a time, and the timeout of one. */
 const PART_BYTES = 1024 * 1024;
 const CREDIT = 8;
 const PART_MS = 30_000;
 /**
- * Larger messages arrive in frames that the client joins in growing buffers, for which V8 marks its whole heap
- * (docs/decisions/cluster.md).
+ * Bytes beyond which bodies are not inlined: larger messages arrive in frames that the client joins in growing buffers,
+ * for which V8 marks its whole heap (docs/decisions/cluster.md).
  */
 const MESSAGE_BYTES = 16 * 1024;
 
@@ -28,13 +28,13 @@ type Due = { readonly deadlineMs: number };
 export interface Received<H> {
   readonly head: H;
   readonly bytes: number;
-  /** The body; null if it is kept. */
+  /** The body; null if it stays with its sender. */
   readonly inline: Uint8Array | null;
-  /** Where the body is kept: process and key. */
+  /** Process and key under which the body is kept. */
   readonly kept: string;
 }
 
-/** Answers a request; never rejects. `send` resolves once the body is no longer wanted. */
+/** Answers a request; never rejects. `send` resolves once the body has been fetched or dropped. */
 type ReplyTo<H> = (
   request: Received<H>,
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export class Exchange {
   readonly #connection: NatsConnection;
   readonly #id: string;
   readonly #mostBytes: number;
-  /** By key: bodies that others fetch, and what ends requests that are being answered. */
+  /** By key, bodies that others fetch, and what aborts requests that are being answered. */
   readonly #kept = new Map<string, BodyParts>();
   readonly #ends = new Map<string, () => void>();
   readonly #waiting: (() => void)[] = [];
@@ -71,7 +71,7 @@ export class Exchange {
     for (const end of this.#ends.values()) end();
   }
 
-  /** Puts head and body into a message; a large body is kept under the key. @throws PeerError for a large head */
+  /** Encodes header and body as a message; a large body is kept under the key. @throws PeerError for a large header */
   #write(head: object, body: BodyParts, key: string): Uint8Array {
     const bytes = body.reduce((sum, { length }) => sum + length, 0);
     const inline = bytes <= INLINE_BYTES ? Buffer.concat(body) : null;
@@ -85,7 +85,7 @@ export class Exchange {
     if (!this.#connection.isClosed()) this.#connection.publish(`${ROOT}.end.${kept}`);
   }
 
-  /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
+  /** Sends a request and awaits the header of its answer. @throws PeerError, or the reason of the signal */
   async request<H>(id: string, version: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
     const key = `${this.#id}-${this.#count++}`;
     let abort = (): void => undefined;
@@ -108,7 +108,7 @@ export class Exchange {
     }
   }
 
-  /** Answers requests about a dataset version. */
+  /** Answers requests for a dataset version. */
   listen<H extends Due>(version: string, answer: ReplyTo<H>): Subscription {
     const reply = async (message: Msg): Promise<void> => {
       const request = read<H>(message);
@@ -134,7 +134,7 @@ export class Exchange {
     });
   }
 
-  /** Fetches a body. @throws PeerError, or the reason of the signal, after which nothing is placed */
+  /** Fetches a body. @throws PeerError, or the reason of the signal, after which nothing is written */
   async receive({ bytes, inline, kept }: Received<unknown>, place: PlaceBytes, given: AbortSignal): Promise<void> {
     if (inline !== null) return place(inline, 0);
     const failure = new AbortController();

@@ -1,7 +1,7 @@
 /**
- * The processes of a cluster, known by what they announce at their start, every second, and when something changes. One
- * that is silent for three seconds owns nothing. Each takes a rank, the lowest that is free; regions belong to ranks,
- * so a process that is replaced moves nothing.
+ * The members of a cluster, known by announcements at their start, every second, and on changes. One that is silent for
+ * three seconds owns nothing. Each takes a rank, the lowest that is free; regions belong to ranks, so a process that is
+ * replaced moves nothing.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -16,12 +16,12 @@ const HELLO = `${ROOT}.hello`;
 const SILENT = "it is silent";
 const BEAT_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** Time in which others introduce themselves before a process takes a rank, and between two introductions. */
+/** Time in which others announce themselves before a process takes a rank, and between two announcements at a start. */
 const MEETING_MS = 300;
-/** Time without progress after which a process with pieces is stuck. */
+/** Time without progress after which a process with pieces counts as stuck. */
 const STUCK_MS = 3_000;
 const SUSPENDED_MS = 30_000;
-/** Time before the process in the last rank takes one that is empty. */
+/** Time after which the process in the last rank moves to an empty one. */
 const EMPTY_MS = 60_000;
 const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
@@ -30,17 +30,17 @@ const MOST_RANKS = 250;
 const whole = z.int().min(0);
 const text = z.string().max(256);
 const ANNOUNCEMENT = z.object({
-  /** Identifies a connection of a process; another one after each time it was lost. */
+  /** Id of a connection of a process; each new connection has a new one. */
   id: z.string().regex(/^[0-9a-f]{16}$/),
   name: text,
   since: z.number(),
   rank: whole.max(MOST_RANKS - 1).nullable(),
   state: z.enum(["ready", "draining", "gone"]),
   version: text,
-  /** Digest of what computes. */
+  /** Digest of the code and settings that compute. */
   build: text,
   revision: whole,
-  /** Dataset versions; null: as announced before. */
+  /** Dataset versions; null: unchanged since the last announcement. */
   generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
   unverified: z.array(text).nullable(),
   ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
@@ -50,7 +50,7 @@ const ANNOUNCEMENT = z.object({
 });
 
 export type Announcement = z.output<typeof ANNOUNCEMENT>;
-/** The part of it that `Members` does not know by itself. */
+/** The part of an announcement that `Members` does not know by itself. */
 export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "state">;
 
 export function generationOfAll(generations: Readonly<Record<string, string>>): string {
@@ -58,7 +58,7 @@ export function generationOfAll(generations: Readonly<Record<string, string>>): 
   return createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 32);
 }
 
-/** Says that a process has not answered; another one may. */
+/** A process has not answered; another one may. */
 export class PeerError extends Error {}
 
 export class Peer {
@@ -145,7 +145,7 @@ export class Members {
     setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
   }
 
-  /** Does what a timer or a message causes: an error there is logged, since it would end the process. */
+  /** Runs the work of a timer or a message, and logs its errors, which would end the process. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -222,7 +222,7 @@ export class Members {
     return { id, name: this.#name, since: this.#since, rank, ...this.#report(), state };
   }
 
-  /** Announces this process; with its dataset versions if they have changed or someone has not heard them. */
+  /** Announces this process; with its dataset versions if they have changed or someone has not received them. */
   #say(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
@@ -233,10 +233,10 @@ export class Members {
     this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
   }
 
-  /** Loses the silent, wakes the rested, and announces what has changed or is due. */
+  /** Drops silent members, resumes suspended ones, and announces this process on changes or when it is time. */
   #keepUp(): void {
     const now = performance.now();
-    // This process itself did not listen for this long.
+    // This process itself may have been stopped for a while.
     const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
     this.#beatAt = now;
     for (const member of this.#all.values()) {
@@ -260,10 +260,10 @@ export class Members {
     }
     const member = known ?? new Peer(said.generations === null ? { ...said, revision: -1 } : said);
     if (known === undefined) {
-      // A process that has lost its connection comes back under another id.
+      // A process that has lost its connection reconnects under another id.
       for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");
       this.#all.set(said.id, member);
-      // One that was started again on the same machine replaces the one before.
+      // A process that was restarted on the same machine replaces the previous one.
       const host = (name: string): string => name.slice(0, name.lastIndexOf("/"));
       for (const name of this.#lost.keys()) if (host(name) === host(said.name)) this.#lost.delete(name);
       this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");

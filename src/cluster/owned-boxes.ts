@@ -1,4 +1,4 @@
-/** Divides the nodes of searches and cutouts into boxes by owner, and the parts of reductions among owners. */
+/** Divides the nodes of searches and cutouts into boxes by owner, and the parts of reductions by owner. */
 import { partsOf } from "../analysis/parts.js";
 import type { ReductionPlan } from "../analysis/plan.js";
 import type { NodeRegion } from "../engine/contract/node-region.js";
@@ -13,7 +13,7 @@ export function boxesOf(
   nodes: NodeRegion,
   { from, count }: RegionBox,
 ): OwnedBox[] {
-  /** Regions along an axis with their nodes in the box. Beyond the seam of a periodic axis the regions follow again. */
+  /** Regions along an axis with their nodes in the box. Beyond the seam of a periodic axis the regions repeat. */
   const along = (a: 0 | 1 | 2) => {
     const [stride, edge] = [nodes.stride[a], regions.edge[a]];
     const first = nodes.first[a] + from[a] * stride;

@@ -1,6 +1,6 @@
 /**
- * Answers pieces for other processes. Subjects contain the dataset's version, so processes with other code, settings or
- * bytes send their pieces elsewhere.
+ * Answers pieces of other processes. Subjects contain the version of the dataset, so that processes with other code,
+ * settings or bytes do not share pieces.
  */
 import { createHash } from "node:crypto";
 import type { Subscription } from "@nats-io/transport-node";
@@ -15,10 +15,10 @@ import type { Dataset } from "../storage/dataset/dataset.js";
 import type { Exchange, Received } from "./exchange.js";
 import { generationOfAll } from "./members.js";
 
-/** Bytes of points above which a process takes no more pieces. */
+/** Bytes of points above which a process refuses further pieces. */
 const HELD_BYTES = 256 * 1024 * 1024;
 
-/** Head of a piece, the part of a query that goes to one process. Its points are the body. */
+/** Header of a piece, the part of a query that one process evaluates. Its body has the points. */
 export interface Piece {
   readonly query: Query;
   /** Searches and cutouts: the part of their nodes. */
@@ -48,7 +48,7 @@ interface ServedDataset {
 export class Owner {
   readonly #engine: Engine;
   readonly #log: Logger;
-  /** What values depend on besides a dataset. */
+  /** Code and settings that values depend on besides the dataset. */
   readonly #common: string;
   readonly #digests: DatasetDigests;
   readonly #served = new Map<string, ServedDataset>();
@@ -101,7 +101,7 @@ export class Owner {
     for (const { subscription } of this.#served.values()) subscription?.unsubscribe();
   }
 
-  /** Compares the datasets with those whose versions are known, and computes what is missing, one by one. */
+  /** Compares the datasets with the announced versions, and computes missing versions one by one. */
   refresh(): void {
     const datasets = this.#engine.datasets();
     for (const [name, { dataset, subscription }] of this.#served)
@@ -132,7 +132,7 @@ export class Owner {
         if (!verified)
           this.#log.warn({ dataset: name }, "unverified copy: only samples are compared; see fieldprobe check");
       } catch {
-        // What cannot be read now is read by the next look.
+        // A dataset that cannot be read now is tried again at the next refresh.
       }
     }
   }
@@ -165,13 +165,13 @@ export class Owner {
         throw new RequestError("InvalidRequest", "The piece has points that its operation does not accept.");
       const write = (bytes: Uint8Array, at: number): void => {
         const here = Math.min(bytes.length, Math.max(0, pointBytes - at));
-        // The slabs are read again each time: an abort replaces them.
+        // The slabs are read again each time, since an abort replaces them.
         if (here > 0) bytesOf(points.slab).set(bytes.subarray(0, here), at);
         if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - pointBytes);
       };
       await exchange.receive(piece, write, signal);
       velocities.commit((piece.bytes - pointBytes) / 12);
-      // Points last: with them the query is complete and begins.
+      // The points are committed last: with them the query is complete and starts.
       points.commit(piece.head.points);
     });
   }

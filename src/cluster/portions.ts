@@ -9,7 +9,7 @@ import type { Regions } from "./regions.js";
 const TICK_POINTS = 65_536;
 
 export interface PointsToCut extends Omit<SharedPoints, "out"> {
-  /** Index in the query of each point; null: its place. */
+  /** Index in the query of each point; null: the same as here. */
   readonly indices: Uint32Array | null;
 }
 

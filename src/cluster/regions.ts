@@ -1,6 +1,6 @@
 /**
- * Regions: boxes of bricks with one owner each among the peers, which caches it. The regions of an owner are neighbours
- * as far as possible, because bricks along a boundary are cached on both sides.
+ * Regions: boxes of bricks, each owned by one peer, which caches it. The regions of an owner are neighbours as far as
+ * possible, because bricks along a boundary are cached on both sides.
  */
 import { createHash } from "node:crypto";
 import { STENCIL_REACH } from "../engine/contract/sweep-shape.js";
@@ -8,11 +8,11 @@ import { sortTables } from "../kernels/brick-order.js";
 import { wrap } from "../kernels/stencil.js";
 import type { Axes, Bricking, Triple } from "../kernels/types.js";
 
-/** Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least. */
+/** Most and least nodes along an edge of a region; edges are shorter where a grid would have few regions. */
 const EDGE = { most: 128, least: 64 } as const;
 const FEWEST = 64;
 const MOST = 32_768;
-/** Times that a brick is read, on average, above which fewer processes divide a query. */
+/** Average reads of a brick above which fewer processes divide a query. */
 const MOST_READS = 1.6;
 
 /** The regions of a grid. Region (i, j, k) has number `(k * count[1] + j) * count[0] + i`. */
@@ -23,8 +23,8 @@ export interface Regions {
   readonly edge: Triple;
   readonly size: number;
   /**
-   * Per axis and cell of the grid its term of the region number: the three add up. The cell past the end is the first
-   * of the next period.
+   * By axis and cell of the grid, its term of the region number; the three terms are added. The cell past the end is
+   * the first of the next period.
    */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
   /** Position of each region on the Morton curve. */
@@ -48,7 +48,7 @@ export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   return { axes, count, edge, size, tables: [table(0), table(1), table(2)], places: placesOf(count, size) };
 }
 
-/** Regions more than half of whose bricks are among some, ascending. */
+/** Regions with more than half of their bricks in a set, ascending. */
 export function regionsIn({ edge, count, size }: Regions, bricking: Bricking, bricks: Iterable<number>): number[] {
   const along = (a: 0 | 1 | 2, brick: number): number => Math.floor((brick * bricking.edge[a]) / edge[a]);
   const regionOf = (brick: number): number => {
@@ -77,10 +77,7 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
   return bricks;
 }
 
-/**
- * Ranks that divide queries of data beyond one cache: all, or the largest power of two whose halos do not cost more
- * than division saves.
- */
+/** Ranks that divide queries beyond one cache: all, or the largest power of two whose halos pay. */
 export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number): number {
   const isWorth = (some: number): boolean =>
     some <= 1 || readsPerBrick(regions, bricking, ownersOf(regions, Array(some).fill(true), "")) <= MOST_READS;
@@ -90,10 +87,7 @@ export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number
   return some;
 }
 
-/**
- * How often a brick is read on average, if each owner reads once what its points need: their brick and its lower
- * neighbours.
- */
+/** Average reads of a brick, if each owner reads once what its points need: their brick and its lower neighbours. */
 export function readsPerBrick(regions: Regions, bricking: Bricking, owners: Uint8Array): number {
   const { count } = regions;
   const [x, y, z] = [
@@ -147,8 +141,8 @@ function placesOf(count: Triple, size: number): Uint16Array {
 /**
  * The rank that owns each region, 255 if none is usable. Every rank has a run of the curve: of N ranks, one more takes
  * at most 1.5/N of all regions from two or three others. Regions of a rank that is not usable, and all if they are
- * fewer than the ranks, go to the one that a hash prefers. @param usable by rank @param seed text for the hash if there
- * are fewer regions than ranks
+ * fewer than the ranks, are assigned by a hash. @param usable by rank @param seed text for the hash if there are fewer
+ * regions than ranks
  */
 export function ownersOf({ size, places }: Regions, usable: readonly boolean[], seed: string): Uint8Array {
   const owners = new Uint8Array(size);
@@ -163,10 +157,7 @@ export function ownersOf({ size, places }: Regions, usable: readonly boolean[], 
   return owners;
 }
 
-/**
- * Ranks in the order of their runs: groups, a power of two, share the curve evenly; a further rank joins the middle of
- * the smallest.
- */
+/** Ranks in the order of their runs: groups, a power of two, share the curve; a further rank splits the smallest. */
 function groupsOf(ranks: number): number[][] {
   let groups: number[][] = [[]];
   for (let rank = 0; rank < ranks; rank++) {

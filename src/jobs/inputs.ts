@@ -1,4 +1,4 @@
-/** `Inputs` keeps the points of jobs: uploaded ones in files, generated ones as the rule that makes them. */
+/** Inputs of jobs: uploaded points in files, generated points as the rule that makes them. */
 import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ type Coordinates = readonly [number, number, number];
 
 type UploadForm = "octets" | "npy" | "csv";
 
-/** Points of a job, as their owner states them. */
+/** The points of a job, as its owner states them. */
 export type PointSource =
   | { readonly kind: "upload"; readonly form: UploadForm; readonly bytes: number }
   | {
@@ -42,7 +42,7 @@ export type PointSource =
       readonly axes: readonly AxisNodes[];
     };
 
-/** The nodes of an axis: `first`, `first + step`, ... of equally spaced ones, or their coordinates. */
+/** The nodes of an axis: `first`, `first + step`, ..., or their coordinates. */
 export type AxisNodes =
   | { readonly first: number; readonly step: number; readonly origin: number; readonly spacing: number }
   | { readonly coordinates: readonly number[] };
@@ -54,13 +54,13 @@ export interface JobInput {
   readonly source: PointSource;
   /** Whether it has been received in full. */
   readonly complete: boolean;
-  /** Points of three numbers; null until it is complete. */
+  /** Number of points with three numbers each; null until the upload is complete. */
   readonly points: number | null;
-  /** Of a complete .npy file. */
+  /** Layout of a complete .npy file. */
   readonly npy: NpyLayout | null;
   /** Numbers of a point, in float64; absent: points are float32, or those of the .npy file. */
   readonly width?: number;
-  /** Whether it came with a call, whose job alone uses it; absent: no. */
+  /** Whether it was sent with a call, whose job alone uses it; absent: no. */
   readonly ofCall?: boolean;
 }
 
@@ -74,10 +74,10 @@ export interface InputRows {
 }
 
 const NPY_HEADER_BYTES = 64 * 1024;
-/** The longest line of a CSV file. */
+/** Longest line of a CSV file. */
 const LINE_LETTERS = 4096;
 
-/** Bytes that a point has at most, by the form of its upload. */
+/** Most bytes of a point, by the form of its upload. */
 export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: LINE_LETTERS };
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
@@ -94,7 +94,7 @@ export class Inputs {
   /** Uploads of which a part is being received. */
   readonly #receiving = new Set<string>();
 
-  /** @param mostPoints of an upload as text */
+  /** @param mostPoints limit for uploads as text */
   constructor(folder: string, mostPoints: number) {
     this.#folder = folder;
     this.#mostPoints = mostPoints;
@@ -118,7 +118,7 @@ export class Inputs {
     return new Set(readdirSync(this.#folder));
   }
 
-  /** Adds the rows that came with a call. @param stated as the question repeats them */
+  /** Adds the rows of a call. @param stated the rows as the question repeats them */
   async addRows(
     { id, owner }: Pick<JobInput, "id" | "owner">,
     rows: Float64Array,
@@ -163,17 +163,15 @@ export class Inputs {
   }
 
   async remove(id: string): Promise<void> {
-    // Also what a killed process was writing of it.
+    // Also temporary files of it that a killed process has left.
     for (const name of await readdir(this.#folder))
       if (name.startsWith(`${id}.`)) await rm(join(this.#folder, name), { force: true });
   }
 
   /**
-   * Removes files that belong to no input and to none of these jobs: a killed process left them.
-   *
-   * @param before    files that were last changed before this time are removed
-   * @param abandoned names of files that are removed whatever their age
-   * @param jobs      ids of the jobs whose files are kept
+   * Removes files that belong to no input and to none of these jobs, left by a killed process. @param before files that
+   * were last changed before this time are removed @param abandoned names of files that are removed whatever their age
+   * @param jobs ids of the jobs whose files are kept
    */
   async sweep(before: number, abandoned: ReadonlySet<string>, jobs: ReadonlySet<string>): Promise<void> {
     const names = new Set(await readdir(this.#folder));
@@ -217,7 +215,7 @@ export class Inputs {
           at += part.length;
           if (at > end && end < source.bytes) throw refuse(`The part was to end before byte ${end}; more came.`);
           if (at > source.bytes) throw refuse(`The input was announced with ${source.bytes} bytes; more came.`);
-          // Unlike `write` this writes all of it, or fails.
+          // Unlike `write`, `writeFile` writes all bytes, or fails.
           await file.writeFile(part);
         }
         await file.sync();

@@ -17,7 +17,7 @@ import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type Take
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
-/** The subject on which processes tell the marks of their folders, and the time in which they do. */
+/** The subject on which processes announce the marks of their folders, and the time for which they do. */
 const FOLDER = `${ROOT}.folder`;
 const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
 /** What a process that has joined takes off its start: it was there before all that come. */
@@ -33,7 +33,7 @@ const NANOS = 1e6;
 const WRONG_LAST_SEQUENCE = 10071;
 const MOST_SENT = 256;
 
-/** A job as it is kept: with the numbers of its tasks that are done, a bit each. */
+/** The stored form of a job, with a bit for each task that is done. */
 interface KeptJob {
   readonly job: Job;
   readonly done: string;
@@ -53,7 +53,7 @@ type JobOfGeneration = Pick<Job, "id" | "generation">;
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
-  /** @param once identifies the message: the server drops another one with the same */
+  /** @param once id of the message: the server drops a second one with the same id */
   publish(job: JobOfGeneration, task: SentTask, once: string): Promise<unknown>;
   addConsumer(job: JobOfGeneration): Promise<unknown>;
   end(job: JobOfGeneration): Promise<void>;
@@ -61,7 +61,7 @@ interface OpenQueue {
   forget(id: string): Promise<unknown>;
 }
 
-/** The last word of the subject of tasks, and the name of the consumer that hands them out. */
+/** The last token of the subject of tasks, and the name of the consumer that hands them out. */
 const nameOf = ({ id, generation }: JobOfGeneration): string => (generation === undefined ? id : `${id}-${generation}`);
 const subjectOf = (name: string): string => `${ROOT}.task.${name}`;
 const jobKey = (id: string): string => `job.${id}`;
@@ -91,7 +91,7 @@ class JetStreamQueue implements JobQueue {
     this.#options = { ...options, name: NAME };
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");
-      // Tasks of a process that has fallen silent can be taken again, which no message announces.
+      // Tasks of a process that has fallen silent become available without a message.
       for (const { id } of this.#unfinished()) this.#watcher(id);
       void this.#opened?.then((open) => this.#repair(open)).catch(() => undefined);
     }, SIGN_MS).unref();
@@ -111,7 +111,7 @@ class JetStreamQueue implements JobQueue {
     return this.#opened;
   }
 
-  /** Does work that needs the queue. @throws BusyError if JetStream cannot be reached */
+  /** Runs work that needs the queue. @throws BusyError if JetStream cannot be reached */
   async #use<T>(work: (open: OpenQueue) => Promise<T>): Promise<T> {
     try {
       return await work(await this.#open());
@@ -215,7 +215,7 @@ class JetStreamQueue implements JobQueue {
     return open;
   }
 
-  /** Reads all jobs, and follows their changes from then on. What was heard before is kept until then. */
+  /** Reads all jobs and follows their changes. Earlier state is kept until the jobs have been read. */
   async #hear(jobs: KV): Promise<void> {
     const entries = await jobs.watch({ key: "job.*" });
     const found = new Set<string>();
@@ -234,7 +234,7 @@ class JetStreamQueue implements JobQueue {
       };
       void follow().catch(() => resolve());
     });
-    // If all values are outputs, no entry of a job comes.
+    // If all values are outputs of tasks, no entry of a job arrives.
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
     for (const id of this.#heard.keys()) if (!found.has(id)) this.#heard.delete(id);
   }
@@ -301,7 +301,7 @@ class JetStreamQueue implements JobQueue {
     try {
       return await this.#use(async (open) => (await this.#read(open, id))?.job ?? null);
     } catch (error) {
-      // A job that has ended does not change: its result can be had without the queue.
+      // A job that has ended does not change: its result is available without the queue.
       const heard = this.#heard.get(id)?.job;
       if (heard !== undefined && !UNFINISHED.includes(heard.state)) return heard;
       throw error;
@@ -345,7 +345,7 @@ class JetStreamQueue implements JobQueue {
     });
   }
 
-  /** Lets the tasks of a job start anew under another generation. @returns null if another process was faster */
+  /** Restarts the tasks of a job under another generation. @returns null if another process was faster */
   async #restart(open: OpenQueue, before: Job, generation: string): Promise<Job | null> {
     const changed = await this.#update(open, before.id, ({ job }) =>
       goesOn(job, before) ? { job: restarted(job, generation), done: noneDone(job.tasks) } : null,
@@ -358,7 +358,7 @@ class JetStreamQueue implements JobQueue {
     return changed.job;
   }
 
-  /** Takes the next task of a job. Messages of tasks that are done, or are not due, are dropped. */
+  /** Takes the next task of a job. Messages of tasks that are done or obsolete are dropped. */
   async #next(open: OpenQueue, before: Job): Promise<TakenTask | null> {
     for (;;) {
       const message = await next(open.connection, nameOf(before));
@@ -468,14 +468,14 @@ function isSet(bits: Uint8Array, number: number): boolean {
   return ((bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
 }
 
-/** The bits with those of some tasks the other way round. */
+/** The bits with those of some tasks flipped. */
 function flipped(done: string, numbers: readonly number[]): string {
   const bits = bitsOf(done);
   for (const number of numbers) bits.writeUInt8(bits.readUInt8(number >> 3) ^ (1 << (number & 7)), number >> 3);
   return bits.toString("base64");
 }
 
-/** The next message of a consumer that no process has; null if there is none now. */
+/** The next message of a consumer; null if there is none now. */
 async function next(connection: NatsConnection, consumer: string): Promise<Msg | null> {
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${NAME}.${consumer}`;
   const request = JSON.stringify({ batch: 1, no_wait: true });

@@ -1,10 +1,10 @@
-/** Writes files that are either whole or not there, and names those of jobs. */
+/** Files of jobs: their names, and writes that leave a whole file or none. */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskOutput } from "./job.js";
 
-/** What the name of an output says about its bytes. */
+/** The digest of an output, which its file name contains. */
 export type OutputBytes = Pick<TaskOutput, "bytes" | "crc">;
 
 export interface JobFolders {
@@ -43,7 +43,7 @@ export function besides(result: string): readonly string[] {
   return [`${result}.json`, `${result}.sha256`];
 }
 
-/** Does work that makes files, and removes them if it fails. */
+/** Runs work that makes files, and removes the files if it fails. */
 export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -53,7 +53,7 @@ export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promis
   }
 }
 
-/** Removes what a folder has that was last changed before a time. @param isLeft whether a name belongs to nothing */
+/** Removes entries of a folder that were last changed before a time. @param isLeft whether a name belongs to nothing */
 export async function removeOld(folder: string, before: number, isLeft: (name: string) => boolean): Promise<void> {
   for (const name of (await readdir(folder).catch(() => [])).filter(isLeft)) {
     const path = join(folder, name);
@@ -68,12 +68,10 @@ export function temporaryName(path: string): string {
 }
 
 /**
- * Writes a file under a temporary name of its own, makes it durable and renames it; doing so twice with the same
- * content changes nothing.
- *
- * @param target the file, or what names it by the value that `write` returns
- * @param checkDue throws if the file is no longer wanted; called just before it is renamed
- * @throws what `write` and `checkDue` throw, after which the file is as it was
+ * Writes a file under a temporary name, makes it durable and renames it; writing the same content twice changes
+ * nothing. @param target the file, or a function of the value that `write` returns @param checkDue throws if the file
+ * is no longer wanted; called just before it is renamed @throws what `write` and `checkDue` throw, after which the file
+ * is unchanged
  */
 export async function writeWhole<T>(
   target: string | { readonly temporary: string; readonly nameOf: (value: T) => string },

@@ -1,11 +1,11 @@
-/** Places of the tasks of jobs: how many run at once, and whose job may have the next one. */
+/** Slots of the tasks of jobs: how many run at once, and whose job gets the next one. */
 import type { Job } from "./job.js";
 
-/** Tasks that have a place: one is read or written while another computes. */
+/** Number of slots: one task reads or writes while another computes. */
 const PLACES = 2;
-/** Time after which a task gives its place back; it goes on beside those that come. */
+/** Time after which a task frees its slot, while it continues to run. */
 const PLACE_MS = 2_000;
-/** Tasks that run, with or without a place, and the points that all of them together may have. */
+/** Most tasks that run, with or without a slot, and most points of all of them together. */
 const MOST_TASKS = 8;
 const MOST_POINTS = 3 * 2 ** 20;
 
@@ -15,20 +15,20 @@ interface PlacedTask {
   hasPlace: boolean;
 }
 
-/** Jobs without an owner are owners themselves. */
+/** A job without an owner counts as an owner. */
 const ownerOf = ({ owner, id }: Job): string => owner ?? id;
 const pointsOf = ({ cut }: Job): number => cut?.perTask ?? 0;
 
 export class JobPlaces {
   readonly #running = new Set<PlacedTask>();
 
-  /** Whether there is a place for another task. */
+  /** Whether another task may start. */
   get areFree(): boolean {
     const placed = [...this.#running].filter(({ hasPlace }) => hasPlace).length;
     return placed < PLACES && this.#running.size < MOST_TASKS;
   }
 
-  /** Whether a task of a job may run: an owner has at most as many tasks as there are places, slow ones included. */
+  /** Whether a task of a job may run: an owner has at most as many tasks as there are slots, slow ones included. */
   admits(job: Job, isFirst: boolean): boolean {
     const running = [...this.#running];
     const own = running.filter(({ owner }) => owner === ownerOf(job)).length;
@@ -37,7 +37,7 @@ export class JobPlaces {
     return points <= MOST_POINTS || running.length < PLACES;
   }
 
-  /** Gives a task a place. @param freed is called when it gives the place back before its end @returns ends the task */
+  /** Gives a task a slot. @param freed is called when it frees the slot before its end @returns ends the task */
   take(job: Job, freed: () => void): () => void {
     const task: PlacedTask = { owner: ownerOf(job), points: pointsOf(job), hasPlace: true };
     this.#running.add(task);

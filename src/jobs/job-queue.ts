@@ -1,33 +1,33 @@
-/** Declares the queue of jobs and their tasks, which survives the process; a cluster shares one. */
+/** The interface of the queue of jobs and their tasks, which survives the process; a cluster shares one. */
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 
-/** Generation under which this process may take tasks: another than the job's starts them anew, null takes none. */
+/** The generation under which this process may take tasks: other than the job's it restarts them, null takes none. */
 export type GenerationFor = (job: Job) => string | null;
 
-/** The generation of a job itself, so that nothing starts anew; empty if it has none yet. */
+/** The generation of a job itself, under which nothing restarts; empty if it has none yet. */
 export const OF_JOB = ({ generation = "" }: Job): string => generation;
 
-/** Whether a job, as it is now, goes on with the tasks that it had as `before`: not once it has ended or started anew. */
+/** Whether a job continues with the tasks that it had as `before`: it has neither ended nor been restarted. */
 export function goesOn(now: Job, before: Pick<Job, "generation">): boolean {
   return UNFINISHED.includes(now.state) && now.generation === before.generation;
 }
 
-/** A job whose tasks start anew under another generation. */
+/** A job whose tasks restart under another generation. */
 export function restarted(job: Job, generation: string): Job {
   return { ...job, generation, doneTasks: 0, restarts: (job.restarts ?? 0) + (job.generation === undefined ? 0 : 1) };
 }
 
-/** A task that this process runs: number `job.tasks` writes the result. */
+/** A task that this process runs; number `job.tasks` writes the result. */
 export interface TakenTask {
   readonly job: Job;
   readonly number: number;
-  /** How often it has failed. */
+  /** Number of failed attempts. */
   readonly attempts: number;
 }
 
 /** Keeps jobs and hands out their tasks. */
 export interface JobQueue {
-  /** Calls back with each job that another process has changed; a queue of one process has none. */
+  /** Subscribes to changes of jobs by other processes; absent in a queue of one process. */
   watch?(changed: (id: string) => void): void;
   add(job: Job): Promise<void>;
   find(id: string): Promise<Job | null>;
@@ -41,11 +41,11 @@ export interface JobQueue {
   take(generationFor?: GenerationFor): Promise<TakenTask | null>;
   /** Records the output of a task that computes. @returns null if the job has ended or started anew meanwhile */
   done(task: TakenTask, output: TaskOutput): Promise<Job | null>;
-  /** Gives a task back, to be taken again; `failed` counts it as an attempt. */
+  /** Returns a task to the queue; `failed` counts it as an attempt. */
   putBack(task: TakenTask, failed?: boolean): Promise<void>;
-  /** Forgets the outputs of some tasks, to be computed again; without effect if the job has ended or started anew. */
+  /** Discards the outputs of some tasks, to compute them again; without effect if the job has ended or restarted. */
   redo(job: Job, numbers: readonly number[]): Promise<void>;
-  /** The outputs of the tasks of a job, by number; null: it is not done. */
+  /** The outputs of the tasks of a job, by number; null for tasks that are not done. */
   outputs(id: string): Promise<readonly (TaskOutput | null)[]>;
   remove(id: string): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
+/** Runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { BusyError, DataError, LimitError } from "../shared/errors.js";
@@ -20,14 +20,14 @@ import type { JobQueue, TakenTask } from "./job-queue.js";
 import type { ResultStore } from "./result-store.js";
 import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
-/** Time after which a task is tried again if the service was too busy for it, or if it failed inside. */
+/** Delay before a task is tried again, after the service was too busy for it or failed. */
 const REST_MS = 2_000;
 const MOST_ATTEMPTS = 3;
-/** How often the tasks of a job may start anew: data that grow all the time would never let it end. */
+/** Most restarts of a job: data that grow all the time would never let it end. */
 const MOST_RESTARTS = 8;
 const PROBLEM_BYTES = 64 * 1024;
 
-/** What a task of a job that is cut answers: the numbers of a range, or the whole call from the files of its tasks. */
+/** The part of a call that a task answers: the numbers of a range, or the whole call from the files of its tasks. */
 export type TaskPart = { readonly range: CutRange } | { readonly cut: JobCut; readonly paths: readonly string[] };
 
 export interface TaskCall extends JobCall {
@@ -40,24 +40,24 @@ export interface TaskCall extends JobCall {
 
 /** The code and the data by which this process would compute a call now. */
 export interface Generation {
-  /** Names it; null if it is not known yet. */
+  /** Its name; null if it is unknown yet. */
   readonly id: string | null;
-  /** Whether another process of the cluster computes the call by the generation of this name. */
+  /** Whether another process of the cluster has the generation of this name. */
   isElsewhere(id: string): boolean;
-  /** Time for which a job waits for a process of its own generation before its tasks start anew under this one. */
+  /** Time for which a job waits for a process of its own generation before its tasks restart under this one. */
   readonly patienceMs: number;
-  /** Whether it is the same object of data as now, so that a call made meanwhile was computed by it. */
+  /** Whether the data are still those of this generation, so that a call made meanwhile was computed by it. */
   holds(): boolean;
 }
 
 export interface JobHost {
   generationOf(call: JobCall): Generation;
-  /** Makes a call in idle time. */
+  /** Runs a call at low priority. */
   send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
   readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
 }
 
-/** The reason to drop a task: its job has ended or started anew meanwhile, or the data were replaced. */
+/** The reason to drop a task: its job has ended or restarted meanwhile, or the data were replaced. */
 class Overtaken extends Error {}
 
 class TaskProblem extends Error {
@@ -78,26 +78,26 @@ export class JobRunner {
   readonly #changed: (id: string) => void;
   readonly #bytesLeft: (owner: string | null) => Promise<number>;
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
-  /** Tasks whose ends the queue could not keep, because its disk is full: they are put back once it can. */
+  /** Tasks that the queue could not store because its disk is full; they are put back once it can. */
   readonly #unkept = new Set<TakenTask>();
-  /** By job: since when no process of its generation is known. */
+  /** By job, the time since which no process of its generation is known. */
   readonly #orphanedAt = new Map<string, number>();
   readonly #places = new JobPlaces();
-  /** Why the queue could not be read, which is said once. */
+  /** Error of the queue that was last logged, so that it is logged once. */
   #reported: string | null = null;
   #stopped = false;
   #taking = false;
-  /** Whether a job waits for a process of its generation, which nothing announces. */
+  /** Whether a job waits for a process of its generation, which no message announces. */
   #isWaiting = false;
   #rest: NodeJS.Timeout | null = null;
-  /** Settles when the last job that had a result has ended. */
+  /** Resolves when the last job with a result has ended. */
   #ending: Promise<unknown> = Promise.resolve();
-  /** The time at which a task last ended well, on the clock of `Date.now`. */
+  /** Time at which a task last succeeded, by `Date.now`. */
   progressAt = Date.now();
 
   /**
-   * @param changed   is notified of each job that has changed
-   * @param bytesLeft bytes of results that an owner may still use today
+   * @param changed is called with each changed job @param bytesLeft bytes of results that an owner may still store
+   * today
    */
   constructor(
     queue: JobQueue,
@@ -128,7 +128,7 @@ export class JobRunner {
       if (!this.#stopped && this.#rest === null) await this.#putUnkeptBack();
       while (!this.#stopped && this.#rest === null && this.#places.areFree) {
         this.#isWaiting = false;
-        // Owners without a task come first.
+        // Owners without a running task come first.
         const task = (await this.#take(true)) ?? (await this.#take(false));
         this.#reported = null;
         if (task === null) {
@@ -156,7 +156,7 @@ export class JobRunner {
     }
   }
 
-  /** Tasks of a generation other than this process's start anew once no process of theirs has been known for a while. */
+  /** Tasks of another generation than this process's restart once no process of theirs has been known for a while. */
   #generationFor(job: Job): string | null {
     const own = this.#host.generationOf(job.call);
     if (own.id === null) this.#isWaiting = true;
@@ -190,7 +190,7 @@ export class JobRunner {
     await Promise.all(tasks.map(([, { ended }]) => ended));
   }
 
-  /** Ends all tasks, which are taken again after the next start. */
+  /** Aborts all tasks, which are taken again after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#rest !== null) clearTimeout(this.#rest);
@@ -198,7 +198,7 @@ export class JobRunner {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
-  /** Runs a task to its end, whatever that is. */
+  /** Runs a task to its end, successful or not. */
   async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
@@ -235,7 +235,7 @@ export class JobRunner {
       await this.#queue.putBack(task, true);
       this.#pause();
     } else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
-      // However often the service is too busy, it has not failed.
+      // Being too busy does not count as a failed attempt.
       await this.#queue.putBack(task, status === 500);
       this.#pause();
     } else await this.#fail(task.job, error);
@@ -244,7 +244,7 @@ export class JobRunner {
   async #fail(job: Job, error: unknown): Promise<void> {
     const problem = reasonOf(error);
     const failed = { state: "failed", endedAt: Date.now(), problem } as const;
-    // Files of a job that has ended meanwhile are gone, which is no failure.
+    // Missing files of a job that has ended meanwhile are no failure.
     if ((await this.#queue.change(job.id, UNFINISHED, failed)) === null) return;
     this.#host.log.warn({ job: job.id, reason: describeError(error) }, "a job failed");
     for (const [abort, { id }] of this.#running) if (id === job.id) abort.abort();
@@ -259,7 +259,7 @@ export class JobRunner {
       await this.#checkDue(job);
     };
     const answer = await this.#send(job, job.cut === null ? null : { range: rangeOf(job.cut, number) }, signal);
-    // Of a job that is cut, the bytes are reserved; those of a single task are not known before.
+    // The bytes of a job with a cut are reserved; those of a single task are unknown before.
     const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
     const admit = (bytes: number) => checkBytes(bytes, left);
     const output = await writeOutput(this.#folders, job.id, number, answer, checkDue, admit);
@@ -273,7 +273,7 @@ export class JobRunner {
     if (now?.state !== "running" || now.generation !== generation) throw new Overtaken();
   }
 
-  /** Makes the call of a job, or a part of it. @throws TaskProblem if it is refused */
+  /** Sends the call of a job, or a part of it. @throws TaskProblem if it is refused */
   async #send({ id, call, owner }: Job, part: TaskPart | null, signal: AbortSignal): Promise<TaskAnswer> {
     const path = bodyFile(this.#folders, id);
     const { size: bytes } = await stat(path);
@@ -285,7 +285,7 @@ export class JobRunner {
   }
 
   async #finish(job: Job, signal: AbortSignal): Promise<void> {
-    // A bucket that does not answer is found before the outputs are joined.
+    // An unavailable bucket is found before the outputs are joined.
     await this.#results.check();
     const outputs = await this.#queue.outputs(job.id);
     const join = (paths: readonly string[]) => this.#send(job, { cut: job.cut as JobCut, paths }, signal);
@@ -295,14 +295,14 @@ export class JobRunner {
       await this.#results.discard(result.name);
       throw error;
     });
-    // Another process was faster, or the job was cancelled: the files of this attempt go, and no others.
+    // Another process was faster, or the job was cancelled: only the files of this attempt are removed.
     if (done === null) return this.#results.discard(result.name);
     await this.#results.tidy(job.id, result.name);
-    // Not before the queue has the result: otherwise all tasks would be computed again.
+    // Outputs are removed after the queue has the result: otherwise all tasks would be computed again.
     await this.clear(job);
   }
 
-  /** Ends a job with its result, one after another: otherwise results would not be counted against each other. */
+  /** Ends a job with its result, one job after another: otherwise results would not be counted against each other. */
   #end(job: Job, result: JobResult): Promise<Job | null> {
     const ended = this.#ending.then(async () => {
       if (job.cut === null) checkBytes(result.bytes, await this.#bytesLeft(job.owner));
@@ -325,10 +325,10 @@ export class JobRunner {
   }
 }
 
-/** The call of an address: its last part. */
+/** The name of the call: the last part of its address. */
 const nameOfCall = ({ url }: JobCall): string => (url.split("?", 1)[0] as string).split("/").at(-1) as string;
 
-/** @throws LimitError if a result has more bytes than its owner may still use today */
+/** @throws LimitError if a result exceeds the bytes that its owner may still store today */
 function checkBytes(bytes: number, left: number): void {
   if (bytes > left)
     throw new LimitError("jobs.bytesPerDay", `Result too large (more than the ${left} bytes left today)`);

@@ -1,4 +1,4 @@
-/** Declares jobs: calls of the service that outlive their connections, cut into tasks. */
+/** Jobs: calls of the service that outlive their connections, cut into tasks. */
 import type { FormName } from "../shared/calls.js";
 
 /** The states of a job; the last three are final. */
@@ -17,18 +17,18 @@ export interface JobCall {
   readonly limit?: number;
 }
 
-/** The cut of a job into tasks: ranges of the elements of its answer at each of its times. */
+/** The division of a job into tasks: ranges of the elements of its answer at each of its times. */
 export interface JobCut {
   /** Elements at each time: points, samples or nodes. */
   readonly points: number;
   readonly times: number;
   readonly perTask: number;
-  /** Bytes that the result is expected to have, which are reserved until it is there; absent: unknown. */
+  /** Expected bytes of the result, which are reserved until it exists; absent: unknown. */
   readonly bytes?: number;
 }
 
 export interface CutRange {
-  /** Number of the time. */
+  /** Index of the time. */
   readonly round: number;
   readonly from: number;
   readonly to: number;
@@ -53,7 +53,7 @@ export interface JobResult {
   readonly sha256: string;
 }
 
-/** A key of a caller, and the digest of the question that it came with. */
+/** A key that a caller gave, with the digest of its question. */
 export interface JobKey {
   readonly name: string;
   readonly digest: string;
@@ -61,7 +61,7 @@ export interface JobKey {
 
 export interface JobPoints {
   readonly id: string;
-  /** Whether it goes with the job. */
+  /** Whether it is removed with the job. */
   readonly own: boolean;
 }
 
@@ -74,11 +74,11 @@ export interface Job {
   readonly call: JobCall;
   /** Null if the call is a single task. */
   readonly cut: JobCut | null;
-  /** The input that has its points; absent: none. */
+  /** The input with its points; absent: none. */
   readonly input?: JobPoints;
-  /** The caller's name of it, by which the same question does not start it twice; absent: none. */
+  /** The caller's name for it, by which repeating the question does not start it twice; absent: none. */
   readonly key?: JobKey;
-  /** Tasks that compute; the one after the last of them writes the result. */
+  /** Number of tasks that compute; one more task writes the result. */
   readonly tasks: number;
   readonly doneTasks: number;
   readonly spentMs: number;
@@ -89,13 +89,13 @@ export interface Job {
   readonly result: JobResult | null;
   /** Whether its owner has deleted it after its end; it still counts against quotas. */
   readonly removed: boolean;
-  /** Names the code and the data by which its tasks are computed; absent: none has begun. */
+  /** Name of the code and the data by which its tasks are computed; absent: none has started. */
   readonly generation?: string;
-  /** How often its tasks have started anew because code or data had changed; absent: never. */
+  /** Number of restarts because code or data had changed; absent: none. */
   readonly restarts?: number;
 }
 
-/** The output of a task: a file, and what its answer said. */
+/** The output of a task: a file, and the headers of its answer. */
 export interface TaskOutput {
   readonly bytes: number;
   /** CRC-32 of the file, which is part of its name. */
@@ -107,22 +107,22 @@ export interface TaskOutput {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The points that a job counts against the quotas of its owner: at each of its times. */
+/** The points of a job that count against the quotas of its owner: those at each of its times. */
 export function pointsOf({ cut }: Pick<Job, "cut">): number {
   return cut === null ? 0 : cut.points * cut.times;
 }
 
-/** The bytes that a job counts against the quotas of its owner: those of its result, or those reserved for it. */
+/** The bytes of a job that count against the quotas of its owner: those of its result, or those reserved for it. */
 export function bytesOf({ state, cut, result }: Job): number {
   return result?.bytes ?? (UNFINISHED.includes(state) ? (cut?.bytes ?? 0) : 0);
 }
 
-/** The part of its tasks that a job has done, from 0 to 1. */
+/** The fraction of its tasks that a job has done. */
 export function progressOf({ state, doneTasks, tasks }: Job): number {
   return state === "done" ? 1 : doneTasks / (tasks + 1);
 }
 
-/** Seconds until a running job has ended, by its rate so far; null if that is not known. */
+/** Estimated seconds until a running job ends, by its rate so far; null if unknown. */
 export function secondsLeft(job: Job, now: number): number | null {
   const { state, startedAt, doneTasks, tasks } = job;
   if (state !== "running" || startedAt === null || doneTasks === 0) return null;

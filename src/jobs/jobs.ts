@@ -1,4 +1,4 @@
-/** `Jobs` is the life of all jobs of a service: it accepts them within quotas, runs, shows and ends them. */
+/** The jobs of a service: accepts them within quotas, runs, shows and ends them. */
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ import { openSqlQueue } from "./sql-queue.js";
 import { sweepOutputs } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
-/** Time after which a queue that cannot be opened is tried again. */
+/** Delay before a queue that cannot be opened is tried again. */
 const RETRY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -50,12 +50,12 @@ export interface JobCounts {
   readonly stalledSeconds: number;
 }
 
-/** Whether all processes of a cluster run the jobs, whose files they find in the folder of results. */
+/** Whether all processes of a cluster share the jobs, whose files are in the folder of results. */
 export function isShared({ nats, results }: JobSettings): boolean {
   return nats.servers !== null && results !== null && !isBucket(results);
 }
 
-/** The jobs of a service; nothing is opened before the first is started, unless there are some from an earlier life. */
+/** The jobs of a service; nothing is opened before the first job, unless there are some from an earlier run. */
 export class Jobs {
   readonly folders: JobFolders;
   readonly results: ResultStore;
@@ -66,12 +66,12 @@ export class Jobs {
   #opened: OpenJobs | null = null;
   #upkeep: NodeJS.Timeout | null = null;
   #retry: NodeJS.Timeout | null = null;
-  /** Settles when the last job that was submitted has been added or refused. */
+  /** Resolves when the last submitted job has been added or refused. */
   #adding: Promise<void> = Promise.resolve();
   #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
   #closed = false;
 
-  /** @param openShared opens the queue of a cluster; null if the process keeps a separate queue */
+  /** @param openShared opens the queue of a cluster; null if the process has a queue of its own */
   constructor(settings: JobSettings, host: JobHost, openShared: OpenShared | null = null) {
     this.#settings = settings;
     this.#host = host;
@@ -90,7 +90,7 @@ export class Jobs {
     return join(this.folders.state, "jobs.db");
   }
 
-  /** Continues the jobs of an earlier life. If the queue cannot be opened, the log says so, and it is tried again. */
+  /** Continues the jobs of an earlier run. If the queue cannot be opened, that is logged and tried again later. */
   resume(isFirst = true): void {
     if (!this.#isUsed || this.#closed) return;
     try {
@@ -113,14 +113,13 @@ export class Jobs {
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
-    // Nothing has been received yet, so unless other processes share the folder, files that belong to no job are left
-    // from a killed process.
+    // Nothing has been received yet: unless processes share the folder, files of no job are left from a killed process.
     const left = this.#openShared === null ? inputs.files() : undefined;
     void this.#upkeepNow(left).then(() => runner.pump());
     return this.#opened;
   }
 
-  /** Ends the tasks of a job that another process has ended; after any other change, looks for tasks to take. */
+  /** Aborts the tasks of a job that another process has ended; after other changes, looks for tasks to take. */
   async #changedElsewhere(id: string): Promise<void> {
     if (this.#opened === null) return;
     const { queue, runner } = this.#opened;
@@ -150,7 +149,7 @@ export class Jobs {
     this.#counts = { queued: await of("queued"), running: await of("running") };
   }
 
-  /** Calls back on each change of a job. @returns a function that stops this */
+  /** Subscribes to the changes of a job. @returns a function that unsubscribes */
   watch(id: string, changed: () => void): () => void {
     this.#events.on(id, changed);
     return () => this.#events.off(id, changed);
@@ -177,7 +176,7 @@ export class Jobs {
     return this.#open().inputs;
   }
 
-  /** The input of an id that belongs to an owner; null if there is none. */
+  /** The input with an id and an owner; null if there is none. */
   async input(owner: string | null, id: string): Promise<JobInput | null> {
     const input = await this.inputs.find(id);
     return input !== null && input.owner === owner ? input : null;
@@ -193,7 +192,7 @@ export class Jobs {
     return this.#settings.limits["jobs.bytesPerDay"] - used - uploaded;
   }
 
-  /** Checks what an owner may start, `cut` if it is known. @throws LimitError naming the quota */
+  /** Checks the quotas of an owner, for a `cut` if it is known. @throws LimitError naming the quota */
   async admit(owner: string | null, cut: JobCut | null = null): Promise<void> {
     const points = pointsOf({ cut });
     const { limits } = this.#settings;
@@ -217,9 +216,8 @@ export class Jobs {
   }
 
   /**
-   * Starts a job, whose question is kept as JSON, or finds the one that was started by its key.
-   *
-   * @throws LimitError naming the quota that does not admit it, RequestError if the key is that of another question
+   * Starts a job, or finds the one that was started with its key. @throws LimitError naming the quota that does not
+   * admit it, RequestError if the key belongs to another question
    */
   async start(
     owner: string | null,
@@ -254,7 +252,7 @@ export class Jobs {
     const body = bodyFile(this.folders, id);
     const known = await keptOnlyIf([body], async () => {
       await writeFile(body, JSON.stringify(question));
-      // One after the other: otherwise jobs that are submitted together would not see each other's reservations.
+      // One after another: otherwise jobs that are submitted together would not see each other's reservations.
       const added = this.#adding.then(async () => {
         const before = await this.#withKey(owner, key);
         if (before !== null) return before;
@@ -277,7 +275,7 @@ export class Jobs {
     return job;
   }
 
-  /** The job that an owner has started by a key; null if there is none. @throws RequestError if it asks something else */
+  /** The job that an owner has started with a key; null if there is none. @throws RequestError for another question */
   async #withKey(owner: string | null, key: JobKey | undefined): Promise<Job | null> {
     if (key === undefined) return null;
     const found = (await this.list(owner)).find((one) => one.key?.name === key.name);
@@ -286,7 +284,7 @@ export class Jobs {
     throw new RequestError("InvalidRequest", text, { member: "idempotency-key" });
   }
 
-  /** The job of an id that belongs to an owner; null if there is none. */
+  /** The job with an id and an owner; null if there is none. */
   async find(owner: string | null, id: string): Promise<Job | null> {
     if (!isId(id) || !this.#isUsed) return null;
     const job = await this.#open().queue.find(id);
@@ -298,23 +296,22 @@ export class Jobs {
     return (await this.#open().queue.list(owner)).filter(({ removed }) => !removed);
   }
 
-  /** Cancels a job that has not ended, and forgets one that has, with its result. */
+  /** Cancels a job that has not ended, and removes one that has, with its result. */
   async cancel(job: Job): Promise<Job> {
     const { queue, runner } = this.#open();
     const ended = await queue.change(job.id, UNFINISHED, { state: "cancelled", endedAt: Date.now() });
     if (ended !== null) await runner.cancel(job.id);
     const last = ended ?? (await queue.change(job.id, FINAL, { removed: true })) ?? job;
     await this.#notify(job.id);
-    // What cannot be removed now is removed when it is old.
+    // Files that cannot be removed now are removed when they are old.
     await this.#logged(runner.remove(last));
     return last;
   }
 
   /**
-   * Removes results, inputs and records that are too old.
-   *
-   * @param left files that a killed process may have left of submissions. They are removed, as is what it left of jobs
-   *             that had ended or been removed. Absent: other processes may still use such files
+   * Removes results, inputs and records that are too old. @param left files that a killed process may have left of
+   * submissions; they are removed, as are its files of jobs that have ended or been removed. Absent: other processes
+   * may still use such files
    */
   async #expire(left?: ReadonlySet<string>): Promise<void> {
     const { queue, inputs, runner } = this.#open();
@@ -334,7 +331,7 @@ export class Jobs {
         return false;
       },
     );
-    // Jobs whose results are still there are kept, so that their removal is tried again.
+    // The record of a job is kept while its result exists, so that the removal is tried again.
     for (const job of isRemoved ? old : []) {
       if ((job.endedAt ?? 0) < Date.now() - DAY_MS) await queue.remove(job.id);
       else await queue.change(job.id, FINAL, { removed: true });
@@ -345,13 +342,13 @@ export class Jobs {
     }
     const ids = new Set(jobs.map(({ id }) => id));
     await inputs.sweep(before, left ?? new Set(), ids);
-    // A queue that was lost with its disk knows of no jobs, whose files would stay for ever.
+    // A queue that was lost with its disk knows no jobs, whose files would stay for ever.
     await this.results.sweep(ids, before);
     await sweepOutputs(this.folders, ids, before);
     await this.#count();
   }
 
-  /** Ends all tasks and closes the queue; unfinished jobs continue after the next start. */
+  /** Aborts all tasks and closes the queue; unfinished jobs continue after the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#upkeep !== null) clearInterval(this.#upkeep);

@@ -1,4 +1,4 @@
-/** `ResultStore` keeps finished results: in the folder in which they are written, or in a bucket. */
+/** Stores of finished results: the folder in which they are written, or a bucket. */
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
@@ -13,27 +13,27 @@ import type { JobResult } from "./job.js";
 import { besides, isId, removeOld } from "./job-files.js";
 
 const STEP_BYTES = 4 * 1024 * 1024;
-/** Bytes of a file that are hashed at a time, and files whose comparison is remembered. */
+/** Bytes of a file that are hashed at a time, and number of comparisons that are cached. */
 const HASH_BYTES = 256 * 1024;
 const MOST_COMPARED = 1000;
-/** The object that shows whether a bucket takes results. */
+/** The object that is written to check that a bucket accepts results. */
 const CHECK_KEY = "fieldprobe-check";
 
 export interface ResultStore {
-  /** The folder in which results are written. */
+  /** The folder in which results are written before they are stored. */
   readonly folder: string;
-  /** Shows whether results can be kept. @throws DataError if its host refuses, BusyError if it does not answer */
+  /** Checks that results can be stored. @throws DataError if its host refuses, BusyError if it does not answer */
   check(): Promise<void>;
-  /** Keeps a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
+  /** Stores a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
   keep(name: string, signal: AbortSignal): Promise<void>;
-  /** Whether a result is there as it was written, by its digest, which is computed once. @throws as `check` */
+  /** Whether a result exists with the bytes that were written, by its digest, computed once. @throws as `check` */
   holds(result: JobResult): Promise<boolean>;
   /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
   read(name: string, first: number, last: number): Readable;
   /** Removes the files of one attempt at a result. */
   discard(name: string): Promise<void>;
-  /** Removes what other attempts at the result of a job have left in the folder. */
+  /** Removes the files of other attempts at the result of a job from the folder. */
   tidy(id: string, kept: string): Promise<void>;
   /** Removes the results of jobs, also those that were written but never recorded. */
   remove(ids: ReadonlySet<string>): Promise<void>;
@@ -41,16 +41,16 @@ export interface ResultStore {
   sweep(ids: ReadonlySet<string>, before: number): Promise<void>;
 }
 
-/** The store at a place, or else in a folder. @param working folder in which results for a bucket are written */
+/** The store of a bucket, or else of a folder. @param working folder in which results for a bucket are written */
 export function resultStore(place: string, working: string, settings: StoreSettings): ResultStore {
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
 }
 
-/** Results as they were when they were first read, and whether they had their digests. */
+/** Cached comparisons of results with their digests. */
 class Comparisons {
   readonly #known = new Map<string, Promise<boolean>>();
 
-  /** @param state names the bytes: with others it is another one */
+  /** @param state name of the bytes: a new state is compared again */
   compare({ name, sha256 }: JobResult, state: string, bytes: () => AsyncIterable<Buffer>): Promise<boolean> {
     const key = `${name} ${sha256} ${state}`;
     const compared = this.#known.get(key) ?? digestOf(bytes()).then((digest) => digest === sha256);
@@ -67,10 +67,10 @@ async function digestOf(bytes: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest("hex");
 }
 
-/** The job of a result or a file beside it. */
+/** The id of the job in the name of a result or a file beside it. */
 const jobOf = (name: string): string => /^[0-9a-f]*/.exec(name)?.[0] ?? "";
 
-/** Results stay where they were written. */
+/** Results that stay in the folder in which they were written. */
 export class FolderResults implements ResultStore {
   readonly folder: string;
   readonly #comparisons = new Comparisons();
@@ -122,7 +122,7 @@ export class FolderResults implements ResultStore {
   }
 }
 
-/** Results are put into a bucket once they are whole. */
+/** Results that are uploaded to a bucket once they are whole. */
 class BucketResults implements ResultStore {
   readonly #written: FolderResults;
   readonly #bucket: BucketTarget;
@@ -140,7 +140,7 @@ class BucketResults implements ResultStore {
   async check(): Promise<void> {
     const text = Buffer.from("Jobs of fieldprobe keep their results here.\n");
     await this.#bucket.write(CHECK_KEY, text);
-    // What is asked of the bucket later: sizes, bytes, and a list, without which old results would stay.
+    // Later needs of the bucket: sizes, bytes, and a list, without which old results would stay.
     if (
       (await this.#bucket.lastOf(CHECK_KEY))?.size !== text.length ||
       !(await this.#bucket.list()).includes(CHECK_KEY)
@@ -151,7 +151,7 @@ class BucketResults implements ResultStore {
 
   async keep(name: string, signal: AbortSignal): Promise<void> {
     try {
-      // As in a folder, the result comes last.
+      // The result comes last, as in a folder.
       for (const key of [...besides(name), name]) await this.#bucket.writeFile(key, join(this.folder, key), signal);
     } finally {
       await this.#written.discard(name);
@@ -174,7 +174,7 @@ class BucketResults implements ResultStore {
     const { name, bytes } = result;
     const last = await this.#bucket.lastOf(name);
     if (last === null || last.size !== bytes) return false;
-    // A host that names no version of an object is asked for all of it each time.
+    // Without versions of objects, the whole object is compared each time.
     const state = last.etag ?? randomUUID();
     return this.#comparisons.compare(result, state, () => this.#parts(name, 0, bytes - 1));
   }

@@ -1,4 +1,4 @@
-/** `openSqlQueue` keeps the queue of jobs in an SQLite file, for one process. */
+/** The queue of jobs in an SQLite file, for one process. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { DataError } from "../shared/errors.js";
@@ -18,7 +18,7 @@ const TABLES = `
 
 const UNFINISHED_JOBS = "SELECT document FROM job WHERE state IN ('queued', 'running') ORDER BY spent, created";
 
-/** The next task of a job: `waits` are its tasks that compute and are not done. */
+/** The next task of a job; `waits` are its tasks that compute and are not done. */
 const NEXT = `
   SELECT t.number, t.attempts FROM job j JOIN task t ON t.job = j.id AND t.state = 'waiting'
   WHERE j.id = ? AND (t.number < j.tasks OR j.waits = 0) ORDER BY t.number LIMIT 1`;
@@ -48,7 +48,7 @@ export function openSqlQueue(file: string): JobQueue {
   return new SqlQueue(db);
 }
 
-/** Notes this process as the user of a file: another one would take the same tasks. @throws DataError if one lives */
+/** Claims a file for this process: another process would take the same tasks. @throws DataError if one is running */
 function claim(file: string): void {
   const note = `${file}.pid`;
   const [pid = "", host] = existsSync(note) ? readFileSync(note, "utf8").trim().split(" ") : [];
@@ -139,7 +139,7 @@ class SqlQueue implements JobQueue {
     });
   }
 
-  /** Lets the tasks of a job start anew under another generation. */
+  /** Restarts the tasks of a job under another generation. */
   #restart(job: Job, generation: string): void {
     this.#db.run("UPDATE task SET state = 'waiting', attempts = 0, output = NULL WHERE job = ?", [job.id]);
     this.#count(job.id);

@@ -1,4 +1,4 @@
-/** Writes the outputs of tasks to files, and joins them to the result of a job. */
+/** Outputs of tasks in files, and the result of a job joined from them. */
 import { createHash, type Hash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<FormName, string>> = {
 
 const KEPT = ["fieldprobe-manifest", "content-type"];
 
-/** Outputs that are missing, or whose files are not what their tasks wrote: they have to be computed again. */
+/** Outputs that are missing or damaged, and have to be computed again. */
 export class DamagedOutputs extends Error {
   readonly tasks: readonly number[];
 
@@ -141,7 +141,7 @@ export async function writeResult(
     const question = JSON.parse(await readFile(bodyFile(folders, id), "utf8").catch(() => "null")) as unknown;
     await writeFile(manifest, manifestOf(job, first, { question, ...result }));
     await writeFile(checksum, `${result.sha256}  ${name}\n`);
-    // The result comes last: where it is, the others are.
+    // The result is renamed last: where it exists, the other files do.
     await rename(partial, path);
     return result;
   });

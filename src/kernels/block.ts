@@ -5,9 +5,7 @@
 import { createRuns, cutRun, type Runs, wrap } from "./stencil.js";
 import type { Axes, BrickField, Bricking, BrickReader, Values } from "./types.js";
 
-/**
- * A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass the periodic seam.
- */
+/** A box of nodes on three axes; each axis is a run from `start` (0 <= start < nodes) that may pass a periodic seam. */
 export interface Box {
   readonly start: Int32Array;
   readonly length: Int32Array;

@@ -1,5 +1,5 @@
 /**
- * Evaluates sums of separable products at points: one weight vector per axis and term, contracted with a box of nodes.
+ * Evaluates sums of separable products at points: a weight vector per axis and term, contracted with a box of nodes.
  */
 import { type AxisVectors, VALUE } from "./axis-vectors.js";
 import { createBlockReader, markBricks, touchedRuns } from "./block.js";
@@ -7,9 +7,7 @@ import { evaluateBlocks, type PointSums } from "./evaluate.js";
 import { createContraction } from "./interpolate.js";
 import type { Axes, Scheme } from "./types.js";
 
-/**
- * One separable product: the vectors `kinds` on x, y, z, times `scale`, add to the result `output` of each component.
- */
+/** One separable product: vectors `kinds` on x, y, z, times `scale`, add to the result `output` of each component. */
 export interface Term {
   readonly output: number;
   readonly kinds: readonly number[];

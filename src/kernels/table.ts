@@ -93,9 +93,7 @@ export function reachOf(method: Method): StencilReach {
   return { below: Math.max(0, base / 2 - 1) + differences, above: Math.max(1, base / 2) + differences };
 }
 
-/**
- * The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes, so that M3Q4 and M4Q4 do not exist.
- */
+/** The splines M{m}Q{q}; the derivatives 0 .. m of each are taken from q - 1 nodes: M3Q4 and M4Q4 do not exist. */
 function splines(): [string, Method][] {
   return [4, 6, 8, 10, 12, 14].flatMap((nodes) =>
     [1, 2, 3, 4]

@@ -1,6 +1,4 @@
-/**
- * Interpolates in time: snapping to stored frames, the range of a time axis, and cubic Hermite weights of four frames.
- */
+/** Interpolates in time: snapping to stored frames, the range of a time axis, cubic Hermite weights of four frames. */
 import type { FrameWeights, TimeAxis } from "./types.js";
 
 /** A time this fraction of the local step from a stored time is that stored time. */

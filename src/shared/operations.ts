@@ -279,7 +279,7 @@ export interface Operation {
    */
   readonly fields: readonly KnownField[];
   /**
-   * Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one.
+   * Spatial options it answers. GetForce takes all for a force in closed form, for a stored one those of GetVelocity.
    */
   readonly spatial: readonly SpatialInterpolation[];
   /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */

@@ -44,9 +44,7 @@ function loadLibrary(): typeof Libsql {
   }
 }
 
-/**
- * Milliseconds for which each mode waits for another process that has locked the file; readers block the event loop.
- */
+/** Milliseconds for which each mode waits for another process that has locked the file; a reader blocks its thread. */
 const BUSY_MS = { read: 20, write: 10_000 } as const;
 
 /**

@@ -18,9 +18,7 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
 
-/**
- * Words for the codes that files, folders and sockets meet; for a code that is not here the system's own text serves.
- */
+/** Words for the codes that files, folders and sockets meet; other codes have the system's own text. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "no such file or folder"],
   ["EMFILE", "too many files are open"],

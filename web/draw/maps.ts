@@ -73,9 +73,7 @@ export function fromOklab([L, a, b]: readonly number[]): [number, number, number
   ];
 }
 
-/**
- * The table of a map for lit surfaces, with lightness between 0.46 and 0.82, so that shading does not change the hue.
- */
+/** The table of a map for lit surfaces: with lightness from 0.46 to 0.82 shading does not change the hue. */
 export function surfaceTable(name: MapName): Uint8Array<ArrayBuffer> {
   const table = colourTable(name);
   const labs = Array.from({ length: COLOURS }, (_, i) => oklab([table[4 * i], table[4 * i + 1], table[4 * i + 2]]));

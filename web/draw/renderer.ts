@@ -1,6 +1,4 @@
-/**
- * The renderer of the stage, on one WebGL2 context: planes, a lit surface with depth, and segments, each in its pane.
- */
+/** The renderer of the stage, on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
 import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
 import type { Range } from "../state/link.js";
 import type { Fine, Picture, Volume } from "../state/volumes.js";

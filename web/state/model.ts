@@ -386,9 +386,7 @@ const ENCLOSED = 0.05;
 /** Whether a surface encloses values below its level. */
 export const isBelow = (what: string): boolean => what === "lambda2";
 
-/**
- * Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, ranges.
- */
+/** Sets members that the view leaves open once volumes have arrived: level of the surface, crosshair, centre, range. */
 effect(() => {
   const now = view.value;
   const set = dataset.value;

@@ -267,9 +267,7 @@ function strided(query: Query, dataset: Dataset): NodeRegion {
   return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
 }
 
-/**
- * Checks the width of a mean. It wraps at the seam of a periodic axis; elsewhere its nodes must exist, evenly spaced.
- */
+/** Checks the width of a mean. It wraps at the seam of a periodic axis; elsewhere its nodes exist, evenly spaced. */
 function checkWidth(axes: Axes, first: Triple, last: Triple, width: number): void {
   const half = (width - 1) / 2;
   const fits = axes.every(

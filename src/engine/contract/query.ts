@@ -409,9 +409,7 @@ export interface Engine {
   connectStores?(connection: StorePort): void;
   /** Files that wait for a person, with their reasons. */
   waiting(): readonly WaitingFile[];
-  /**
-   * Reads the drafted description of waiting files; confirms it if no question is open. @throws RequestError, DataError
-   */
+  /** Reads the draft of waiting files; confirms it if no question is open. @throws RequestError, DataError */
   draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView>;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */

@@ -44,9 +44,7 @@ export class InlineBatches {
   #spentMs = 0;
   #isCounting = false;
 
-  /**
-   * @param repair frees the pins of this thread after an unforeseen error (false: later); batches then go to workers
-   */
+  /** @param repair frees the pins of this thread after an unforeseen error; false: later, so batches go to workers */
   constructor(setup: InlineSetup, repair: () => boolean, report: (error: unknown) => void) {
     this.#setup = setup;
     this.#repair = repair;

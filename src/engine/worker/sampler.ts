@@ -208,9 +208,7 @@ export class Sampler {
     return (f, use) => this.#group.withFields(sources, frames.slice(f, f + 1), ([fields]) => use(fields));
   }
 
-  /**
-   * The default `pause`, which never pauses. @throws StoreWait if bricks are on their way and the time slice is over
-   */
+  /** The default `pause`, which never pauses. @throws StoreWait if bricks are on their way and the slice is over */
   #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
     if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
     return false;

@@ -30,7 +30,7 @@ function succeeds(attempt: () => unknown): boolean {
 }
 
 /**
- * A wall time in an autumn overlap is its first passing, one in a spring gap has the offset before it (RFC 5545 3.3.5).
+ * A wall time in an autumn overlap is its first passing; one in a spring gap has the offset before (RFC 5545 3.3.5).
  */
 export function momentOf(text: string, zone: string): Temporal.ZonedDateTime {
   if (!WALL.test(text)) return Temporal.Instant.from(text).toZonedDateTimeISO(zone);

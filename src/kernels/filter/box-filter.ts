@@ -1,6 +1,4 @@
-/**
- * Filters with boxes: means over a cube centred on the point and over its halved sub-cubes, down to a number of layers.
- */
+/** Filters with boxes: means over a cube centred on the point and over its halved sub-cubes, in several layers. */
 import { BOX_KERNELS } from "../table.js";
 import type { Axes, BrickReader, FrameWeights } from "../types.js";
 import { createBoxMean } from "./box-mean.js";

@@ -31,9 +31,7 @@ const MOST_FRAMES = 4;
 /** Points with weights of their own that are written at a time. */
 export const EACH_POINTS = (NODES - EACH) / (8 * MOST_FRAMES);
 
-/**
- * The nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis.
- */
+/** Nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis. */
 export interface Reach {
   readonly low: number;
   readonly span: number;

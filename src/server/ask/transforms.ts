@@ -77,9 +77,7 @@ function requireThreeNodes(axis: Axis, width: number, name: string): void {
   throw refuse("filter.width", `${text}; three of them need a width of at least ${least}.`);
 }
 
-/**
- * The widths of a filter along x, y and z: the requested one; for a top hat, the odd number of nodes that it averages.
- */
+/** Widths of a filter along x, y and z: the requested one; for a top hat, the odd number of nodes in its mean. */
 export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): readonly number[] {
   return axes.map(({ spacing }) => (kind === "tophat" ? boxNodes(width, spacing) * spacing : width));
 }

@@ -30,9 +30,7 @@ export async function compute(
   }
 }
 
-/**
- * The token of a request from `Authorization: Bearer`; null without that header. Other schemes give an unknown token.
- */
+/** The token of a request from `Authorization: Bearer`; null without that header. Other schemes are unknown tokens. */
 export function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;

@@ -1,6 +1,4 @@
-/**
- * Decodes the element of an operation by its table row: scalars first, then points straight into the engine's slabs.
- */
+/** Decodes the element of an operation by its table row: scalars first, then points straight into slabs. */
 import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, type RequestError } from "../../shared/errors.js";
 import {

@@ -1,6 +1,4 @@
-/**
- * Converts the body of a request to valid UTF-8, from UTF-8, UTF-16 or ISO-8859-1, with or without a byte order mark.
- */
+/** Converts the body of a request to valid UTF-8, from UTF-8, UTF-16 or ISO-8859-1, with or without a mark of order. */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";

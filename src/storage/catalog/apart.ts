@@ -114,9 +114,7 @@ export function claimedBy(locations: readonly string[]): Set<string> {
 
 const NAMED = 3;
 
-/**
- * The warning that stored files in or below the folder of a descriptor are not served, because it does not name them.
- */
+/** The warning that stored files in or below the folder of a descriptor are not served, as it does not name them. */
 export function unclaimedWarning(location: string, descriptor: Descriptor): string | null {
   const folder = dirname(location);
   const claimed = new Set(placesOf(descriptor).flatMap((file) => filesAt(location, file)));

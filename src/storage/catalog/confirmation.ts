@@ -113,9 +113,7 @@ export function confirmationFor(location: string, apart: string | null): string 
   return [...beside, ...others].find((path) => claimedBy([path]).has(real)) ?? null;
 }
 
-/**
- * The text of a confirmation, updated to the present structure of its files. @throws DataError if it is not readable
- */
+/** A confirmation, updated to the present structure of its files. @throws DataError if it is not readable */
 export function renewed(location: string): string {
   const written: DescriptorInput = JSON.parse(readFileSync(location, "utf8"));
   const parsed = parseDescriptor(JSON.stringify(written));

@@ -349,9 +349,7 @@ function fieldsOf(
   ) as DescriptorInput["fields"];
 }
 
-/**
- * The steps as a descriptor states them: evenly increasing integers, of one width or without leading zeros; else null.
- */
+/** Steps as a descriptor states them: evenly increasing integers, of one width or without leading zeros; else null. */
 function evenSteps(steps: readonly string[]): { place: string; firstStep: number; stepIncrement: number } | null {
   const [firstStep, second] = steps.map(Number) as [number, number | undefined];
   const stepIncrement = second === undefined ? 1 : second - firstStep;

@@ -217,9 +217,7 @@ type Issue = z.core.$ZodIssue;
 const jsonPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
 
-/**
- * Issues of a union: those of the alternative with the fewest, which was probably meant; unknown members count most.
- */
+/** Issues of a union: those of the alternative with the fewest, probably the one meant; unknown members count most. */
 function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   const path = [...base, ...issue.path];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {

@@ -63,9 +63,7 @@ export function checkSum(bytes: DataView): void {
     throw new DataError("a checksum does not match");
 }
 
-/**
- * Compares the checksum inside a structure, at `at`, with its bytes, the checksum counting as zeros. @throws DataError
- */
+/** Compares the checksum inside a structure, at `at`, with its bytes, where it counts as zeros. @throws DataError */
 export function checkInnerSum(bytes: DataView, at: number): void {
   const copy = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
   copy.fill(0, at, at + CHECKSUM);

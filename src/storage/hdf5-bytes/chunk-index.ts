@@ -34,9 +34,7 @@ export interface StoredLayout {
   readonly virtual: { readonly address: number; readonly index: number } | null;
   /** Lengths of a chunk; null if the values are in one range. */
   readonly chunks: readonly number[] | null;
-  /**
-   * Address of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written.
-   */
+  /** Address of the values or of the chunk index, from the start of the HDF5 data; null if nothing was ever written. */
   readonly address: number | null;
   /** Bytes of the values in one range; null if the layout does not say. */
   readonly bytes: number | null;

@@ -179,9 +179,7 @@ export class Hdf5File implements StoredFile {
     });
   }
 
-  /**
-   * The default number by which netCDF marks missing values of a dataset without the attribute; null if there is none.
-   */
+  /** The default by which netCDF marks missing values of a dataset without the attribute; null if there is none. */
   #netcdfFill(path: string): number | null {
     const { stored, type, fill } = this.#dataset(path);
     if (stored.element !== "float" && stored.element !== "integer") return null;

@@ -104,9 +104,7 @@ function isTruth(message: DataView, version: number, base: ElementType): boolean
   return names.sort().join() === TRUTHS.join();
 }
 
-/**
- * Whether a type is an integer using all its bits, or an IEEE 754 number of 2, 4, 8 or 16 bytes, in either byte order.
- */
+/** Whether a type is an integer using all its bits, or an IEEE 754 number of 2, 4, 8 or 16 bytes, in either order. */
 function isUsualNumber(message: DataView): boolean {
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)

@@ -85,9 +85,7 @@ export class OpenStore implements OpenVersion {
     this.#readable = new ReadableStore(objects, documents, tree);
   }
 
-  /**
-   * Reads the metadata of a store. Different versions have different times. @throws DataError if it holds no metadata
-   */
+  /** Reads the metadata of a store. Versions differ by their times. @throws DataError if it holds no metadata */
   static async open(
     location: string,
     objects: ObjectStore,

@@ -7,9 +7,7 @@ import type { Axis, Triple } from "../dataset/dataset.js";
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
 const LEAST_EDGE = 8;
 const MOST_CELLS = 2 ** 18;
-/**
- * Fraction of all cells or planes above which repetition belongs to the field: symmetry, or no change along an axis.
- */
+/** Fraction of all cells or planes above which repetition is a property of the field: symmetry, or no change. */
 const OWN = 0.25;
 const LISTED = 6;
 

@@ -1,6 +1,4 @@
-/**
- * What a person sees before confirming: extremes, three values, divergence, the ends of each axis, and a small picture.
- */
+/** Facts for confirming: extremes, three values, divergence, the ends of each axis, and a small picture. */
 import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";

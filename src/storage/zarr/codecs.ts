@@ -9,9 +9,7 @@ import { crc32c } from "./crc32c.js";
 import { sizeOf } from "./element-size.js";
 import { arrayFilter, unshuffle } from "./filters.js";
 
-/**
- * Layout of Blosc: bytes of its header, offsets of both lengths, its HDF5 filter. Source: c-blosc, README_CHUNK_FORMAT.
- */
+/** Layout of Blosc: bytes of its header, offsets of both lengths, HDF5 filter. Source: c-blosc, README_CHUNK_FORMAT. */
 const BLOSC = { header: 16, decoded: 4, encoded: 12, filter: 32001 } as const;
 /** Header of LZ4 as written by numcodecs: the decoded length. */
 const LZ4_HEADER = 4;

@@ -57,7 +57,7 @@ export function shift(node: i32, offset: i32, nodes: i32): i32 {
 }
 
 /**
- * Brick of a node along one axis; `reciprocal` is floor(2^31 / edge) + 1, exact while nodes times edge is below 2^31.
+ * Brick of a node along an axis; `reciprocal` is floor(2^31 / edge) + 1, exact while nodes times edge is under 2^31.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,6 +1,4 @@
-/**
- * Declares the records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts.
- */
+/** Records that the host writes into scratch memory before a call; `../scratch.ts` writes the same layouts. */
 import { AXIS_BYTES, FIELD_BYTES, FRAMES_BYTES, PACKET_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
 
 /** A uniform axis: node i is at `origin + i * spacing`. */
@@ -85,9 +83,7 @@ export class Term {
   lengthZ: i32;
 }
 
-/**
- * One node of a stencil around the nearest node, and its weight in an output; records of an output follow each other.
- */
+/** A node of a stencil around the nearest node, and its weight in an output; records of an output are adjacent. */
 @unmanaged
 export class Tap {
   weight: f64;

@@ -27,9 +27,7 @@ export const FREE = ACROSS + ACROSS_BYTES;
 const NODES = FREE;
 const WEIGHTS = NODES + 256;
 
-/**
- * First node of the interpolation, and the weight vectors in addition to those of interpolation, for one coordinate.
- */
+/** First node of the interpolation, and the weight vectors besides those of interpolation, for one coordinate. */
 // @ts-ignore: decorator
 @inline
 function finish(derivatives: i32, axis: Axis, cell: f64, first: usize, w: usize): void {

@@ -1,6 +1,4 @@
-/**
- * Means inside expressions (`mean(e)`, `rms(e)`, `fluc(e)`), computed in a pass for each depth before the expressions.
- */
+/** Means inside expressions (`mean(e)`, `rms(e)`, `fluc(e)`), computed in a pass for each depth before these. */
 import { SIZES } from "../../../analysis/array-functions.js";
 import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { type MeanTable, partsOfInput } from "../../../analysis/names.js";

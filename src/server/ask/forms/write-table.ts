@@ -44,9 +44,7 @@ export function tableArchive(
   return npzFile([...arrays, ...Object.entries(origin).map(([name, text]) => textArray(name, text))]);
 }
 
-/**
- * Columns as .npy rows: numbers and booleans as float64, NaN for missing values; texts as UTF-32 of the longest one.
- */
+/** Columns as .npy rows: numbers and booleans as float64, NaN if missing; texts as UTF-32 of the longest one. */
 function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
   const lengths = columns.map((_, c) =>
     rows.reduce((most, row) => Math.max(most, typeof row[c] === "string" ? row[c].length : 0), 0),

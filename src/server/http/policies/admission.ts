@@ -98,9 +98,7 @@ export class Admission {
     return sum(this.#slotsOfStores) < this.#ofStores("engine.inflight") && !this.#isCrowded(store);
   }
 
-  /**
-   * Whether requests wait for a store and its other requests hold all the slots they may: further ones would wait too.
-   */
+  /** Whether requests wait for a store and its other ones hold all the slots they may: further ones would wait too. */
   #isCrowded(store: string): boolean {
     return this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore;
   }

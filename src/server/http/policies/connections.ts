@@ -112,9 +112,7 @@ export class Connections {
     return true;
   }
 
-  /**
-   * Calls `act` once every request that has arrived whole is answered. While one `act` waits, further ones are dropped.
-   */
+  /** Calls `act` once every request that has arrived whole is answered. While one waits, further ones are dropped. */
   afterAnswers(socket: Socket, act: () => void): void {
     const connection = this.#open.get(socket);
     if (connection && hasWhole(connection)) connection.afterwards ??= act;

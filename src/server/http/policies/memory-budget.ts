@@ -1,6 +1,4 @@
-/**
- * Memory shared by all analyses: admitted before it is allocated, in the order of requests, until a request is over.
- */
+/** Memory shared by all analyses: admitted before its allocation, in the order of requests, until a request is over. */
 import { BusyError } from "../../../shared/errors.js";
 import { granted } from "./granted.js";
 

@@ -103,9 +103,7 @@ function readIndexBlock(read: ReadBytes, start: number, { owner, direct, entryBy
   return { view, firstBlocks, superBlocks };
 }
 
-/**
- * A super block, the offset of data block addresses in it, and the pages of each block, 0 for a block without pages.
- */
+/** A super block, the offset of data block addresses in it, and the pages of each block, 0 for one without pages. */
 function readSuperBlock(
   read: ReadBytes,
   start: number,

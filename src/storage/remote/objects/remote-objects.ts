@@ -1,6 +1,4 @@
-/**
- * Fetches objects over HTTP: bounded in number, time and size, retried, unless the circuit breaker of the host is open.
- */
+/** Fetches objects over HTTP: bounded in number, time and size, retried, behind a circuit breaker for each host. */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../../shared/errors.js";

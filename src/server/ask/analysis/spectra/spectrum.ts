@@ -1,6 +1,4 @@
-/**
- * Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other kinds have separate files.
- */
+/** Answers `spectrum`: sums of the modes of whole frames over shells, rings or lines. Other kinds have own files. */
 import { compileExpression, componentsIn } from "../../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../../analysis/reductions.js";
 import {
