@@ -6,7 +6,6 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  readFileSync,
   rmSync,
   statSync,
   utimesSync,
@@ -46,17 +45,6 @@ describe("digests of datasets", () => {
     const later = copy("later");
     utimesSync(join(later, "cube.h5"), 1, 1);
     expect(await digestAt(later)).toBe(await digestAt(first));
-  });
-
-  it("differ by one byte", async () => {
-    const other = copy("other");
-    const file = join(other, "cube.h5");
-    const { atime, mtime } = statSync(file);
-    const bytes = readFileSync(file);
-    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1;
-    writeFileSync(file, bytes);
-    utimesSync(file, atime, mtime);
-    expect(await digestAt(other)).not.toBe(await digestAt(first));
   });
 
   it("differ by one byte anywhere in 200 MB, with the size and the times kept", async () => {
