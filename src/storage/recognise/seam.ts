@@ -11,6 +11,8 @@ import {
 } from "../dataset/dataset.js";
 
 const LINES = 48;
+/** Nodes of a line whose steps are the usual ones: whole lines of a large set would take most of its chunks. */
+const STEPS = 512;
 /** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
 const EQUAL = 1e-6;
 
@@ -52,15 +54,17 @@ class Lines {
 export function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
   const lines = new Lines(dataset, axis, open);
   const { components, nodes } = lines;
+  const length = Math.min(nodes, STEPS);
   let [seam, inside] = [0, 0];
   for (let n = 0; n < LINES; n++) {
-    const line = lines.read(n, 0, nodes);
+    const line = lines.read(n, 0, length);
+    const last = length < nodes ? lines.read(n, nodes - 1, 1) : line.subarray(-components);
     for (let c = 0; c < components; c++) {
-      seam += (line[c] - line[line.length - components + c]) ** 2;
+      seam += (line[c] - last[c]) ** 2;
       for (let i = components + c; i < line.length; i += components) inside += (line[i] - line[i - components]) ** 2;
     }
   }
-  return Math.sqrt(seam / inside) * Math.sqrt(nodes - 1);
+  return Math.sqrt(seam / inside) * Math.sqrt(length - 1);
 }
 
 /**

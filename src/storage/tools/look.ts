@@ -4,7 +4,7 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
 import { seamRatio } from "../recognise/seam.js";
 
-/** Most nodes of a field that are read for its extremes: whole planes, evenly spaced if there are more. */
+/** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
 const MOST_NODES = 2 ** 22;
 const BLOCK = 64;
 const SLICE = 512;
@@ -59,6 +59,8 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   const nodes = nodesOf(dataset);
   const components = componentsOf(dataset, field);
   const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MOST_NODES));
+  const rows = Math.max(1, Math.min(nodes[1], Math.floor(MOST_NODES / nodes[0])));
+  const middle = Math.floor((nodes[1] - rows) / 2);
   const found = Array.from({ length: components }, () => ({
     least: Infinity,
     most: -Infinity,
@@ -67,7 +69,7 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
     missing: 0,
   }));
   for (let k = 0; k < nodes[2]; k += every) {
-    const plane = readBox(dataset, field, open, [0, 0, k], [nodes[0], nodes[1], 1]);
+    const plane = readBox(dataset, field, open, [0, middle, k], [nodes[0], rows, 1]);
     for (const [at, value] of plane.entries()) {
       const one = found[at % components] as (typeof found)[0];
       if (Number.isNaN(value)) one.missing++;
@@ -81,7 +83,8 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   }
   const places = [0, 0.5, 1].map((part) => nodes.map((count) => Math.round(part * (count - 1))) as unknown as Triple);
   const values = places.map((place) => readBox(dataset, field, open, place, [1, 1, 1]));
-  const read = every === 1 ? "" : `, one plane in ${every}`;
+  const part = rows === nodes[1] ? `one plane in ${every}` : `${rows} rows of the first plane`;
+  const read = every === 1 ? "" : `, ${part}`;
   return found.map(({ least, most, squares, count, missing }, c) => {
     const name = components === 1 ? field : `${field} ${AXIS_NAMES[c]}`;
     const at = places.map((place, i) => `${short(values[i]?.[c] as number)} at (${place.join(" ")})`).join(", ");
