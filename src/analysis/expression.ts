@@ -1,25 +1,17 @@
 /** Compiler of expressions, from their text to functions of whole blocks of nodes; no text is ever run as code. */
-import jsep from "jsep";
 import { excerpt, RequestError } from "../shared/errors.js";
 import {
   BINARY,
   type Components,
   choose,
   contraction,
-  cross,
-  determinant,
   eachOnce,
-  eigenvalues,
-  eigenvectors,
   power,
   product,
   realPower,
-  type ScratchArray,
   type Shape,
-  SIZES,
   sums,
   trace,
-  transposed,
   UNARY,
 } from "./array-functions.js";
 import {
@@ -34,6 +26,8 @@ import {
   type UnitPowers,
   unitIn,
 } from "./dimensions.js";
+import { FUNCTIONS } from "./expression-functions.js";
+import { MOST_DEPTH, parse, type Refuse, type SyntaxTree, textOf } from "./expression-syntax.js";
 import {
   FILTERED_FORMULAS,
   fieldOfName,
@@ -47,21 +41,10 @@ import {
   presentName,
   replacementOf,
 } from "./names.js";
+import { type BlockInputs, inputPart, partOf, type Subexpression, summed } from "./subexpression.js";
 
-export const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
-const MOST_DEPTH = 32;
 const MOST_EXPONENT = 16;
-
-/** The nodes of a block: inputs, and parts of expressions that have been computed. */
-export interface BlockInputs {
-  readonly count: number;
-  /** A component of an input. */
-  input(key: InputKey, component: number): Float64Array;
-  /** Returns an array of `count` numbers to overwrite, which is reserved until the block is done. */
-  readonly scratch: ScratchArray;
-  readonly computed: Map<string, Components>;
-}
 
 /** A compiled expression. */
 export interface Expression {
@@ -76,45 +59,6 @@ export interface Expression {
   evaluate(block: BlockInputs): Components;
 }
 
-/** A subexpression. Those with the same key have the same values and are computed once for a block. */
-interface Subexpression {
-  readonly key: string;
-  readonly shape: Shape;
-  readonly dimension: UnitPowers;
-  readonly run: (block: BlockInputs) => Components;
-  /** The value, if it is constant. */
-  readonly constant?: number;
-  /** Set if it is an input, or components of one from `from` on: only these are read. */
-  readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
-}
-
-export type SyntaxTree = jsep.Expression & Record<string, unknown>;
-
-// Syntax beyond that of the library: a number may have a unit, and a power binds tighter than a sign before it and
-// groups to the right. A hook has to read every number, since `after-token` is not called behind those that the library
-// reads.
-jsep.removeBinaryOp("^");
-jsep.hooks.add("gobble-token", function readNumber(env) {
-  const number = /[\d.]/.test(this.char) ? this.gobbleNumericLiteral() : undefined;
-  if (number === undefined) return;
-  env.node = number;
-  this.gobbleSpaces();
-  if (this.char !== "[") return;
-  const end = this.expr.indexOf("]", this.index);
-  if (end < 0) this.throwError("Expected ] after a unit");
-  number.unit = this.expr.slice(this.index + 1, end);
-  this.index = end + 1;
-});
-jsep.hooks.add("after-token", function readPower(env) {
-  if (!env.node) return;
-  this.gobbleSpaces();
-  if (this.char !== "^") return;
-  this.index++;
-  const right = this.gobbleToken();
-  if (!right) throw new Error("Expected an exponent after ^");
-  env.node = { type: "BinaryExpression", operator: "^", left: env.node, right };
-});
-
 /**
  * Compiles an expression.
  *
@@ -127,9 +71,9 @@ export function compileExpression(text: string, names: Names, member = "expressi
     const context = nearest === undefined ? { member } : { member, nearest };
     return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, context);
   };
-  const found: Found = { inputs: new Set(), reads: new Set(), parts: 0 };
-  const part = new ExpressionCompiler(names, found, refuse, text).compile(parse(text, refuse));
-  const { inputs, reads } = found;
+  const shared: Compilation = { inputs: new Set(), reads: new Set(), parts: 0 };
+  const part = new ExpressionCompiler(names, shared, refuse, text).compile(parse(text, refuse));
+  const { inputs, reads } = shared;
   return {
     text,
     shape: part.shape,
@@ -159,85 +103,32 @@ export function componentsIn(text: string, shape: Shape): readonly string[] {
 }
 
 /** Inputs, units and number of subexpressions, which compilers of an expression and of its formulas share. */
-interface Found {
+interface Compilation {
   inputs: Set<InputKey>;
   readonly reads: Set<InputKey>;
   /** Number of subexpressions of all formulas together. */
   parts: number;
 }
 
-type Refuse = (message: string, index?: number, nearest?: string) => RequestError;
-
-export function parse(text: string, refuse: Refuse = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
-  if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
-  // The parser recurses at each bracket and at each of several signs in a row, so their depth is checked first.
-  let open = 0;
-  let signs = 0;
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (/[\t\r\n]/.test(character)) throw refuse("an expression is one line, without tabs", i);
-    if (!/[\x20-\x7e]/.test(character)) throw refuse(`"${excerpt(character)}" has no meaning`, i);
-    if ("([".includes(character)) open++;
-    if (")]".includes(character)) open--;
-    signs = "-+!^?".includes(character) ? signs + 1 : character === " " ? signs : 0;
-    if (open > MOST_DEPTH || signs > MOST_DEPTH) throw refuse(`it is nested deeper than ${MOST_DEPTH}`, i);
-  }
-  try {
-    return jsep(text.replaceAll(KIND_AND_WIDTH, "$1($2)")) as SyntaxTree;
-  } catch (error) {
-    const { description, index } = error as { description?: string; index?: number };
-    if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MOST_DEPTH}`);
-    throw refuse(excerpt(description ?? "it cannot be read"), index);
-  }
-}
-
-/** A filter in an expression. It is parsed as a function of its width, since a colon would belong to a condition. */
-const KIND_AND_WIDTH = /\b(gaussian|sharp|tophat)\s*:\s*([\d.]+(?:[eE][-+]?\d+)?)/g;
-
-/** A text that is parsed to the same tree. */
-export function textOf(tree: SyntaxTree): string {
-  const part = (name: string): string => textOf(tree[name] as SyntaxTree);
-  const list = (name: string): string =>
-    (tree[name] as (SyntaxTree | null)[]).map((one) => (one === null ? "" : textOf(one))).join(", ");
-  switch (tree.type) {
-    case "Literal":
-      return `${tree.value}${tree.unit === undefined ? "" : `[${tree.unit}]`}`;
-    case "Identifier":
-      return tree.name as string;
-    case "UnaryExpression":
-      return `${tree.operator}(${part("argument")})`;
-    case "ConditionalExpression":
-      return `(${part("test")} ? ${part("consequent")} : ${part("alternate")})`;
-    case "CallExpression":
-      return `${part("callee")}(${list("arguments")})`;
-    case "ArrayExpression":
-      return `[${list("elements")}]`;
-    case "MemberExpression":
-      return tree.computed ? `${part("object")}[${part("property")}]` : `${part("object")}.${part("property")}`;
-    default:
-      return `(${part("left")} ${tree.operator} ${part("right")})`;
-  }
-}
-
 /** Compiles the syntax tree of one expression into subexpressions. */
 class ExpressionCompiler {
   readonly #names: Names;
-  readonly #found: Found;
+  readonly #shared: Compilation;
   readonly #refuse: Refuse;
   readonly #text: string;
   /** Offset from which the column of the next name or operator is searched: trees have no columns. */
   #at = 0;
   #nodes = 0;
 
-  constructor(names: Names, found: Found, refuse: Refuse, text: string) {
+  constructor(names: Names, shared: Compilation, refuse: Refuse, text: string) {
     this.#names = names;
-    this.#found = found;
+    this.#shared = shared;
     this.#refuse = refuse;
     this.#text = text;
   }
 
   compile(tree: SyntaxTree, depth = 1): Subexpression {
-    if (++this.#nodes > MOST_NODES || ++this.#found.parts > 16 * MOST_NODES)
+    if (++this.#nodes > MOST_NODES || ++this.#shared.parts > 16 * MOST_NODES)
       throw this.#refuse(`it has more than ${MOST_NODES} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
@@ -286,7 +177,7 @@ class ExpressionCompiler {
   #literal(value: unknown, unit?: string): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
-    const part = made(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
+    const part = partOf(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
     if (unit === undefined) return part;
     const column = this.#columnOf("[");
     const dimension = dimensionOfUnit(unit);
@@ -324,12 +215,12 @@ class ExpressionCompiler {
   #formula(formula: string, name: string, column: number): Subexpression {
     const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
     const names = { ...this.#names, refusesEarlier: false };
-    return new ExpressionCompiler(names, this.#found, refuse, formula).compile(parse(formula, refuse));
+    return new ExpressionCompiler(names, this.#shared, refuse, formula).compile(parse(formula, refuse));
   }
 
   #add(key: InputKey): void {
-    this.#found.inputs.add(key);
-    this.#found.reads.add(key);
+    this.#shared.inputs.add(key);
+    this.#shared.reads.add(key);
   }
 
   /** An input of a field, or its components from number `from` on. */
@@ -349,11 +240,7 @@ class ExpressionCompiler {
     const column = this.#columnOf(name);
     if (argument == null) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (name === "filter" && more.length > 0)
-      return this.#filteredBy(
-        this.#inner(argument, depth),
-        more.map((one) => this.#textOf(one)),
-        column,
-      );
+      return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
     const ofField = more.length > 0 ? null : this.#ofField(name, argument, column);
     if (ofField !== null) return ofField;
     const letters =
@@ -368,32 +255,41 @@ class ExpressionCompiler {
       const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", from);
       return name === "grad" ? gradient : this.#ofGradient(name, gradient, column);
     }
-    const inner = this.#inner(argument, depth);
+    const inner = this.#argumentOf(argument, depth);
+    if (name === "fluc") {
+      const mean = this.#inputOf("mean", inner, inner.shape);
+      return this.#binary("-", this.compile(argument, depth + 1), mean, column);
+    }
+    return this.#ofExpression(name, inner, more, column);
+  }
+
+  /** An operator of an expression, whose values it needs at other nodes. */
+  #ofExpression(name: string, inner: Argument, more: readonly (SyntaxTree | null)[], column: number): Subexpression {
     switch (name) {
       case "grad":
         if (inner.shape === "tensor") throw this.#refuse("grad takes a scalar or a vector, not a tensor", column);
-        return this.#ofInner("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", 1);
+        return this.#inputOf("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", { length: 1 });
       case "div":
       case "curl":
         if (inner.shape === "scalar") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
         if (inner.shape === "vector")
-          return this.#ofGradient(name, this.#ofInner("gradient", inner, "tensor", 1), column);
+          return this.#ofGradient(name, this.#inputOf("gradient", inner, "tensor", { length: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
         return summed(
           `div(${inner.text})`,
-          [0, 1, 2].map((j) => this.#ofInner("gradient", inner, "vector", 1, 4 * j, 9)),
+          [0, 1, 2].map((j) => this.#inputOf("gradient", inner, "vector", { length: 1, from: 4 * j, step: 9 })),
         );
       case "lap":
         return summed(
           `lap(${inner.text})`,
-          [0, 1, 2].map((a) => this.#ofInner("second", inner, inner.shape, 2, a, 3)),
+          [0, 1, 2].map((a) => this.#inputOf("second", inner, inner.shape, { length: 2, from: a, step: 3 })),
         );
       case "hess":
         if (inner.shape !== "scalar")
           throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
-        return this.#ofInner("hessian", inner, "tensor", 2);
+        return this.#inputOf("hessian", inner, "tensor", { length: 2 });
       case "ddt":
-        return this.#ofInner("rate", inner, inner.shape, 0, 0, 1, 1);
+        return this.#inputOf("rate", inner, inner.shape, { time: 1 });
       case "DDt":
         return this.#material(inner, column);
       case "shift":
@@ -406,45 +302,34 @@ class ExpressionCompiler {
             "filter(...) of an expression needs gaussian, sharp or tophat, as in filter(u.x*p, gaussian:0.8)",
             column,
           );
-        return this.#ofInner("filtered", inner, inner.shape, 0);
+        return this.#inputOf("filtered", inner, inner.shape);
       case "mean":
-        return this.#ofInner("mean", inner, inner.shape, 0);
-      case "fluc":
-        return this.#binary(
-          "-",
-          this.compile(argument, depth + 1),
-          this.#ofInner("mean", inner, inner.shape, 0),
-          column,
-        );
+        return this.#inputOf("mean", inner, inner.shape);
       default: {
         if (inner.shape !== "scalar")
           throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
-        const square = this.#ofInner("mean", { ...inner, text: `(${inner.text})^2` }, "scalar", 0);
+        const square = this.#inputOf("mean", { ...inner, text: `(${inner.text})^2` }, "scalar");
         const root = (block: BlockInputs) => [UNARY.sqrt(square.run(block)[0], block.scratch())];
-        return made(`rms(${inner.text})`, "scalar", inner.dimension, root);
+        return partOf(`rms(${inner.text})`, "scalar", inner.dimension, root);
       }
     }
   }
 
   /** The argument of an operator that needs its values around a node: its inputs are not inputs of the operator. */
-  #inner(tree: SyntaxTree, depth: number): Inner {
-    const { inputs } = this.#found;
-    this.#found.inputs = new Set();
+  #argumentOf(tree: SyntaxTree, depth: number): Argument {
+    const { inputs } = this.#shared;
+    this.#shared.inputs = new Set();
     const { shape, dimension } = this.compile(tree, depth + 1);
-    this.#found.inputs = inputs;
+    this.#shared.inputs = inputs;
     return { text: textOf(tree), shape, dimension };
   }
 
-  /** Components `from`, `from + step`, ... of an input of an expression. */
-  #ofInner(
+  /** An input of an expression, or some of its components. */
+  #inputOf(
     kind: InputKind,
-    { text, dimension }: Inner,
+    { text, dimension }: Argument,
     shape: Shape,
-    length: number,
-    from = 0,
-    step = 1,
-    time = 0,
-    option = "",
+    { length = 0, time = 0, from = 0, step = 1, option = "" }: InputOptions = {},
   ): Subexpression {
     const key = `${kind}:${option}=${text}` as InputKey;
     this.#add(key);
@@ -452,11 +337,7 @@ class ExpressionCompiler {
     return inputPart(key, from, shape, unit, step);
   }
 
-  #textOf(tree: SyntaxTree | null): string {
-    return tree === null ? "" : textOf(tree);
-  }
-
-  /** The field that a name means; undefined for expressions. */
+  /** The field with a name; undefined for expressions. */
   #fieldOf(tree: SyntaxTree): string | undefined {
     return tree.type === "Identifier" ? fieldOfName(tree.name as string, this.#names) : undefined;
   }
@@ -474,10 +355,10 @@ class ExpressionCompiler {
     const a = letter?.type === "Identifier" ? ["x", "y", "z"].indexOf(letter.name as string) : -1;
     if (a < 0) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (field === undefined) {
-      const inner = this.#inner(argument, depth);
+      const inner = this.#argumentOf(argument, depth);
       return name === "d"
-        ? this.#ofInner("gradient", inner, inner.shape, 1, a, 3)
-        : this.#ofInner("second", inner, inner.shape, 2, a, 3);
+        ? this.#inputOf("gradient", inner, inner.shape, { length: 1, from: a, step: 3 })
+        : this.#inputOf("second", inner, inner.shape, { length: 2, from: a, step: 3 });
     }
     const shape = component === null && this.#names.fields[field] === 3 ? "vector" : "scalar";
     const index = component?.index ?? 0;
@@ -491,8 +372,8 @@ class ExpressionCompiler {
     const { key, shape, dimension } = gradient;
     if (shape !== "tensor") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     if (name === "div")
-      return made(`div(${key})`, "scalar", dimension, (block) => [trace(gradient.run(block), block.scratch())]);
-    return made(`curl(${key})`, "vector", dimension, (block) => {
+      return partOf(`div(${key})`, "scalar", dimension, (block) => [trace(gradient.run(block), block.scratch())]);
+    return partOf(`curl(${key})`, "vector", dimension, (block) => {
       const g = gradient.run(block);
       const turn = (i: number, j: number) => BINARY["-"](g[3 * i + j], g[3 * j + i], block.scratch());
       return [turn(2, 1), turn(0, 2), turn(1, 0)];
@@ -500,15 +381,15 @@ class ExpressionCompiler {
   }
 
   /** The material derivative ddt(e) + u . grad(e). */
-  #material(inner: Inner, column: number): Subexpression {
+  #material(inner: Argument, column: number): Subexpression {
     if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
     if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
-    const rate = this.#ofInner("rate", inner, inner.shape, 0, 0, 1, 1);
-    const gradient = this.#ofInner("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", 1);
+    const rate = this.#inputOf("rate", inner, inner.shape, { time: 1 });
+    const gradient = this.#inputOf("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", { length: 1 });
     const u = this.#input("value", "velocity", "vector");
     const carried = productOf(gradient.dimension, u.dimension);
     const both = this.#common("DDt joins", [rate, { ...gradient, dimension: carried }], column);
-    return made(`DDt(${inner.text})`, inner.shape, both, (block) => {
+    return partOf(`DDt(${inner.text})`, inner.shape, both, (block) => {
       const [along, by] = [gradient.run(block), u.run(block)];
       const moved =
         inner.shape === "scalar" ? [contraction(along, by, block.scratch())] : product(along, by, block.scratch);
@@ -517,15 +398,15 @@ class ExpressionCompiler {
   }
 
   /** `field(e, 3)`: an expression at another frame. */
-  #atFrame(inner: Inner, frame: SyntaxTree | null | undefined, column: number): Subexpression {
+  #atFrame(inner: Argument, frame: SyntaxTree | null | undefined, column: number): Subexpression {
     const number = frame?.type === "Literal" ? (frame.value as number) : -1;
     if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
-    return this.#ofInner("frame", inner, inner.shape, 0, 0, 1, 0, String(number));
+    return this.#inputOf("frame", inner, inner.shape, { option: String(number) });
   }
 
   /** `shift(e, x, 3)`: an expression at other nodes, shifted along one axis or several. */
-  #shifted(inner: Inner, given: readonly (SyntaxTree | null)[], column: number): Subexpression {
-    const texts = given.map((one) => this.#textOf(one).replace(/^-\((\d+)\)$/, "-$1"));
+  #shifted(inner: Argument, given: readonly (SyntaxTree | null)[], column: number): Subexpression {
+    const texts = given.map((one) => textOf(one).replace(/^-\((\d+)\)$/, "-$1"));
     const letters = texts.filter((_, i) => i % 2 === 0);
     const numbers = texts.filter((_, i) => i % 2 === 1).map(Number);
     const isKnown = letters.every((one, i) => /^[xyz]$/.test(one) && letters.indexOf(one) === i);
@@ -533,16 +414,16 @@ class ExpressionCompiler {
       numbers.length === letters.length && numbers.every((n) => Number.isInteger(n) && Math.abs(n) <= 65_536);
     if (!isKnown || !isWhole) throw this.#refuse(`shift takes ${OPERATORS.get("shift")}`, column);
     const option = letters.map((one, i) => `${one}${numbers[i]}`).join(",");
-    return this.#ofInner("shift", inner, inner.shape, 0, 0, 1, 0, option);
+    return this.#inputOf("shift", inner, inner.shape, { option });
   }
 
   /** `filter(e, gaussian:0.8)`; letters behind the width restrict the axes. */
-  #filteredBy(inner: Inner, [filter, ...letters]: readonly string[], column: number): Subexpression {
+  #filteredBy(inner: Argument, [filter, ...letters]: readonly string[], column: number): Subexpression {
     const [, kind, width] = /^(gaussian|sharp|tophat)\(([\d.e+-]+)\)$/.exec(filter) ?? [];
     if (kind === undefined || !(Number(width) > 0) || letters.some((one) => !/^[xyz]$/.test(one)))
       throw this.#refuse(`filter takes ${OPERATORS.get("filter")}`, column);
     const along = letters.length === 0 ? "xyz" : ["x", "y", "z"].filter((one) => letters.includes(one)).join("");
-    return this.#ofInner("filtered", inner, inner.shape, 0, 0, 1, 0, `${kind},${Number(width)},${along}`);
+    return this.#inputOf("filtered", inner, inner.shape, { option: `${kind},${Number(width)},${along}` });
   }
 
   /** Derivatives and means of fields that have operations of their own; null for others. */
@@ -619,7 +500,7 @@ class ExpressionCompiler {
     if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
     if (operator === "!") this.#scalars(operator, [a], column);
     const negative = operator === "-" && a.constant !== undefined ? -a.constant : undefined;
-    return made(
+    return partOf(
       `${operator}(${a.key})`,
       a.shape,
       operator === "!" ? "number" : a.dimension,
@@ -637,17 +518,17 @@ class ExpressionCompiler {
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
     if (a.constant !== undefined && b.constant !== undefined && (operator === "*" || operator === "/")) {
       const value = operator === "*" ? a.constant * b.constant : a.constant / b.constant;
-      return made(key, "scalar", multiplied, ({ scratch }) => [scratch().fill(value)], value);
+      return partOf(key, "scalar", multiplied, ({ scratch }) => [scratch().fill(value)], value);
     }
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
-      return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.scratch));
+      return partOf(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.scratch));
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
-      return made(key, a.shape, multiplied, (block) => {
+      return partOf(key, a.shape, multiplied, (block) => {
         const [factor] = b.run(block);
         return eachOnce(a.run(block), (one) => run(one, factor, block.scratch()));
       });
     if (operator === "*" && a.shape === "scalar")
-      return made(key, b.shape, multiplied, (block) => {
+      return partOf(key, b.shape, multiplied, (block) => {
         const [factor] = a.run(block);
         return eachOnce(b.run(block), (one) => run(factor, one, block.scratch()));
       });
@@ -656,8 +537,9 @@ class ExpressionCompiler {
     if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
     const isLogical = operator === "&&" || operator === "||";
     const common = isLogical ? "number" : this.#common(`${operator} joins`, [a, b], column);
-    if (operator === "+") return made(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.scratch));
-    return made(key, a.shape, isSum ? common : "number", (block) => {
+    if (operator === "+")
+      return partOf(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.scratch));
+    return partOf(key, a.shape, isSum ? common : "number", (block) => {
       const right = b.run(block);
       return a.run(block).map((one, c) => run(one, right[c], block.scratch()));
     });
@@ -676,12 +558,12 @@ class ExpressionCompiler {
     if (!(Math.abs(exponent) <= MOST_EXPONENT))
       throw this.#refuse(`an exponent is a constant from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
     this.#scalars("^", [a], column);
-    this.#common("an exponent has no unit, and this one is in", [b, made("1", "scalar", new Map(), b.run)], column);
+    this.#common("an exponent has no unit, and this one is in", [b, partOf("1", "scalar", new Map(), b.run)], column);
     const raise = Number.isInteger(exponent) ? power : realPower;
     const constant =
       a.constant === undefined ? undefined : raise(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
     const dimension = powerOf(a.dimension, exponent);
-    return made(key, "scalar", dimension, (block) => [raise(a.run(block)[0], exponent, block.scratch())], constant);
+    return partOf(key, "scalar", dimension, (block) => [raise(a.run(block)[0], exponent, block.scratch())], constant);
   }
 
   #scalars(what: string, parts: readonly Subexpression[], column: number): void {
@@ -694,7 +576,7 @@ class ExpressionCompiler {
     if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
     const common = this.#common("the two sides of : are", [yes, no], column);
-    return made(key, yes.shape, common, (block) =>
+    return partOf(key, yes.shape, common, (block) =>
       choose(test.run(block)[0], yes.run(block), no.run(block), block.scratch),
     );
   }
@@ -723,7 +605,9 @@ class ExpressionCompiler {
     }
     const key = `${name}(${given.map((one) => one.key).join(", ")})`;
     const dimension = this.#dimensionOf(name, given, column);
-    return made(key, form.gives, dimension, (block) => form.run(block.scratch, ...given.map((one) => one.run(block))));
+    return partOf(key, form.gives, dimension, (block) =>
+      form.run(block.scratch, ...given.map((one) => one.run(block))),
+    );
   }
 
   #dimensionOf(name: string, given: readonly Subexpression[], column: number): UnitPowers {
@@ -748,7 +632,7 @@ class ExpressionCompiler {
       throw this.#refuse("brackets hold three scalars or three vectors", this.#columnOf("["));
     const key = `[${parts.map((one) => one.key).join(", ")}]`;
     const dimension = this.#common("brackets hold", parts, Math.max(0, this.#text.lastIndexOf("[", this.#at)));
-    return made(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
+    return partOf(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
   }
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
@@ -774,54 +658,8 @@ class ExpressionCompiler {
     }
     const key = `${object.key}[${index}]`;
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
-    return made(key, size === 3 ? "vector" : "scalar", object.dimension, pick);
+    return partOf(key, size === 3 ? "vector" : "scalar", object.dimension, pick);
   }
-}
-
-/** Makes a subexpression, whose values are computed once for a block. */
-function made(
-  key: string,
-  shape: Shape,
-  dimension: UnitPowers,
-  run: Subexpression["run"],
-  constant?: number,
-): Subexpression {
-  const once = (block: BlockInputs): Components => {
-    const known = block.computed.get(key);
-    if (known !== undefined) return known;
-    const values = run(block);
-    block.computed.set(key, values);
-    return values;
-  };
-  return { key, shape, dimension, run: once, ...(constant === undefined ? {} : { constant }) };
-}
-
-function norm(a: Components, scratch: ScratchArray): Float64Array {
-  const out = contraction(a, a, scratch());
-  return UNARY.sqrt(out, out);
-}
-
-/** Makes a subexpression of components of an input, each of which is read once for a block. */
-function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers, step = 1): Subexpression {
-  const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + step * c}]`);
-  const run = (block: BlockInputs): Components =>
-    names.map((name, c) => {
-      const known = block.computed.get(name);
-      if (known !== undefined) return known[0];
-      const values = block.input(key, from + step * c);
-      block.computed.set(name, [values]);
-      return values;
-    });
-  const own = names.length === 1 ? names[0] : `${key}[${from}-${step}-]`;
-  return { key: own, shape, dimension, run, source: { key, from, step } };
-}
-
-/** The sum of three parts of one shape. */
-function summed(key: string, parts: readonly Subexpression[]): Subexpression {
-  const [{ shape, dimension }] = parts;
-  return made(key, shape, dimension, (block) =>
-    parts.map((one) => one.run(block)).reduce((sum, one) => sums(sum, one, block.scratch)),
-  );
 }
 
 /** A component of a vector field. */
@@ -830,8 +668,13 @@ interface FieldComponent {
   readonly index: number;
 }
 
-/** The argument of an operator, in inputs of the operator. */
-interface Inner extends Pick<Subexpression, "shape" | "dimension"> {
+/** An input of an expression: orders of its derivative in space and time, its components, and its option. */
+interface InputOptions extends Partial<Readonly<Record<"length" | "time" | "from" | "step", number>>> {
+  readonly option?: string;
+}
+
+/** The argument of an operator. */
+interface Argument extends Pick<Subexpression, "shape" | "dimension"> {
   readonly text: string;
 }
 
@@ -845,45 +688,4 @@ const OPERATORS: ReadonlyMap<string, string> = new Map([
   ["shift", "a quantity, an axis and a number of nodes, as in shift(u.x, x, 3)"],
   ["field", "a quantity and the number of a stored frame, as in field(p, 3)"],
   ["filter", "a quantity, a filter if there is another one, and axes, as in filter(u.x*p, gaussian:0.8, x, z)"],
-]);
-
-interface Form {
-  readonly takes: readonly Shape[];
-  readonly gives: Shape;
-  readonly run: (scratch: ScratchArray, ...values: Components[]) => Components;
-}
-
-const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
-const SHAPES = Object.keys(SIZES) as Shape[];
-const eigenvector = (index: number): readonly Form[] => [
-  form(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
-];
-const eigenvalue = (index: number): readonly Form[] => [
-  form(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
-];
-const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
-const pairFunctions = ["min", "max", "atan2"] as const;
-
-/** Functions by name, with the shapes of their arguments. */
-const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
-  ["dot", [form(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
-  ["cross", [form(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],
-  ["norm", SHAPES.map((shape) => form([shape], "scalar", (scratch, a) => [norm(a, scratch)]))],
-  ["tr", [form(["tensor"], "scalar", (scratch, a) => [trace(a, scratch())])]],
-  ["det", [form(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
-  ["transpose", [form(["tensor"], "tensor", (_, a) => transposed(a))]],
-  ["ddot", [form(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
-  ["eig1", eigenvalue(0)],
-  ["eig2", eigenvalue(1)],
-  ["eig3", eigenvalue(2)],
-  ["eigvec1", eigenvector(0)],
-  ["eigvec2", eigenvector(1)],
-  ["eigvec3", eigenvector(2)],
-  ...scalarFunctions.map(
-    (name) => [name, [form(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
-  ),
-  ...pairFunctions.map(
-    (name) =>
-      [name, [form(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
-  ),
 ]);

@@ -15,10 +15,7 @@ export type RecordQuantity = (
 /** Names of coordinates in expressions. */
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
-/**
- * Compiles a quantity. @param field name of the operation's field, and its components @param viscosity absent:
- * quantities that need it are NaN
- */
+/** Compiles a quantity of the records of a field. @param viscosity absent: quantities that need it are NaN */
 export function recordQuantity(
   { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
   viscosity: number | null | undefined,

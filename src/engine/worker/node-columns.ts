@@ -1,8 +1,9 @@
 /** Evaluates columns of expressions at the nodes of a part of a region, for one worker thread. */
 import { SIZES } from "../../analysis/array-functions.js";
-import { type BlockInputs, compileExpression, compileScalar, type Expression } from "../../analysis/expression.js";
+import { compileExpression, compileScalar, type Expression } from "../../analysis/expression.js";
 import { type InputKey, type InputKind, type InputParts, type MeanTable, partsOfInput } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
+import type { BlockInputs } from "../../analysis/subexpression.js";
 import { gatherBox } from "../../kernels/block.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
 import {

@@ -1,5 +1,5 @@
 /** Bounds of conditions by interval arithmetic, from the extrema of the quantities in them. */
-import { parse, type SyntaxTree, textOf } from "../../../analysis/expression.js";
+import { parse, type SyntaxTree, textOf } from "../../../analysis/expression-syntax.js";
 
 export type Interval = readonly [low: number, high: number];
 

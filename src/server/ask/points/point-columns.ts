@@ -1,7 +1,7 @@
 /** Evaluates expressions at points, by the operations that answer their inputs. */
 import type { Components } from "../../../analysis/array-functions.js";
 import type { FieldFilter } from "../../../analysis/derived.js";
-import type { BlockInputs, Expression } from "../../../analysis/expression.js";
+import type { Expression } from "../../../analysis/expression.js";
 import {
   type InputKey,
   type InputKind,
@@ -11,6 +11,7 @@ import {
   partsOfInput,
 } from "../../../analysis/names.js";
 import { symmetric } from "../../../analysis/record-quantity.js";
+import type { BlockInputs } from "../../../analysis/subexpression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import { RequestError } from "../../../shared/errors.js";

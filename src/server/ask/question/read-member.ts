@@ -1,6 +1,6 @@
 /** Reads the values of members, in text or JSON with the same meaning. */
 import { FILTER_KINDS } from "../../../analysis/derived.js";
-import { MOST_CHARACTERS } from "../../../analysis/expression.js";
+import { MOST_CHARACTERS } from "../../../analysis/expression-syntax.js";
 import { nearestName } from "../../../analysis/names.js";
 import {
   type CallMember,

@@ -1,0 +1,63 @@
+/** Functions of expressions by name, with the shapes of their arguments. */
+import {
+  BINARY,
+  type Components,
+  contraction,
+  cross,
+  determinant,
+  eigenvalues,
+  eigenvectors,
+  type ScratchArray,
+  type Shape,
+  SIZES,
+  trace,
+  transposed,
+  UNARY,
+} from "./array-functions.js";
+
+/** Arguments of a function, its result, and its computation. */
+export interface Form {
+  readonly takes: readonly Shape[];
+  readonly gives: Shape;
+  readonly run: (scratch: ScratchArray, ...values: Components[]) => Components;
+}
+
+const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
+const SHAPES = Object.keys(SIZES) as Shape[];
+const eigenvector = (index: number): readonly Form[] => [
+  form(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
+];
+const eigenvalue = (index: number): readonly Form[] => [
+  form(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
+];
+const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
+const pairFunctions = ["min", "max", "atan2"] as const;
+
+/** Forms of each function: some take several shapes. */
+export const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
+  ["dot", [form(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
+  ["cross", [form(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],
+  ["norm", SHAPES.map((shape) => form([shape], "scalar", (scratch, a) => [norm(a, scratch)]))],
+  ["tr", [form(["tensor"], "scalar", (scratch, a) => [trace(a, scratch())])]],
+  ["det", [form(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
+  ["transpose", [form(["tensor"], "tensor", (_, a) => transposed(a))]],
+  ["ddot", [form(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
+  ["eig1", eigenvalue(0)],
+  ["eig2", eigenvalue(1)],
+  ["eig3", eigenvalue(2)],
+  ["eigvec1", eigenvector(0)],
+  ["eigvec2", eigenvector(1)],
+  ["eigvec3", eigenvector(2)],
+  ...scalarFunctions.map(
+    (name) => [name, [form(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
+  ),
+  ...pairFunctions.map(
+    (name) =>
+      [name, [form(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
+  ),
+]);
+
+function norm(a: Components, scratch: ScratchArray): Float64Array {
+  const out = contraction(a, a, scratch());
+  return UNARY.sqrt(out, out);
+}

@@ -1,0 +1,67 @@
+/** Subexpressions: parts of expressions whose values are computed once for a block of nodes. */
+import { type Components, type ScratchArray, type Shape, SIZES, sums } from "./array-functions.js";
+import type { UnitPowers } from "./dimensions.js";
+import type { InputKey } from "./names.js";
+
+/** The nodes of a block: inputs, and parts of expressions that have been computed. */
+export interface BlockInputs {
+  readonly count: number;
+  /** A component of an input. */
+  input(key: InputKey, component: number): Float64Array;
+  /** Returns an array of `count` numbers to overwrite, which is reserved until the block is done. */
+  readonly scratch: ScratchArray;
+  readonly computed: Map<string, Components>;
+}
+
+/** A subexpression. Those with the same key have the same values and are computed once for a block. */
+export interface Subexpression {
+  readonly key: string;
+  readonly shape: Shape;
+  readonly dimension: UnitPowers;
+  readonly run: (block: BlockInputs) => Components;
+  /** The value, if it is constant. */
+  readonly constant?: number;
+  /** Set if it is an input, or components of one from `from` on: only these are read. */
+  readonly source?: { readonly key: InputKey; readonly from: number; readonly step: number };
+}
+
+/** Makes a partOf, whose values are computed once for a block. */
+export function partOf(
+  key: string,
+  shape: Shape,
+  dimension: UnitPowers,
+  run: Subexpression["run"],
+  constant?: number,
+): Subexpression {
+  const once = (block: BlockInputs): Components => {
+    const known = block.computed.get(key);
+    if (known !== undefined) return known;
+    const values = run(block);
+    block.computed.set(key, values);
+    return values;
+  };
+  return { key, shape, dimension, run: once, ...(constant === undefined ? {} : { constant }) };
+}
+
+/** Makes a subexpression of components of an input, each of which is read once for a block. */
+export function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers, step = 1): Subexpression {
+  const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + step * c}]`);
+  const run = (block: BlockInputs): Components =>
+    names.map((name, c) => {
+      const known = block.computed.get(name);
+      if (known !== undefined) return known[0];
+      const values = block.input(key, from + step * c);
+      block.computed.set(name, [values]);
+      return values;
+    });
+  const own = names.length === 1 ? names[0] : `${key}[${from}-${step}-]`;
+  return { key: own, shape, dimension, run, source: { key, from, step } };
+}
+
+/** The sum of three parts of one shape. */
+export function summed(key: string, parts: readonly Subexpression[]): Subexpression {
+  const [{ shape, dimension }] = parts;
+  return partOf(key, shape, dimension, (block) =>
+    parts.map((one) => one.run(block)).reduce((sum, one) => sums(sum, one, block.scratch)),
+  );
+}
