@@ -69,14 +69,17 @@ export interface Names {
 }
 
 /** The names of a dataset, as plain data. */
-export function namesFor({ fields, viscosity, units = {} }: KnownDataset, checksUnits = true): Names {
+export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDataset, checksUnits = true): Names {
   const known = Object.entries(fields).map(([name, { components }]) => [name, components] as const);
-  return { viscosity, units: checksUnits ? units : null, fields: Object.fromEntries(known) };
+  const force = forcing.kind === "none" ? {} : { force: 3 };
+  return { viscosity, units: checksUnits ? units : null, fields: { ...Object.fromEntries(known), ...force } };
 }
 
 /** Properties of a dataset that names depend on. */
 interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
   readonly fields: Readonly<Record<FieldName, { readonly components: number }>>;
+  /** `none`, or how its force is known: stored, or in closed form. */
+  readonly forcing: { readonly kind: string };
 }
 
 const PREFIXES: Readonly<Record<InputKind, string>> = {

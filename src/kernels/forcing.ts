@@ -88,3 +88,59 @@ function combineFrames({ wavenumber, coefficient, frames: stored }: ModeTable, f
   for (let i = 0; i < size; i++) if (wavenumber[3 * Math.floor(i / 6)] > 0) sum[i] *= 2;
   return sum;
 }
+
+/** A force known in closed form. */
+export type ClosedForce =
+  | { readonly kind: "constant"; readonly value: Triple }
+  | { readonly kind: "taylorGreen"; readonly amplitude: number; readonly wavenumber: number }
+  | ({ readonly kind: "modes" } & ModeTable);
+
+/** A force in closed form; null if there is none, or if it is a stored field. */
+export function closedForceOf(
+  forcing: ClosedForce | { readonly kind: "none" } | { readonly kind: "stored" },
+): ClosedForce | null {
+  return forcing.kind === "none" || forcing.kind === "stored" ? null : forcing;
+}
+
+/** A force at `count` points; overwrites three values per point. @param frames frames of a mode table to combine */
+export function forceAt(
+  axes: Axes,
+  force: ClosedForce,
+  frames: FrameWeights,
+  positions: Float64Array,
+  count: number,
+  out: Float64Array,
+): void {
+  if (force.kind === "modes") modeForce(axes, force, frames, positions, count, out);
+  else if (force.kind === "constant") constantForce(force.value, count, out);
+  else taylorGreenForce(axes, force.amplitude, force.wavenumber, positions, count, out);
+}
+
+/** A force at nodes of a frame, [z][y][x][component]; coordinates of nodes are float32, like those of points. */
+export function forceAtNodes(
+  axes: Axes,
+  force: ClosedForce,
+  { frame, first, count, stride = [1, 1, 1] }: NodesOfFrame,
+  out: Float32Array,
+): void {
+  const at = (a: 0 | 1 | 2, i: number): number => {
+    const node = first[a] + i * stride[a];
+    return Math.fround(axes[a].coordinates?.[node] ?? axes[a].origin + node * axes[a].spacing);
+  };
+  const positions = new Float64Array(3 * count[0]);
+  const values = new Float64Array(3 * count[0]);
+  const frames = { frames: [frame], weights: [1] };
+  for (let z = 0, to = 0; z < count[2]; z++)
+    for (let y = 0; y < count[1]; y++, to += values.length) {
+      for (let x = 0; x < count[0]; x++) positions.set([at(0, x), at(1, y), at(2, z)], 3 * x);
+      forceAt(axes, force, frames, positions, count[0], values);
+      out.set(values, to);
+    }
+}
+
+interface NodesOfFrame {
+  readonly frame: number;
+  readonly first: Triple;
+  readonly count: Triple;
+  readonly stride?: Triple;
+}

@@ -1,6 +1,6 @@
 /** Evaluation of a batch by the family of its operation: from triples to float32 results. */
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
-import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { closedForceOf, forceAt } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { BrickReader } from "../../kernels/types.js";
@@ -128,10 +128,9 @@ function reduced(next: Emit): Emit {
 function evaluateForce(context: BatchContext): Progress | null {
   const { task, open, sampler, stop, pause } = context;
   const { query, count, out } = task;
-  const { axes, time, forcing } = open.dataset;
-  if (forcing.kind === "stored" || forcing.kind === "none") {
-    return evaluatePoints(context);
-  }
+  const { axes, time } = open.dataset;
+  const forcing = closedForceOf(open.dataset.forcing);
+  if (forcing === null) return evaluatePoints(context);
   const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : { frames: [0], weights: [1] };
   const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
   const from = task.progress?.done ?? 0;
@@ -140,9 +139,7 @@ function evaluateForce(context: BatchContext): Progress | null {
     if (first > from && pause()) return { done: first };
     const size = Math.min(FORCE_STEP, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
-    if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, size, values);
-    else if (forcing.kind === "constant") constantForce(forcing.value, size, values);
-    else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, size, values);
+    forceAt(axes, forcing, frames, positions, size, values);
     for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
   }
   return null;

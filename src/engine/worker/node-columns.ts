@@ -6,6 +6,7 @@ import type { ReductionPlan } from "../../analysis/plan.js";
 import type { BlockInputs } from "../../analysis/subexpression.js";
 import { gatherBox } from "../../kernels/block.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
+import { closedForceOf, forceAtNodes } from "../../kernels/forcing.js";
 import {
   type AxisIndex,
   type DifferencedNodes,
@@ -17,6 +18,7 @@ import { frameTime } from "../../kernels/time.js";
 import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
 import { LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
+import { componentsOf } from "../contract/dataset.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import { makeForGrid, throwIfCancelled } from "./refusals.js";
@@ -217,13 +219,16 @@ export class NodeColumns {
       [...highest].map(([name, order]) => {
         const { first: low, count: span } = region;
         const around = derivatives?.surroundings(region, order) ?? { low, span };
-        const reader = sampler.reader(open.source(name));
-        const { components } = reader;
+        const { axes, forcing } = open.dataset;
+        const force = name === "force" ? closedForceOf(forcing) : null;
+        const components = componentsOf(open.dataset, name);
         const length = components * around.span[0] * around.span[1] * around.span[2];
         const kept = this.#nodes.get(`${depth}:${name}`);
         const nodes = kept !== undefined && kept.length >= length ? kept : new Float32Array(length);
         this.#nodes.set(`${depth}:${name}`, nodes);
-        gatherBox(reader, open.dataset.axes, region.frame, around.low, around.span, nodes);
+        const { low: first, span: count } = around;
+        if (force === null) gatherBox(sampler.reader(open.source(name)), axes, region.frame, first, count, nodes);
+        else forceAtNodes(axes, force, { frame: region.frame, first, count }, nodes);
         return [name, { nodes, components, ...around }];
       }),
     );

@@ -3,7 +3,7 @@ import { namesFor } from "../../analysis/names.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
-import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { type ClosedForce, closedForceOf, forceAtNodes } from "../../kernels/forcing.js";
 import { wrap } from "../../kernels/stencil.js";
 import {
   addHit,
@@ -124,13 +124,12 @@ export function cutNodes(
   const thick =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
   const size = count[0] * count[1] * (quantity?.columns.length ?? componentsOf(open.dataset, field));
-  const { forcing } = open.dataset;
-  const stored = field !== "force" || forcing.kind === "stored";
+  const closed = field === "force" ? closedForceOf(open.dataset.forcing) : null;
   const fill =
     quantity !== undefined
       ? quantityFiller(task, quantity, open, sampler, reductions)
-      : !stored
-        ? forceFiller(open, region)
+      : closed !== null
+        ? forceFiller(open, closed, region)
         : width === 1
           ? nodeFiller(open, sampler, region)
           : meanFiller(open, sampler, region, stop);
@@ -183,28 +182,12 @@ function pickNodes(
   }
 }
 
-/** Evaluates a force known in closed form at the nodes, whose coordinates are float32 like those of points. */
-function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: NodeRegion): PlaneFiller {
-  const { axes, forcing } = dataset;
-  const at = (a: 0 | 1 | 2, i: number): number => {
-    const node = first[a] + i * stride[a];
-    return Math.fround(axes[a].coordinates?.[node] ?? axes[a].origin + node * axes[a].spacing);
-  };
-  const positions = new Float64Array(3 * count[0]);
-  const values = new Float64Array(3 * count[0]);
-  const frames = { frames: [frame], weights: [1] };
+function forceFiller({ dataset }: OpenDataset, force: ClosedForce, region: NodeRegion): PlaneFiller {
+  const { frame, first, count, stride } = region;
   return (k, planes, out) => {
-    let to = 0;
-    for (let z = k; z < k + planes; z++) {
-      for (let y = 0; y < count[1]; y++, to += values.length) {
-        for (let x = 0; x < count[0]; x++) positions.set([at(0, x), at(1, y), at(2, z)], 3 * x);
-        if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, count[0], values);
-        else if (forcing.kind === "constant") constantForce(forcing.value, count[0], values);
-        else if (forcing.kind === "taylorGreen")
-          taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, count[0], values);
-        out.set(values, to);
-      }
-    }
+    const [x, y, z] = first;
+    const nodes = { frame, stride, first: [x, y, z + k * stride[2]], count: [count[0], count[1], planes] } as const;
+    forceAtNodes(dataset.axes, force, nodes, out);
   };
 }
 

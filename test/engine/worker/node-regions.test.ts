@@ -86,7 +86,7 @@ describe("a search by an expression", () => {
   const search = (values: readonly number[]) => {
     const region = { frame: 0, first: [4, 5, 6], count: [2, 2, 1], criterion: { expression: "p" } };
     const task = { region, threshold: 0.5, method: "None_Fd4", most: 10, cancel: new Int32Array(1) };
-    const dataset = { time: { values: [0] }, fields: {} };
+    const dataset = { time: { values: [0] }, fields: {}, forcing: { kind: "none" } };
     const reductions = { evaluate: () => [Float64Array.from(values)] };
     return searchNodes(task as never, { dataset } as never, null as never, reductions as never);
   };

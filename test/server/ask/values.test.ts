@@ -47,7 +47,7 @@ async function overSoap(operation: string, options: object): Promise<number[]> {
 
 const faultOf = async (response: Response): Promise<string> => ((await response.json()) as AnyAnswer).detail;
 
-const letters = ["x", "y", "z"];
+const vector = (name: string) => ["x", "y", "z"].map((one) => `${name}.${one}`);
 const tensor = (name: string) => [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${name}[${i}][${j}]`));
 const upper = (name: string) => [
   `${name}[0][0]`,
@@ -58,87 +58,33 @@ const upper = (name: string) => [
   `${name}[2][2]`,
 ];
 
+it("know a force in closed form at nodes too, and its derivatives", async () => {
+  const at = { dataset: "isotropic32", frame: 2, what: "force, d(force.x, y)" };
+  const nodes = await jsonOf(await ask(service, { ...at, call: "nodes", i: 5, j: 31, k: 0 }));
+  const y = [30, 31, 32].map((j) => [(5 * Math.PI) / 16, (j * Math.PI) / 16, 0]);
+  const around = numbers(await values({ what: "force", points: y, time: 0.4 }), ...vector("force"));
+  expect(nodes.data.force.flat(4).map(Math.fround)).toEqual(around.slice(3, 6));
+  const slope = ((around[6] as number) - (around[0] as number)) / (Math.PI / 8);
+  expect(nodes.data["d(force.x, y)"]).toBeCloseTo(slope, 2);
+});
+
 describe("values equal the SOAP operations to the bit", () => {
-  const rows = [
-    {
-      what: "u",
-      operation: "GetVelocity",
-      options: { spatialInterpolation: "Lag6" },
-      how: { method: "Lag6" },
-      names: letters.map((one) => `u.${one}`),
-    },
-    {
-      what: "u",
-      operation: "GetVelocity",
-      options: { spatialInterpolation: "M2Q8" },
-      how: { method: "m2q8" },
-      names: letters.map((one) => `u.${one}`),
-    },
-    {
-      what: "u",
-      operation: "GetVelocity",
-      options: { spatialInterpolation: "None", temporalInterpolation: "None" },
-      how: { method: "nearest", time_method: "nearest" },
-      names: letters.map((one) => `u.${one}`),
-    },
-    {
-      what: "u, p",
-      operation: "GetVelocityAndPressure",
-      options: { spatialInterpolation: "Lag8" },
-      how: {},
-      names: [...letters.map((one) => `u.${one}`), "p"],
-    },
-    {
-      what: "A",
-      operation: "GetVelocityGradient",
-      options: { spatialInterpolation: "Fd4Lag4" },
-      how: {},
-      names: tensor("A"),
-    },
-    {
-      what: "A",
-      operation: "GetVelocityGradient",
-      options: { spatialInterpolation: "None_Fd6" },
-      how: { derivatives: "Fd6" },
-      names: tensor("A"),
-    },
-    {
-      what: "A",
-      operation: "GetVelocityGradient",
-      options: { spatialInterpolation: "M2Q8" },
-      how: { method: "M2Q8" },
-      names: tensor("A"),
-    },
-    {
-      what: "grad(p)",
-      operation: "GetPressureGradient",
-      options: { spatialInterpolation: "Fd4Lag4" },
-      how: {},
-      names: letters.map((one) => `grad(p).${one}`),
-    },
-    {
-      what: "hess(p)",
-      operation: "GetPressureHessian",
-      options: { spatialInterpolation: "Fd4Lag4" },
-      how: {},
-      names: upper("hess(p)"),
-    },
-    {
-      what: "lap(u)",
-      operation: "GetVelocityLaplacian",
-      options: { spatialInterpolation: "Fd4Lag4" },
-      how: {},
-      names: letters.map((one) => `lap(u).${one}`),
-    },
-    {
-      what: "hess(u)",
-      operation: "GetVelocityHessian",
-      options: { spatialInterpolation: "Fd4Lag4" },
-      how: {},
-      names: [0, 1, 2].flatMap((i) => upper(`hess(u)[${i}]`)),
-    },
-  ];
-  it.each(rows)("$what by $how", async ({ what, operation, options, how, names }) => {
+  const by = (spatialInterpolation: string) => ({ spatialInterpolation });
+  const nearest = { ...by("None"), temporalInterpolation: "None" };
+  it.each([
+    ["force", "GetForce", by("None"), {}, vector("force")],
+    ["u", "GetVelocity", by("Lag6"), { method: "Lag6" }, vector("u")],
+    ["u", "GetVelocity", by("M2Q8"), { method: "m2q8" }, vector("u")],
+    ["u", "GetVelocity", nearest, { method: "nearest", time_method: "nearest" }, vector("u")],
+    ["u, p", "GetVelocityAndPressure", by("Lag8"), {}, [...vector("u"), "p"]],
+    ["A", "GetVelocityGradient", by("Fd4Lag4"), {}, tensor("A")],
+    ["A", "GetVelocityGradient", by("None_Fd6"), { derivatives: "Fd6" }, tensor("A")],
+    ["A", "GetVelocityGradient", by("M2Q8"), { method: "M2Q8" }, tensor("A")],
+    ["grad(p)", "GetPressureGradient", by("Fd4Lag4"), {}, vector("grad(p)")],
+    ["hess(p)", "GetPressureHessian", by("Fd4Lag4"), {}, upper("hess(p)")],
+    ["lap(u)", "GetVelocityLaplacian", by("Fd4Lag4"), {}, vector("lap(u)")],
+    ["hess(u)", "GetVelocityHessian", by("Fd4Lag4"), {}, [0, 1, 2].flatMap((i) => upper(`hess(u)[${i}]`))],
+  ])("%s is that of %s", async (what, operation, options, how, names) => {
     expect(numbers(await values({ what, ...how }), ...names)).toEqual(await overSoap(operation, options));
   });
 
@@ -242,7 +188,7 @@ describe("expressions", () => {
     for (const row of answer.rows as number[][]) {
       const of = (name: string) =>
         row[answer.columns.findIndex((column: { name: string }) => column.name === name)] as number;
-      const u = letters.map((one) => Math.fround(of(`u.${one}`)));
+      const u = vector("u").map((one) => Math.fround(of(one)));
       const square =
         (u[0] as number) * (u[0] as number) + (u[1] as number) * (u[1] as number) + (u[2] as number) * (u[2] as number);
       expect(Math.fround(of("speed2"))).toBe(Math.fround(square));

@@ -128,7 +128,13 @@ it("have the same bits with any number of workers", async () => {
   const alone = await serveTestData(["data/turbulent-channel"], { WORKERS: "1" });
   const channel = { dataset: "turbulent-channel", frame: [1, 4] };
   const auto = { bins: 8, range: "auto" };
-  const reduce = [{ moments: "norm(omega)" }, { covariance: ["u.x", "p"] }, { conditional: "p", on: "Q", ...auto }];
+  const reduce = [
+    ...[{ moments: "norm(omega)" }, { covariance: ["u.x", "p"] }, { conditional: "p", on: "Q", ...auto }],
+    ...[
+      { histogram: "u.x", ...auto },
+      { joint: ["u.x", "u.y"], bins: [9, 7], range: "auto" },
+    ],
+  ];
   const body = JSON.stringify([
     { dataset: "isotropic32", call: "statistics", frame: "all", reduce },
     { ...channel, call: "statistics", reduce },
