@@ -59,7 +59,7 @@ const tabulatedAxis = z.strictObject({
   faces,
   edges,
 });
-const axis = z.union([uniformAxis, tabulatedAxis]);
+const axis = z.union([uniformAxis, tabulatedAxis]).meta({ id: "axis" });
 
 const guards = {
   guardBefore: whole.default(0).describe("Stored frames before the first queryable time."),
@@ -79,11 +79,15 @@ const listedTime = z.strictObject({
 });
 
 const counts = z.tuple([whole, whole, whole]);
-const nodesAt = z.union([
-  z.number().describe("Offset from the nodes of a uniform axis, in spacings."),
-  z.strictObject({ offset: z.number(), nodes }).describe("The same, with another number of nodes."),
-  z.union([z.array(z.number()).min(1), z.strictObject(place)]).describe("Coordinates: a list, or a dataset of a file."),
-]);
+const nodesAt = z
+  .union([
+    z.number().describe("Offset from the nodes of a uniform axis, in spacings."),
+    z.strictObject({ offset: z.number(), nodes }).describe("The same, with another number of nodes."),
+    z
+      .union([z.array(z.number()).min(1), z.strictObject(place)])
+      .describe("Coordinates: a list, or a dataset of a file."),
+  ])
+  .meta({ id: "nodes" });
 const at = z.strictObject({ x: nodesAt, y: nodesAt, z: nodesAt }).partial().optional();
 const dimensions = z
   .array(z.enum(["t", "z", "y", "x", "c", "n"]))
@@ -110,20 +114,23 @@ const storage = {
   unit: z.string().optional().describe("Unit of its values."),
   long_name: z.string().optional().describe("What it is, in words."),
 };
-const single = z.strictObject({ ...place, ...storage });
-const component = z.strictObject({
-  ...place,
-  dimensions: dimensions.optional().describe("Of this component, if they differ from those of the others."),
-  factor: z
-    .number()
-    .refine((factor) => factor !== 0, "must not be 0")
-    .optional()
-    .describe("Its values are multiplied by this number, as from cm/s to the m/s of the others."),
-  at: at.describe("The nodes of this component, if they are not those of the axes."),
-  component: whole.max(2).optional().describe("Its place on the dimension c, if all components are in one dataset."),
-});
+const single = z.strictObject({ ...place, ...storage }).meta({ id: "single" });
+const component = z
+  .strictObject({
+    ...place,
+    dimensions: dimensions.optional().describe("Of this component, if they differ from those of the others."),
+    factor: z
+      .number()
+      .refine((factor) => factor !== 0, "must not be 0")
+      .optional()
+      .describe("Its values are multiplied by this number, as from cm/s to the m/s of the others."),
+    constant: z.number().optional().describe("Its value everywhere; file and path are those of another component."),
+    at: at.describe("The nodes of this component, if they are not those of the axes."),
+    component: whole.max(2).optional().describe("Its place on the dimension c, if all components are in one dataset."),
+  })
+  .meta({ id: "component" });
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
-const vector = z.union([single, separate]);
+const vector = z.union([single, separate]).meta({ id: "field" });
 const fields = z
   .object({
     velocity: vector.optional(),
@@ -144,13 +151,15 @@ const fields = z
 
 /** Subjects that change no value: a dataset is served while questions about them are open. */
 const HARMLESS: readonly Subject[] = ["snapshot", "periodicity", "faces"];
-const question = z.strictObject({
-  about: z.enum(SUBJECTS),
-  axes: z.array(z.enum(AXIS_NAMES)).optional(),
-  question: z.string().describe("A guess in this descriptor, and the evidence for it."),
-  answer: z.string().optional().describe("The flag of inspect and the member that answer it."),
-  red: z.literal(true).optional().describe("A statement of the file contradicts the guess."),
-});
+const question = z
+  .strictObject({
+    about: z.enum(SUBJECTS),
+    axes: z.array(z.enum(AXIS_NAMES)).optional(),
+    question: z.string().describe("A guess in this descriptor, and the evidence for it."),
+    answer: z.string().optional().describe("The flag of inspect and the member that answer it."),
+    red: z.literal(true).optional().describe("A statement of the file contradicts the guess."),
+  })
+  .meta({ id: "question" });
 
 const forcing = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
