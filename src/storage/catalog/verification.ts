@@ -6,9 +6,7 @@ import { DataError } from "../../shared/errors.js";
 import type { FileStamp } from "../dataset/dataset.js";
 import { fileStamp, RealPaths, realPath, statusOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
-import { headerText } from "../hdf5-bytes/header-text.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
-import { Structure } from "../hdf5-bytes/structure.js";
 import { openFile } from "../open-file.js";
 import { StoreClient } from "../remote/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
@@ -33,8 +31,6 @@ export class Verification {
   readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileStamp>();
   #current: StoredFile | null = null;
-  /** The file whose headers were read last; null headers if they are not compared. */
-  #plain: { readonly file: string; readonly headers: Structure | null } | null = null;
   readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   readonly #paths = new RealPaths();
   /** A file that is open already; it is not closed here. */
@@ -92,34 +88,6 @@ export class Verification {
     if (paths.length > 0) StoreClient.ofThread().lookAhead(paths.filter(isRemoteHdf5));
   }
 
-  /**
-   * Whether a dataset is read like another one: their headers differ only in parts without effect.
-   * @param header of `header`
-   */
-  isAlike(file: string, path: string, header: string): boolean {
-    const headers = this.#headersOf(file);
-    const stamp = headers?.bytes.stamp;
-    if (!headers || !stamp || headerText(headers, path) !== header) return false;
-    this.#records.set(stamp.path, stamp);
-    return true;
-  }
-
-  /** The header of a dataset as text; null if the text would not be complete. */
-  header(file: string, path: string): string | null {
-    const headers = this.#headersOf(file);
-    return headers === null ? null : headerText(headers, path);
-  }
-
-  #headersOf(file: string): Structure | null {
-    if (this.#plain?.file !== file) {
-      this.#plain?.headers?.close();
-      this.#plain = null;
-      const path = this.locate(file);
-      this.#plain = { file, headers: isAddress(path) ? null : openStructure(path, this.#room) };
-    }
-    return this.#plain.headers;
-  }
-
   open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
@@ -134,7 +102,7 @@ export class Verification {
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileStamp(path);
-    const opened = openFile(path, { timeoutMs: TIMEOUT_MS });
+    const opened = openFile(path, { timeoutMs: TIMEOUT_MS, room: this.#room });
     const { newestMs, version } = opened;
     const isElsewhere = isAddress(path) && version !== undefined;
     const versioned = {
@@ -178,20 +146,7 @@ export class Verification {
 
   close(): void {
     this.#current?.close();
-    this.#plain?.headers?.close();
     this.#current = null;
-    this.#plain = null;
-  }
-}
-
-/** The structure of an HDF5 file; null if it does not open as one. */
-function openStructure(path: string, room: Buffer): Structure | null {
-  try {
-    return new Structure(path, room);
-  } catch (error) {
-    if (error instanceof DataError || error instanceof RangeError) return null;
-    if (error instanceof Error && "syscall" in error) return null;
-    throw error;
   }
 }
 
