@@ -173,6 +173,7 @@ interface FieldPlace {
   readonly dimensions?: readonly string[] | undefined;
   readonly component?: number | undefined;
   readonly factor?: number | undefined;
+  readonly constant?: number | undefined;
 }
 
 function checkField(check: FieldCheck): FieldSource | null {
@@ -223,7 +224,7 @@ function fewer(one: ReadAxis, other: ReadAxis): ReadAxis {
 function checkPart(
   check: FieldCheck,
   member: string,
-  { file, path, dimensions = check.field.dimensions, component, factor }: FieldPlace,
+  { file, path, dimensions = check.field.dimensions, component, factor, constant }: FieldPlace,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
   const { firstStep, stepIncrement } = field;
@@ -250,6 +251,7 @@ function checkPart(
     index: field.index,
     ...(component === undefined ? {} : { component }),
     ...(factor === undefined ? {} : { factor }),
+    ...(constant === undefined ? {} : { constant }),
     skip: [gx + ox, gy + oy, gz + oz] as const,
     flip: triple(axes, ({ descending }) => descending),
     ...steps,
@@ -258,27 +260,20 @@ function checkPart(
   return { stored, part };
 }
 
-/**
- * Checks all frames after the first. A frame with the same header as the first, byte for byte, is not opened: that
- * takes a hundred times as long.
- */
+/** Checks all frames after the first. */
 function checkFrames(
   series: readonly FieldSeries[],
   frames: number,
   verification: Verification,
   chunkBytes: number,
 ): void {
-  const headers = series.map(({ file, path, steps }) =>
-    verification.header(placeOf(file, steps, 0), placeOf(path, steps, 0)),
-  );
   const failed = new Set<FieldSeries>();
   /** Series without values in any frame so far; without values in later frames only, a run has ended early. */
   const empty = new Set(series.filter(({ isEmpty }) => isEmpty));
   for (let frame = 1; frame < frames; frame++) {
-    for (const [index, one] of series.entries()) {
+    for (const one of series) {
       if (failed.has(one)) continue;
-      const header = headers[index] ?? null;
-      const checked = verification.step(one.member, () => checkFrame(one, frame, header, verification, chunkBytes));
+      const checked = verification.step(one.member, () => checkFrame(one, frame, verification, chunkBytes));
       if (checked === null) failed.add(one);
       else if (!checked.isEmpty) empty.delete(one);
     }
@@ -292,12 +287,10 @@ function checkFrames(
 function checkFrame(
   { file, path, steps, stored: first, isEmpty, dimensions, frames }: FieldSeries,
   frame: number,
-  header: string | null,
   verification: Verification,
   chunkBytes: number,
 ): { readonly isEmpty: boolean } {
   const [name, at] = [placeOf(file, steps, frame), placeOf(path, steps, frame)];
-  if (frames === undefined && header !== null && verification.isAlike(name, at, header)) return { isEmpty };
   const h5 = verification.open(name);
   const stored = checkStorage(h5, at, chunkBytes, verification);
   if (frames !== undefined) checkListed(frames, frame, dimensions, stored, `${h5.path}: ${at}`);
@@ -382,6 +375,8 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number, verifi
       `${where} holds ${stored.element} elements of ${stored.size} bytes, not float32 or float64${remedyFor(stored)}`,
     );
   if (stored.virtual) verification.takeSources(file, resolved, where);
+  const lack = file.missingChunks?.(resolved) ?? null;
+  if (lack !== null) verification.warnings.push(`${where}: ${lack}.`);
   const foreign = whyNotUndone(stored.filters);
   if (foreign !== null) throw new DataError(`${where} ${foreign}`);
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;

@@ -66,7 +66,9 @@ export interface StoredFile {
   isUnwritten(path: string): boolean;
   /** Sources of a virtual dataset, and those that are missing or too short; absent or none for any other. */
   sources?(path: string): VirtualSources;
-  /** Whether the values of a dataset are stored outside of the file. */
+  /** How many chunks are not there, for people; null if all are, absent if nobody has counted them. */
+  missingChunks?(path: string): string | null;
+  /** Whether the values of a dataset are kept outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;
 }

@@ -29,14 +29,18 @@ export class LocalStore implements ObjectStore {
     const reader = new DocumentReader(this.#metadataBytes);
     const hash = createHash("sha256");
     let [newestMs, latestMs, objects] = [0, 0, 0];
-    const walk = (folder: string, depth: number) => {
+    const present: Record<string, number> = {};
+    /** @returns the chunks in a folder */
+    const walk = (folder: string, depth: number): number => {
       const names: string[] = [];
+      let chunks = 0;
       for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
         const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
         if (entry.isSymbolicLink()) throw new DataError(`${this.#folder}: ${key} is a link, which is refused`);
         names.push(entry.name);
-        if (entry.isDirectory() && depth < STORE_BOUNDS.depth) walk(key, depth + 1);
+        if (entry.isDirectory() && depth < STORE_BOUNDS.depth) chunks += walk(key, depth + 1);
         if (!entry.isFile()) continue;
+        if (/\d$/.test(entry.name)) chunks++;
         if (++objects > STORE_BOUNDS.objects)
           throw new DataError(`${this.#folder}: has more than ${STORE_BOUNDS.objects} objects`);
         const { size, mtimeMs, ctimeMs } = statSync(join(this.#folder, key));
@@ -49,11 +53,13 @@ export class LocalStore implements ObjectStore {
         documents.set(key, reader.parse(place, readFileSync(join(this.#folder, key))));
       }
       requireKeys(this.#folder, folder, names, documents);
+      if (names.includes(".zarray") || names.includes("zarr.json")) present[`/${folder}`] = chunks;
+      return chunks;
     };
     walk("", 0);
     this.#newestMs = newestMs;
     this.#latestMs = latestMs;
-    return { documents, digest: hash.digest("hex"), newestMs };
+    return { documents, digest: hash.digest("hex"), newestMs, present };
   }
 
   read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {

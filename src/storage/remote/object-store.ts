@@ -10,6 +10,8 @@ export interface VersionName {
 
 export interface OpenedDocuments extends VersionName {
   readonly documents: Documents;
+  /** As in the tree of the store. */
+  readonly present?: Readonly<Record<string, number>>;
 }
 
 /** The time to which objects are pinned: that of the last version if it is still present, so that none may be newer. */

@@ -100,7 +100,8 @@ export class OpenStore implements OpenVersion {
     const entries = entriesOf(documents, chunkBytes);
     if (Object.keys(entries).length === 0)
       throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-    return new OpenStore(location, { entries, digest, newestMs }, objects, documents, missing);
+    const tree = { entries, digest, newestMs, present: opened.present ?? {} };
+    return new OpenStore(location, tree, objects, documents, missing);
   }
 
   async read(box: BoxRequest, chunks: ChunkCache<Decoded>): Promise<Elements> {

@@ -186,6 +186,12 @@ export class ZarrFile implements StoredFile {
     return false;
   }
 
+  missingChunks(path: string): string | null {
+    const { objects } = this.#array(path);
+    const present = this.tree.present[path] ?? objects;
+    return present < objects ? `${objects - present} of ${objects} chunks are not there` : null;
+  }
+
   hasExternalStorage(): boolean {
     return false;
   }

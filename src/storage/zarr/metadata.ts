@@ -193,6 +193,7 @@ function thirdArray(path: string, document: Json): StoredArray {
       ...separatorRefusals(document.chunk_key_encoding),
       ...odd,
     ],
+    objects: chunksIn(shape, edges[0]),
   };
 }
 
@@ -206,11 +207,12 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
   });
   const shape = lengths(path, "shape", document.shape);
   const dataType = ELEMENT_TYPES.get(type.slice(1)) ?? type;
+  const chunks = chunkEdges(path, "chunks", document.chunks, shape);
   return {
     kind: "array",
     attributes: withFill(attributes, dataType, document.fill_value),
     shape,
-    chunks: chunkEdges(path, "chunks", document.chunks, shape),
+    chunks,
     dataType,
     fill: document.fill_value,
     dimensions: labelsOf(path, "_ARRAY_DIMENSIONS", attributes._ARRAY_DIMENSIONS, shape),
@@ -222,6 +224,7 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
       ...([undefined, "C", "F"].includes(document.order as string) ? [] : [`order ${JSON.stringify(document.order)}`]),
       ...separatorRefusals({ configuration: { separator: document.dimension_separator ?? undefined } }),
     ],
+    objects: chunksIn(shape, chunks),
   };
 }
 

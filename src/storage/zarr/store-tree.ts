@@ -16,12 +16,16 @@ export interface StoredArray {
   readonly dimensions: readonly (string | null)[];
   readonly codecs: readonly string[];
   readonly unknownCodecs: readonly string[];
+  /** Chunks or shards that make it up. */
+  readonly objects: number;
 }
 
 export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
   /** Digest of the metadata and, if the store states them, of the sizes and times of all its objects. */
   readonly digest: string;
-  /** Time of the newest object in milliseconds of the store's clock; a newer one is a change. */
+  /** By path of an array: how many of its chunks or shards are there; no entry unless the store lists its objects. */
+  readonly present: Readonly<Record<string, number>>;
+  /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
   readonly newestMs: number;
 }
