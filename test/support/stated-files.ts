@@ -8,6 +8,7 @@ import { DataError } from "../../src/shared/errors.js";
 import { openDataset } from "../../src/storage/bricks/brick-reader.js";
 import { measured } from "../../src/storage/catalog/raised-questions.js";
 import { openSource } from "../../src/storage/catalog/source.js";
+import type { Answers } from "../../src/storage/recognise/answers.js";
 import { flagOf, openLines } from "../../src/storage/recognise/draft.js";
 import { type Recognised, recognise } from "../../src/storage/recognise/recognise.js";
 import { parentOf, writeHdf5 } from "./cubes.js";
@@ -200,10 +201,7 @@ const coordinates = (way: StatedWay, axis: Axis): Float64Array =>
 
 /** Whether the file states everything, and nothing that puts it in doubt. */
 export function isComplete({ statement: said }: StatedWay): boolean {
-  if (said.kind === "units") {
-    const isOne = said.units.every(([unit]) => unit === said.units[0][0]);
-    return isOne || said.units.every(([, speed]) => speed !== null);
-  }
+  if (said.kind === "units") return said.units.every(([, speed]) => speed === said.units[0][1]);
   const isPlaced = said.kind === "open" && said.what === "staggered";
   return said.kind === "none" || (said.kind === "harmless" && !isForeign(said)) || isPlaced;
 }
@@ -454,6 +452,9 @@ export async function verdictOf(path: string, way: StatedWay): Promise<{ verdict
   }
   if (draft === null) return { verdict: "asked", answers: 0 };
   const open = openLines(draft.descriptor.questions);
+  // Overridden, components in other units are those of one.
+  if (open.length > 0 && open.every(({ about }) => about === "units") && !isRight(path, way, { despite: ["units"] }))
+    return { verdict: "wrong", answers: 0 };
   if (open.length > 0) return { verdict: "asked", answers: 1 + new Set(open.map(flagOf)).size };
   if (!isComplete(way)) return { verdict: isShown(way, draft.seen) ? "shown" : "wrong", answers: 0 };
   return { verdict: isRight(path, way) ? "right" : "wrong", answers: 0 };
@@ -469,8 +470,8 @@ function isServed(path: string): boolean {
   }
 }
 
-function isRight(path: string, way: StatedWay): boolean {
-  const dataset = openConfirmed(path, 2 ** 26);
+function isRight(path: string, way: StatedWay, answers: Answers = {}): boolean {
+  const dataset = openConfirmed(path, 2 ** 26, answers);
   const open = openDataset(dataset);
   const factors = factorsOf(way);
   let worst = 0;

@@ -1,4 +1,4 @@
-/** Brings the components of a vector into one unit, or asks about it. */
+/** Red lines for components in other units, which are converted if the person says so. */
 import { placeOf } from "../dataset/files.js";
 import { groupsAbove, parentOf } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
@@ -48,7 +48,7 @@ function askAbove(contents: Contents, path: string, findings: Findings): void {
   askUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
 }
 
-/** The plan with a factor for each component in another unit than the first that states one. */
+/** The plan, with a factor for each component in another unit than the first that states one if the person says so. */
 export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
   const fields = Object.entries(plan.fields).map(([name, field]) => [
     name,
@@ -80,15 +80,26 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
     askUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
     return field;
   }
-  const components = field.components.map((component, at) => {
-    const { path, units } = said[at] as (typeof said)[0];
-    const factor = factorBetween(units, to.units) as number;
-    if (factor === 1) return component;
-    findings.convert(
-      `${path} is in "${units}" and is multiplied by ${Number(factor.toPrecision(9))}, into the "${to.units}" of ${to.path}.`,
+  const factors = said.map(({ units }) => factorBetween(units, to.units) as number);
+  const effects = said.flatMap(({ path, units }, at) =>
+    factors[at] === 1
+      ? []
+      : [
+          `${path} is in "${units}" and is multiplied by ${Number(factors[at]?.toPrecision(9))}, into the "${to.units}" of ${to.path}`,
+        ],
+  );
+  if (contents.answers.despite?.includes("units") !== true) {
+    findings.contradict(
+      "units",
+      `${to.path} is in "${to.units}" and ${other.path} in "${other.units}"; that the numbers are in these units is a guess.`,
+      `--despite units: ${effects.join("; ")}`,
     );
-    return { ...component, factor };
-  });
+    return field;
+  }
+  for (const effect of effects) findings.convert(`${effect}.`);
+  const components = field.components.map((component, at) =>
+    factors[at] === 1 ? component : { ...component, factor: factors[at] },
+  );
   return { ...field, components: components as never };
 }
 

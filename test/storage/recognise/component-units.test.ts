@@ -1,4 +1,4 @@
-/** Components in different units are converted to that of the first, which everything tells, or asked about. */
+/** Components in different units are a red line; overridden, they are converted, which everything tells. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { recogniseSeries } from "../../../src/storage/catalog/series.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import type { Answers } from "../../../src/storage/recognise/answers.js";
 import { recognise } from "../../../src/storage/recognise/recognise.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { openConfirmed } from "../../support/open-confirmed.js";
@@ -15,6 +16,8 @@ import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
 const TOLD = '/w is in "km/h" and is multiplied by 0.277777778, into the "m/s" of /u.';
+
+const DESPITE: Answers = { despite: ["units"] };
 
 beforeAll(() => loadHdf5());
 
@@ -29,8 +32,23 @@ const inUnits =
 const made = (name: string, fill: (file: File) => void) => writeHdf5(join(SCRATCH, `${name}.h5`), fill);
 
 describe("components in different units", () => {
-  it("are converted to the unit of the first; every answer tells it", async () => {
-    const dataset = openConfirmed(await made("known", inUnits("m/s", "m s-1", "km/h")), 2 ** 26);
+  it("are a red line, which says how they are converted", async () => {
+    const path = await made("red", inUnits("m/s", "m s-1", "km/h"));
+    const { questions, assumed } = recognise(path)?.written ?? {};
+    expect(assumed).toBeUndefined();
+    expect(questions?.filter(({ red }) => red)).toEqual([
+      {
+        about: "units",
+        question: '/u is in "m/s" and /w in "km/h"; that the numbers are in these units is a guess.',
+        answer: `--despite units: ${TOLD.slice(0, -1)}`,
+        red: true,
+      },
+    ]);
+    expect(() => openConfirmed(path, 2 ** 26)).toThrow(/open question about units/);
+  });
+
+  it("are converted to the unit of the first in spite of it; every answer tells it", async () => {
+    const dataset = openConfirmed(await made("known", inUnits("m/s", "m s-1", "km/h")), 2 ** 26, DESPITE);
     const open = openDataset(dataset);
     const [u, v, w] = readNodes(dataset, open, "velocity", 0).subarray(0, 3) as unknown as [number, number, number];
     open.close();
@@ -40,7 +58,7 @@ describe("components in different units", () => {
   });
 
   it("are told by inspect, and stay converted in its descriptor", async () => {
-    const found = recognise(await made("told", inUnits("m/s", "m/s", "km/h")));
+    const found = recognise(await made("told", inUnits("m/s", "m/s", "km/h")), DESPITE);
     expect(found?.reasons).toContain(TOLD);
     expect(found?.written.assumed).toEqual([{ about: "units", question: TOLD }]);
     const velocity = found?.written.fields.velocity as { components: readonly object[] };
@@ -68,7 +86,7 @@ describe("components in different units", () => {
           if (at === 1) (file.get("u") as H5Dataset).create_attribute("gain", 2, [], "<d");
         }),
       );
-    const { written } = recogniseSeries(paths, {});
+    const { written } = recogniseSeries(paths, DESPITE);
     expect(written.assumed).toEqual([{ about: "units", question: TOLD }]);
     expect(written.questions?.map(({ about }) => about)).toContain("values");
   });
