@@ -39,15 +39,15 @@ async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
   const sums = await checkSums(dataset);
-  const { faults, findings } = await checkValues(dataset);
-  keep(dataset, sums.faults === 0 ? findings : ["checksums that differ", ...findings], sums.manifest);
+  const faults = await checkValues(dataset);
+  keep(dataset, sums.manifest);
   return sums.faults + faults;
 }
 
-/** Keeps the outcome for a service; a state folder that cannot be written keeps nothing. */
-function keep(dataset: Dataset, findings: readonly string[], manifest: string | null): void {
+/** Keeps which checksums agree for a service; a state folder that cannot be written keeps nothing. */
+function keep(dataset: Dataset, manifest: string | null): void {
   try {
-    keepCheck(readConfig().config.state, dataset, findings, manifest);
+    keepCheck(readConfig().config.state, dataset, manifest);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
   }
@@ -94,11 +94,6 @@ async function checkSums({ location, name, files }: Dataset): Promise<ComparedSu
   return { faults, manifest: faults === 0 && files.every(isCompared) ? found.text : null };
 }
 
-interface CheckFindings {
-  readonly faults: number;
-  readonly findings: readonly string[];
-}
-
 /** Statistics of a frame of a field, or why there are none. */
 interface ReadFrame {
   readonly field: FieldName;
@@ -107,7 +102,7 @@ interface ReadFrame {
 }
 
 /** Reads every value, prints a line per field and frame, and then what is wrong. */
-async function checkValues(dataset: Dataset): Promise<CheckFindings> {
+async function checkValues(dataset: Dataset): Promise<number> {
   const fields = fieldNames(dataset);
   const frames = dataset.time.count;
   const progress = progressOf(`${dataset.name} values`);
@@ -132,14 +127,11 @@ async function checkValues(dataset: Dataset): Promise<CheckFindings> {
     const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
     print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
   }
-  const all = fields.map((field) => printFaults(read.filter((one) => one.field === field)));
-  return {
-    faults: all.reduce((sum, { faults }) => sum + faults, 0),
-    findings: all.flatMap(({ findings }) => findings),
-  };
+  return fields.reduce((sum, field) => sum + printFaults(read.filter((one) => one.field === field)), 0);
 }
 
-function printFaults(read: readonly ReadFrame[]): CheckFindings {
+/** @returns how many frames have any */
+function printFaults(read: readonly ReadFrame[]): number {
   const byFrame = new Map(
     read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
   );
@@ -148,12 +140,8 @@ function printFaults(read: readonly ReadFrame[]): CheckFindings {
   // A block that has one value in all frames is not damage of one frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
-  const findings: string[] = [];
   for (const { field, frame, found } of read) {
-    if (typeof found === "string") {
-      findings.push(`frame ${frame} ${field}: ${found}`);
-      continue;
-    }
+    if (typeof found === "string") continue;
     const { constant, others } = found.places;
     const wrong = [
       ...constant.filter((text) => !always(text)),
@@ -163,11 +151,10 @@ function printFaults(read: readonly ReadFrame[]): CheckFindings {
     ];
     if (wrong.length > 0) faults++;
     for (const text of wrong) print(`  wrong: frame ${frame} ${field}: ${text}`);
-    findings.push(...wrong.map((text) => `frame ${frame} ${field}: ${text}`));
   }
   for (const text of known[0]?.places.constant.filter(always) ?? [])
     print(`  in all frames ${read[0]?.field}: ${text}`);
-  return { faults, findings };
+  return faults;
 }
 
 async function readFrame(

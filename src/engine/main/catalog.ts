@@ -3,7 +3,6 @@ import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
 import { type Config, descriptorsOf } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
-import { findingsOf } from "../../storage/catalog/check-record.js";
 import { seriesHints, seriesPattern } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, SOURCES_PER_DATASET } from "../../storage/dataset/dataset.js";
@@ -46,7 +45,6 @@ export class Catalog {
   /** Scans the data folders; calls during a scan share the next one. */
   readonly reload: () => Promise<void>;
   readonly #log: Logger;
-  readonly #state: string;
   readonly #data: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #names: ReadonlyMap<string, Dataset> = new Map();
@@ -76,7 +74,6 @@ export class Catalog {
     const { data: folders, state } = config;
     const descriptors = descriptorsOf(config);
     this.#log = log;
-    this.#state = state;
     this.levels = new FoundLevels(state);
     this.#data = folders;
     let lastMs = 0;
@@ -187,9 +184,7 @@ export class Catalog {
     for (const dataset of now) {
       if (served.has(dataset)) continue;
       this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
-      const checked = findingsOf(this.#state, dataset);
-      for (const warning of [...dataset.warnings, ...(checked === null ? [] : [checked])])
-        this.#log.warn({ dataset: dataset.name }, warning);
+      for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
     }
     this.waiting = problems
       .filter(({ waits }) => waits === true)

@@ -1,4 +1,4 @@
-/** Record of the last `check` in the state folder: its findings, and the checksums it compared. */
+/** Which checksums the last `check` compared, in the state folder of the service. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,13 +6,10 @@ import { makeFolder } from "../../shared/system.js";
 import type { Dataset } from "../dataset/dataset.js";
 
 const FOLDER = "checks";
-const LISTED = 3;
 
 interface CheckRecord {
   readonly version: string;
-  readonly at: string;
-  readonly findings: readonly string[];
-  /** SHA-256 of the manifest with which all bytes of the files agree; null: not compared, or they differ. */
+  /** SHA-256 of the manifest with which all bytes of the files agree; null: they were not compared, or differ. */
   readonly manifest: string | null;
 }
 
@@ -23,28 +20,14 @@ function placeOf(state: string, { files }: Dataset): string {
 }
 
 /** @param manifest text of the manifest whose checksums all files have @throws the error of the system */
-export function keepCheck(state: string, dataset: Dataset, findings: readonly string[], manifest: string | null): void {
+export function keepCheck(state: string, dataset: Dataset, manifest: string | null): void {
   const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
   makeFolder(join(state, FOLDER));
-  const record: CheckRecord = {
-    version: digestOf(dataset.files),
-    at: new Date().toISOString(),
-    findings,
-    manifest: sums,
-  };
+  const record: CheckRecord = { version: digestOf(dataset.files), manifest: sums };
   writeFileSync(placeOf(state, dataset), JSON.stringify(record));
 }
 
-/** The findings of the last check of these very files, in one line; null if there were none, or no check. */
-export function findingsOf(state: string, dataset: Dataset): string | null {
-  const record = read(placeOf(state, dataset));
-  if (record?.version !== digestOf(dataset.files) || record.findings.length === 0) return null;
-  const { at, findings } = record;
-  const more = findings.length - LISTED;
-  return `check found on ${at}: ${findings.slice(0, LISTED).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
-}
-
-/** SHA-256 of the manifest that a check of these very files confirmed; null if there is none. */
+/** SHA-256 of the manifest with which the bytes of these very files agreed; null if no check has shown that. */
 export function verifiedManifestOf(state: string, dataset: Dataset): string | null {
   const record = read(placeOf(state, dataset));
   return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;

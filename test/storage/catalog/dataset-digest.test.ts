@@ -90,12 +90,10 @@ describe("digests of datasets", () => {
     const digests = () => new DatasetDigests(state).of(huge);
     const sampled = await digests();
     expect(sampled.verified).toBe(false);
-    // What is not read may have changed at another time.
-    expect(await digestOf(hugeAt(mtimeMs + 5000))).not.toBe(sampled.digest);
-    keepCheck(state, huge, [], "the manifest");
+    keepCheck(state, huge, "the manifest");
     const stamped = await digests();
     expect(stamped.verified).toBe(true);
-    keepCheck(state, huge, [], "another manifest");
+    keepCheck(state, huge, "another manifest");
     expect(new Set([sampled.digest, stamped.digest, (await digests()).digest]).size).toBe(3);
     // The stamp is of these very files: another time of change, and it says nothing.
     const touched = { ...huge, files: huge.files.map((one) => ({ ...one, changedMs: 1 })) };
