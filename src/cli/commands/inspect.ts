@@ -17,10 +17,11 @@ import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { flagOf, openLines } from "../../storage/recognise/draft.js";
+import { Contents } from "../../storage/recognise/layout.js";
 import { isComplete, type Recognised } from "../../storage/recognise/recognise.js";
+import { unusedIn } from "../../storage/recognise/seen.js";
 import { type GivenNames, homeOf, keepDraft, readDraft } from "../../storage/tools/drafts.js";
-import { describeDraft, screenOf } from "../../storage/tools/report.js";
-import { describeTree } from "../../storage/tools/survey.js";
+import { describeDraft, screenOf, seenLines } from "../../storage/tools/report.js";
 import { withFiles } from "../../storage/united-file.js";
 import { type AnswerOptions, answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
@@ -73,7 +74,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
   const home = homeOf(first, paths.length === 1);
   const found = draftOf(paths, flags);
   if (found === null) {
-    explainUnknown(first);
+    explainUnknown(first, flags.all);
     return null;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
@@ -251,12 +252,11 @@ function reportRefusal(text: string): void {
 }
 
 /** Lists what is in a file in which nothing can be a field. */
-function explainUnknown(path: string): void {
+function explainUnknown(path: string, isAll = false): void {
   withFiles([path], (file) => {
-    const tree = describeTree(file);
     print([
-      `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs. It holds${tree.length === 0 ? " nothing." : ""}`,
-      ...tree.map((text) => `  ${text}`),
+      `${basename(path)}: no known layout, and no dataset of numbers in three dimensions, which a field needs.`,
+      ...seenLines(unusedIn(new Contents(file, basename(path), {}), null, null), isAll),
     ]);
     reportRefusal(`${basename(path)} cannot be served`);
   });

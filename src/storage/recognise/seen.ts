@@ -14,9 +14,12 @@ const MOST_LINES = 10_000;
 const SMALL = 65_536;
 const SHOWN = 8;
 
-/** @returns a line for each unused attribute, `path@name = value`, and each unused dataset */
-export function unusedIn(contents: Contents, descriptor: Descriptor, timeTable: string | null): string[] {
-  const used = usedPaths(descriptor);
+/**
+ * @param descriptor null for a file without fields
+ * @returns a line for each unused attribute, `path@name = value`, each unused dataset, and what cannot be read
+ */
+export function unusedIn(contents: Contents, descriptor: Descriptor | null, timeTable: string | null): string[] {
+  const used = descriptor === null ? new Set<string>() : usedPaths(descriptor);
   if (timeTable !== null) used.add(timeTable);
   const lines: string[] = [];
   const seen = new Set<string>();
@@ -33,9 +36,17 @@ export function unusedIn(contents: Contents, descriptor: Descriptor, timeTable: 
       if (!isUsed) lines.push(datasetText(contents, path));
       return;
     }
-    for (const name of names) visit(join(path, name));
+    for (const name of names) look(join(path, name));
   };
-  visit("/");
+  const look = (path: string): void => {
+    try {
+      visit(path);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      lines.push(`${path} (${error.message})`);
+    }
+  };
+  look("/");
   return lines.slice(0, MOST_LINES);
 }
 
@@ -50,9 +61,19 @@ function usedPaths(descriptor: Descriptor): Set<string> {
   return used;
 }
 
+/** Why a path leads neither to a group nor to a dataset. */
+function whyNone({ file }: Contents, path: string): string {
+  try {
+    return file.resolve(path) === null ? "a link to nothing" : "neither a group nor a dataset";
+  } catch (error) {
+    if (error instanceof DataError) return error.message;
+    throw error;
+  }
+}
+
 function datasetText(contents: Contents, path: string): string {
   const stored = contents.dataset(path);
-  if (stored === null) return `${path} (neither a group nor a dataset)`;
+  if (stored === null) return `${path} (${whyNone(contents, path)})`;
   const { shape } = stored;
   const count = shape.reduce((product, length) => product * length, 1);
   const head = `${path} (${typeText(stored)}, ${shape.length === 0 ? "one number" : shape.join(" x ")})`;

@@ -10,11 +10,11 @@ import {
 } from "../dataset/dataset.js";
 import { placeOf } from "../dataset/files.js";
 import { packingOf } from "../dataset/packing.js";
+import { type Stored, typeText } from "../dataset/stored.js";
 import { openFile } from "../open-file.js";
 import { flagOf, openLines } from "../recognise/draft.js";
 import type { Recognised } from "../recognise/recognise.js";
 import { inShades, lookAt, type Slice } from "./look.js";
-import { describeStorage } from "./survey.js";
 
 const SEEN = 40;
 const WIDTH = 10;
@@ -125,13 +125,13 @@ function lineText({ question, answer }: DraftLine): string {
   return `${question}${answer === null ? "" : ` Answer: ${answer}.`}`;
 }
 
-function seenLines(seen: readonly string[], isAll: boolean): string[] {
+export function seenLines(seen: readonly string[], isAll: boolean): string[] {
   if (seen.length === 0) return [];
   const shown = isAll ? seen : seen.slice(0, SEEN);
   const more = seen.length - shown.length;
   return [
     `Seen and not used (${seen.length}):`,
-    ...shown.map((text) => `  ${text}`),
+    ...shown.map((text) => `  ${escaped(text)}`),
     ...(more > 0 ? [`  and ${more} more: --all lists them`] : []),
   ];
 }
@@ -158,7 +158,10 @@ function fieldFacts(name: string, source: FieldSource): Fact[] {
   const { edge, count } = source.bricking;
   const parts = source.parts.map((part, index) => ({
     label: index === 0 ? name : "",
-    text: `${part.path} as ${part.dimensions.join(" ")}: ${storageOf(part)}`,
+    text:
+      part.constant === undefined
+        ? `${part.path} as ${part.dimensions.join(" ")}: ${storageOf(part)}`
+        : `${part.constant} everywhere`,
   }));
   const bricks = count[0] * count[1] * count[2];
   const read = `read in ${bricks === 1 ? "one brick" : `${bricks} bricks`} of ${edge.join(" x ")} nodes`;
@@ -184,6 +187,15 @@ function storageOf(part: FieldPart): string {
   } finally {
     file.close();
   }
+}
+
+function describeStorage(stored: Stored): string {
+  const { element, size, littleEndian, shape, chunks, filters, virtual } = stored;
+  const named = typeText(stored);
+  const type = size === 1 || element === "string" || littleEndian ? named : `${named} big-endian`;
+  const filtered = filters.length === 0 ? "no filter" : filters.join(" + ");
+  const layout = virtual ? "virtual" : chunks === null ? "contiguous" : `chunks ${chunks.join(" x ")}, ${filtered}`;
+  return `${type}, ${shape.length === 0 ? "scalar" : shape.join(" x ")}, ${layout}`;
 }
 
 function axisText({ nodes, origin, spacing, periodic, coordinates }: Axis): string {

@@ -10,7 +10,8 @@ import type { Dataset } from "../../../src/storage/dataset/dataset.js";
 import type { FolderScan } from "../../../src/storage/dataset/scan.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { describeTree } from "../../../src/storage/tools/survey.js";
+import { Contents } from "../../../src/storage/recognise/layout.js";
+import { unusedIn } from "../../../src/storage/recognise/seen.js";
 import { chunkFile, contentOf, unpack } from "../../support/chunk-files.js";
 import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { DAMAGE_NAMES, damaged, lookup3, type Victim, victimOf, withSums } from "../../support/hostile-files.js";
@@ -71,7 +72,7 @@ function servedPressure(content: Buffer): Float32Array | null {
   orRefused(() => {
     const file = openHdf5(path);
     try {
-      describeTree(file);
+      unusedIn(new Contents(file, "hostile.h5", {}), null, null);
     } finally {
       file.close();
     }
