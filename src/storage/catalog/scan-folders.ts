@@ -285,7 +285,8 @@ interface ObservedState {
 function observe(location: string, states: StoreStates, known: string | undefined): ObservedState {
   if (isAddress(location) || isReferences(location)) {
     const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;
-    const state = (isDescribed ? describedState : stateOfStore)(location, states, known !== undefined);
+    const isKnown = known !== undefined;
+    const state = isDescribed ? describedState(location, states, isKnown) : states.of(location, isKnown);
     return { state, changedMs: null, version: () => state };
   }
   const isDescriptor = basename(location) === DESCRIPTOR_NAME;
@@ -302,11 +303,7 @@ function observe(location: string, states: StoreStates, known: string | undefine
   return isDescriptor ? withChanges(observed, location, states, known) : observed;
 }
 
-function stateOfStore(location: string, states: StoreStates, isKnown: boolean): string {
-  return states.of(location, isKnown);
-}
-
-/** The version of a descriptor at an address, those of the files beside it, and changes found by reads. */
+/** The version of a descriptor at an address, those of the files beside it, and changes that reads have found. */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);

@@ -320,11 +320,8 @@ function fieldsOf(
   const [first] = members as [SeriesFile];
   const steps = frames.map(({ member }) => member.step);
   const isSingle = members.every((member) => countOf(member) === 1);
-  const even = isSingle ? evenSteps(steps) : null;
-  const named = (place: string) => (file: string) => {
-    const pattern = patterns.find((one) => one.replace("{step}", first.step) === basename(file)) ?? patterns[0];
-    return folder + (pattern as string).replace("{step}", place);
-  };
+  const named = (file: string): string =>
+    folder + (patterns.find((one) => one.replace("{step}", first.step) === basename(file)) ?? (patterns[0] as string));
   return Object.fromEntries(
     Object.entries(first.found.written.fields).map(([name, field]) => {
       const labels = frames.map(({ member }) => firstStepOf(member.found, name));
@@ -339,25 +336,10 @@ function fieldsOf(
           `the numbers of ${name} in the files (${labels.slice(0, 4).join(", ")}, ...) are not evenly spaced`,
         );
       const own = numbered ? { firstStep, stepIncrement } : {};
-      if (even !== null && (!numbered || (firstStep === even.firstStep && stepIncrement === even.stepIncrement))) {
-        const { place, ...series } = even;
-        return [name, inSeries(field as FieldInput, named(place), series, numbered)];
-      }
       const listed = isSingle ? { steps } : { steps, frames: frames.map(({ local }) => local) };
-      return [name, inSeries(field as FieldInput, named("{step}"), { ...listed, ...own }, numbered)];
+      return [name, inSeries(field as FieldInput, named, { ...listed, ...own }, numbered)];
     }),
   ) as DescriptorInput["fields"];
-}
-
-/** Steps as a descriptor states them: evenly increasing integers, of one width or without leading zeros; else null. */
-function evenSteps(steps: readonly string[]): { place: string; firstStep: number; stepIncrement: number } | null {
-  const [firstStep, second] = steps.map(Number) as [number, number | undefined];
-  const stepIncrement = second === undefined ? 1 : second - firstStep;
-  const width = Math.min(...steps.map((step) => step.length));
-  const regular = steps.every(
-    (step, index) => /^\d+$/.test(step) && step === String(firstStep + index * stepIncrement).padStart(width, "0"),
-  );
-  return regular && stepIncrement > 0 ? { place: `{step:0${width}d}`, firstStep, stepIncrement } : null;
 }
 
 function firstStepOf({ written }: Recognised, name: string): number {
