@@ -135,6 +135,29 @@ describe("commands on a bucket", () => {
     );
   });
 
+  it("confirm a file of a bucket in the folder of descriptors of the state, and answer as on the local file", async () => {
+    const state = join(folder, "state");
+    vi.stubEnv("FIELDPROBE_STATE", state);
+    const bare = await writeHdf5(join(folder, "bare.h5"), (file) => {
+      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
+    });
+    await bucket.put("bare", new Map([["flow.h5", readFileSync(bare)]]));
+    const source = "s3://cubes/bare/flow.h5";
+    const answers = ["--dims", "z,y,x", "--spacing", "1", "--origin", "0", "--periodic", "none", "--walls", "none"];
+    expect((await fieldprobe("inspect", source, "--yes")).stderr).toMatch(
+      /^fieldprobe: --yes: 4 lines are open or red/,
+    );
+    const { stderr } = await fieldprobe("inspect", source, ...answers, "--yes");
+    const confirmation = join(state, "descriptors", "flow.json");
+    expect(stderr).toContain(`wrote ${confirmation}\n`);
+    expect(JSON.parse(readFileSync(confirmation, "utf8")).fields.pressure.file).toBe(source);
+    for (const place of [source, "s3://cubes/bare"]) expect(await query(place)).toBe(await local());
+    vi.stubEnv("FIELDPROBE_STATE", join(folder, "no-state"));
+    expect((await fieldprobe("values", source, "p", "--points", "p.csv")).stderr).toContain(
+      `needs a look: fieldprobe inspect ${source}`,
+    );
+  });
+
   it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {
     const cutOut = async (source: string) => {
       await run("nodes", source, "p", "--i", "1:7", "--k", "2:9", "--time", "0", "--out", cut);
