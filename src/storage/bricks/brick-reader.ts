@@ -168,6 +168,10 @@ class BrickFiles implements StoredBricks {
   ): void {
     const part = source.parts[component];
     const { components } = source;
+    if (part.constant !== undefined) {
+      for (let at = component; at < out.length; at += components) out[at] = part.constant;
+      return;
+    }
     const nodes = this.#nodesOf(source.own?.[component] ?? source);
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;

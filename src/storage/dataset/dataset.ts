@@ -52,6 +52,8 @@ export interface FieldPart {
   readonly component?: number;
   /** Factor of its values; absent: 1. */
   readonly factor?: number;
+  /** Value everywhere, whatever is stored; absent: what is stored. */
+  readonly constant?: number;
   /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
   readonly skip: Triple;
   /** Axes whose stored order is descending, x, y, z. */

@@ -6,6 +6,7 @@ import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
 import { type AttributeValue, isNumeric } from "../dataset/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
+import { axisSaid } from "./stated-names.js";
 import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 export interface CoordinateTable {
@@ -77,25 +78,6 @@ function numberedTable(name: string, names: readonly string[]): { role: AxisName
   const from = names.some((other) => other !== name && other === name.replace(/\d$/, "0")) || digit === "0" ? 0 : 1;
   const isAll = [0, 1, 2].every((at) => names.includes(name.replace(/\d$/, `${from + at}`)));
   return isAll ? { role: AXIS_NAMES[Number(digit) - from], isEdges: false } : null;
-}
-
-/** Meshes with the name of an axis that vary along more than one dimension: curved ones, and those of blocks. */
-export function curvedIn(
-  contents: Contents,
-  groups: readonly string[],
-  axis: AxisName,
-  shape: readonly number[],
-): string | null {
-  for (const group of groups)
-    for (const name of contents.datasets(group)) {
-      const path = join(group, name);
-      const lengths = (contents.dataset(path)?.shape ?? []).filter((length) => length !== 1);
-      const isMesh =
-        lengths.length >= 2 && lengths.every((length) => shape.includes(length) || shape.includes(length - 1));
-      if (tableNamed(name)?.role === axis && isMesh && tableAt(contents, path, axis, false, shape) === null)
-        return path;
-    }
-  return null;
 }
 
 /** Lists n, 1 x n, n x 1, and meshes of the shape of the field; null for others. */
@@ -171,8 +153,8 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const names = shape.map((_, index) => scales[index]?.[0]?.split("/").pop() ?? texts[index] ?? null);
   const roles = shape.map((length, index) => {
     const found = (scales[index] ?? []).map((scale) => {
-      const name = scale.split("/").pop() ?? "";
-      return { role: roleNamed(name), table: attached(contents, scale, roleNamed(name), length) };
+      const role = roleNamed(scale.split("/").pop() ?? "") ?? axisSaid(contents, scale);
+      return { role, table: attached(contents, scale, role, length) };
     });
     const named = found.find(({ table }) => table !== null) ?? found.find(({ role }) => role !== null);
     tables.push(named?.table ?? null);

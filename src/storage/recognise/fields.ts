@@ -170,9 +170,7 @@ function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]
 
 /** Fields by their shapes, if no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
 function unnamedFields(contents: Contents, findings: Findings): FoundFields | null {
-  const paths = groupsOf(contents)
-    .flatMap((group) => contents.datasets(group).map((name) => join(group, name)))
-    .filter((path) => rank(contents, path) >= 3);
+  const paths = fieldDatasets(contents);
   const [lead] = paths;
   if (lead === undefined) return null;
   const shapeOf = (path: string) => contents.dataset(path)?.shape ?? [];
@@ -219,6 +217,28 @@ function saidFields(contents: Contents): FoundFields {
         `${velocity.length === 2 ? `; ${THIRD}` : ""}`,
     );
   return { velocity, pressure, others: saidOthers(contents), named: [], steps: null, place: (path) => path };
+}
+
+/** Paths of all datasets that may be fields. */
+export function fieldDatasets(contents: Contents): string[] {
+  const all = groupsOf(contents).flatMap((group) => contents.datasets(group).map((name) => join(group, name)));
+  return all.filter((path) => rank(contents, path) >= 3);
+}
+
+/** Fields, and the other datasets of numbers in their group under names of their own. */
+export function withNamed(
+  contents: Contents,
+  group: string,
+  fields: Pick<FoundFields, "velocity" | "pressure" | "others">,
+): FoundFields {
+  const { velocity, pressure, others } = fields;
+  const used = new Set([
+    ...velocity,
+    ...(pressure === null ? [] : [pressure]),
+    ...others.flatMap(({ paths }) => paths),
+  ]);
+  const [holder] = holdersIn(contents, group) as [Holder];
+  return { ...fields, named: namedBeside(contents, holder, used), steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */

@@ -12,7 +12,6 @@ import { datedUnitOf } from "./dated-unit.js";
 import {
   type CoordinateTable,
   componentNames,
-  curvedIn,
   type DimensionLabels,
   groupsAround,
   join,
@@ -33,7 +32,15 @@ import {
   type StatedNumber,
   timesOf,
 } from "./grid.js";
-import { askOrderOfComponents, BY_LENGTHS, BY_TIMES, type Contents, Findings, type Layout } from "./layout.js";
+import {
+  askOrderOfComponents,
+  BY_LENGTHS,
+  BY_TIMES,
+  type Contents,
+  Findings,
+  type Layout,
+  type Recognition,
+} from "./layout.js";
 import { hasForeign } from "./statements.js";
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
@@ -66,8 +73,17 @@ interface SharedEvidence {
   readonly tables: readonly CoordinateTable[];
   readonly facts: StatedNumbers;
   readonly findings: Findings;
+  readonly format: Format;
   /** A second in the unit of length over velocity; null if it is not known. */
   readonly second: number | null;
+}
+
+/** What the format of a file defines beside what it states by names, labels, coordinates and attributes. */
+export interface Format {
+  /** Attributes of numbers that fields, coordinates and times may have. */
+  readonly attributes: readonly string[];
+  /** Whether the components of a vector are in the order of its axes. */
+  readonly componentsFollowAxes?: true;
 }
 
 const DEGREES = /degree/i;
@@ -82,40 +98,47 @@ export const generic: Layout = {
   proposes: true,
   recognise(contents) {
     const findings = new Findings();
-    const all = findFields(contents, findings);
-    if (all === null) return null;
-    const fields = byTime(contents, all);
-    const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
-    const groups = groupsAround(contents, parentOf(lead));
-    const { shape } = contents.dataset(lead) as { shape: readonly number[] };
-    const tables = tablesIn(contents, groups, shape);
-    const shared = { contents, tables, facts: new StatedNumbers(contents, [lead, ...groups]), findings, second: null };
-    const oriented = orient(shared, fields, lead);
-    const { first } = oriented;
-    if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
-    askSteps(shared, fields, lead, first);
-    const tablesOf = fixTables(shared, first, findings);
-    const { found, nodesAt } = placeFields(shared, fields, oriented);
-    const fieldOf = ({ field, datasets }: OrientedField) => ({
-      ...storageOf(contents, fields, datasets, nodesAt),
-      ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
-    });
-    return {
-      plan: {
-        title: contents.name,
-        axes: axesOf(shared, first, tablesOf),
-        time: timeOf(
-          { ...shared, second: secondOf(contents, first, tablesOf) },
-          first,
-          fields,
-          framesOf(first, fields),
-        ),
-        fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
-      },
-      findings,
-    };
+    const fields = findFields(contents, findings);
+    return fields === null ? null : describeFields(contents, fields, findings, { attributes: [] });
   },
 };
+
+/** Describes fields by what their file states; what that leaves open becomes a question. */
+export function describeFields(
+  contents: Contents,
+  all: FoundFields,
+  findings: Findings,
+  format: Format,
+): Required<Omit<Recognition, "name">> {
+  const fields = byTime(contents, all);
+  const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
+  const groups = groupsAround(contents, parentOf(lead));
+  const { shape } = contents.dataset(lead) as { shape: readonly number[] };
+  const tables = tablesIn(contents, groups, shape);
+  const facts = new StatedNumbers(contents, [lead, ...groups]);
+  const shared = { contents, tables, facts, findings, format, second: null };
+  const oriented = orient(shared, fields, lead);
+  const { first } = oriented;
+  if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
+  askSteps(shared, fields, lead, first);
+  const tablesOf = fixTables(shared, first, findings);
+  const { found, nodesAt } = placeFields(shared, fields, oriented);
+  const fieldOf = ({ field, datasets }: OrientedField) => ({
+    ...storageOf(contents, fields, datasets, nodesAt),
+    ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
+  });
+  const timed = { ...shared, second: secondOf(contents, first, tablesOf) };
+  return {
+    plan: {
+      title: contents.name,
+      axes: axesOf(shared, first, tablesOf),
+      time: timeOf(timed, first, fields, framesOf(first, fields)),
+      fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
+    },
+    findings,
+    defined: { attributes: format.attributes, groups: [] },
+  };
+}
 
 function orient(shared: SharedEvidence, fields: FoundFields, lead: string): OrientedFields {
   const isWhole = fields.velocity.length === 1;
@@ -189,7 +212,7 @@ function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
 
 /** Assigns roles to the dimensions of a dataset by everything that the file states about it. */
 function orderOf(
-  { contents, tables, facts, findings }: SharedEvidence,
+  { contents, tables, facts, findings, format }: SharedEvidence,
   field: FieldName,
   path: string,
   isVector: boolean,
@@ -223,7 +246,7 @@ function orderOf(
     if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "the command line"}.`);
   }
-  if (isVector) askComponents(contents, path, chosen, findings);
+  if (isVector) askComponents(contents, path, chosen, findings, format);
   return { path, shape, dimensions: chosen, labels };
 }
 
@@ -283,10 +306,16 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-function askComponents(contents: Contents, path: string, dimensions: readonly Dimension[], findings: Findings): void {
+function askComponents(
+  contents: Contents,
+  path: string,
+  dimensions: readonly Dimension[],
+  findings: Findings,
+  { componentsFollowAxes }: Format,
+): void {
   const dimension = dimensions.indexOf("c");
   const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
-  if (isDedalus(contents, path)) askOrderOfComponents(contents, path, axes, findings);
+  if (componentsFollowAxes) askOrderOfComponents(contents, path, axes, findings);
   const named = componentNames(contents, path, dimension);
   const inOrder = named === null ? true : areInOrder(named.names);
   const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
@@ -296,10 +325,6 @@ function askComponents(contents: Contents, path: string, dimensions: readonly Di
     `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
     "--components with their axes in stored order, as in z,y,x",
   );
-}
-
-function isDedalus(contents: Contents, path: string): boolean {
-  return parentOf(path) === "/tasks" && contents.group("/scales") !== null;
 }
 
 function warnOfOtherOrder(
@@ -366,14 +391,14 @@ function namedOf(
   like: readonly OrientedDataset[],
   grid: readonly number[],
 ): { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[] {
-  const { contents, findings } = shared;
+  const { contents, findings, format } = shared;
   return named.flatMap(({ field, paths }) => {
     const shapes = paths.map((path) => contents.dataset(path)?.shape ?? []);
     const isWhole = shapes.length === 1 && shapes[0]?.length === grid.length + 1 && shapes[0].includes(3);
     const isNamed = (path: string) => labelsOf(contents, path).tables.every((table) => table !== null);
     const isOff = (shape: readonly number[], i: number) => shape.join() !== grid.join() && !isNamed(paths[i] as string);
     if (!isWhole && shapes.some(isOff)) return [];
-    const doubtful = paths.find((path) => hasForeign(contents, path));
+    const doubtful = paths.find((path) => hasForeign(contents, path, format.attributes));
     if (doubtful !== undefined) {
       findings.addWarning(
         `The ${field} is left out: ${doubtful} has numbers in attributes that nothing applies; --named ${field}=PATH takes it.`,
@@ -688,10 +713,7 @@ function axesOf(
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
     }
-    if (table === undefined) {
-      askCurved(contents, field, axis, findings);
-      return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
-    }
+    if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
@@ -742,18 +764,6 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
       return [...Array.from({ length: cells }, (_, i) => bounds[2 * i + first]), bounds[2 * cells - 1 - first]];
   }
   return null;
-}
-
-function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
-  const { spacing, length } = contents.answers;
-  const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
-  if (mesh === null || spacing !== undefined || length !== undefined) return;
-  findings.ask(
-    "spacing",
-    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes on lines along x, y and z are served.`,
-    "values on such nodes, or --spacing and --origin if these coordinates do not hold",
-    axis,
-  );
 }
 
 /** Asks about degrees, which are not a length: derivatives would be per degree. */

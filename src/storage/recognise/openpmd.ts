@@ -28,11 +28,8 @@ export const OPEN_PMD: ProducerRow = {
   check: (contents) => {
     const { velocity, names } = meshesIn(contents);
     if (velocity === undefined) throw new DataError(`none of its meshes (${names.join(", ")}) is a velocity`);
-    for (const path of componentsOf(velocity))
-      if (isConstant(contents, path))
-        throw new DataError(
-          `${path} is a constant component (value ${contents.number(path, "value")}), which is not served; store its values as a dataset`,
-        );
+    if (componentsOf(velocity).every((path) => contents.dataset(path) === null))
+      throw new DataError(`no component of ${velocity} is stored as a dataset`);
     const isCartesian = contents.texts(velocity, "geometry")?.[0] === "cartesian";
     if (!isCartesian || labelsOf(contents, velocity).sort().join() !== "x,y,z")
       throw new DataError(`${velocity} is not a cartesian mesh of x, y and z`);
@@ -55,8 +52,8 @@ export const OPEN_PMD: ProducerRow = {
     askDimension(contents, "velocity", velocity, findings);
     if (pressure === undefined) return [vector];
     const [name, other] = [velocity, pressure].map((path) => path.split("/").pop());
-    if (isConstant(contents, pressure))
-      findings.addWarning(`${other} is left out: it is constant (value ${contents.number(pressure, "value")}).`);
+    const constant = constantAt(contents, pressure);
+    if (constant !== null) findings.addWarning(`${other} is left out: it is constant (${constant}).`);
     else if (gridText(contents, velocity) !== gridText(contents, pressure) || movedIn(contents, pressure) !== null)
       findings.addWarning(`${other} is left out: its grid is not that of ${name}.`);
     else if (
@@ -70,6 +67,19 @@ export const OPEN_PMD: ProducerRow = {
     return [vector];
   },
   at: apartIn,
+  constant: (contents, path) => {
+    const { velocity = "" } = meshesIn(contents);
+    if (!componentsOf(velocity).includes(path) || contents.dataset(path) !== null) return null;
+    const lead = componentsOf(velocity).find((other) => contents.dataset(other) !== null) ?? path;
+    const shapes = [contents.numberList(path, "shape", AXIS_NAMES.length), contents.dataset(lead)?.shape];
+    if (shapes[0]?.join() !== shapes[1]?.join())
+      throw new DataError(`${path} has the shape ${shapes[0]?.join(" x ")}, and ${lead} ${shapes[1]?.join(" x ")}`);
+    const values = iterationsIn(contents).map((step) => constantAt(contents, meshAt(path, step)));
+    const [value = null] = values;
+    if (values.some((other) => other !== value))
+      throw new DataError(`${path} is constant, but not the same in all iterations, which is not served`);
+    return value;
+  },
   series: (contents) => {
     const steps = iterationsIn(contents);
     const first = `${BASE}/${steps[0]}`;
@@ -136,8 +146,11 @@ function componentsOf(mesh: string): string[] {
   return AXIS_NAMES.map((axis) => join(mesh, axis));
 }
 
-function isConstant(contents: Contents, path: string): boolean {
-  return contents.dataset(path) === null && contents.attributes(path).has("value");
+/** The value of a constant component, which is a group with value and shape; null for any other. */
+function constantAt(contents: Contents, path: string): number | null {
+  if (contents.dataset(path) !== null || !contents.attributes(path).has("shape")) return null;
+  const value = contents.number(path, "value");
+  return value === null ? null : value * (contents.number(path, "unitSI") ?? 1);
 }
 
 function entryOf(contents: Contents, mesh: string, path: string, name: string, axis: AxisName): number | undefined {

@@ -40,6 +40,8 @@ export interface ProducerRow {
   readonly groups?: (contents: Contents) => readonly string[];
   /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
   readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
+  /** The value of a component that a format keeps as one number; null for others. */
+  readonly constant?: (contents: Contents, path: string) => number | null;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
   readonly xyzComponents?: true;
 }
@@ -88,17 +90,17 @@ function describe(row: ProducerRow, contents: Contents) {
   const found = storedFields(row, contents, findings);
   const [first] = found;
   if (first === undefined) throw new DataError("the file has none of the fields of this producer");
-  const declared = contents.dataset(first.paths[0])?.shape ?? [];
+  const declared = contents.dataset(first.lead)?.shape ?? [];
   const shape = row.shape?.(declared) ?? declared.slice();
   const length = (dimension: Dimension): number => shape[first.dimensions.indexOf(dimension)] ?? 1;
   const run = runOf(row, contents, length("n"), findings);
-  const series = row.series?.(contents, first.paths[0]);
+  const series = row.series?.(contents, first.lead);
   const axes = AXIS_NAMES.map((axis) => {
-    const stated = row.axis(contents, axis, { nodes: length(axis), path: first.paths[0] }, findings);
+    const stated = row.axis(contents, axis, { nodes: length(axis), path: first.lead }, findings);
     if ("axis" in stated) return { ghost: 0, ...stated };
     return { ghost: 0, axis: axisOf(axis, length(axis), { ...NO_CLUES, ...stated }, answers, findings) };
   });
-  const facts = { frames: series?.frames ?? length("t"), run, path: first.paths[0] };
+  const facts = { frames: series?.frames ?? length("t"), run, path: first.lead };
   const ghost = axes.map((axis) => axis.ghost).reverse();
   const storage = {
     ...series?.steps,
@@ -106,10 +108,17 @@ function describe(row: ProducerRow, contents: Contents) {
     ...(ghost.some((layers) => layers > 0) ? { ghost } : {}),
     ...(row.shape === undefined ? {} : { shape }),
   };
-  const fields = found.map(({ field, paths, dimensions }) => {
+  const fields = found.map(({ field, paths, lead, dimensions }) => {
     const places = paths.map((path) => {
       const at = row.at?.(contents, path) ?? {};
-      return { file: name, path: series?.place(path) ?? path, ...(Object.keys(at).length === 0 ? {} : { at }) };
+      const constant = row.constant?.(contents, path) ?? null;
+      const own = constant === null ? path : lead;
+      if (constant !== null) findings.addReason(`${path}: ${constant} everywhere.`);
+      return {
+        ...{ file: name, path: series?.place(own) ?? own },
+        ...(constant === null ? {} : { constant }),
+        ...(Object.keys(at).length === 0 ? {} : { at }),
+      };
     });
     return [field, { ...(places.length === 1 ? places[0] : { components: places }), dimensions, ...storage }];
   });
@@ -131,6 +140,8 @@ function describe(row: ProducerRow, contents: Contents) {
 interface FoundField {
   readonly field: FieldName;
   readonly paths: readonly string[];
+  /** The first of them that is a dataset. */
+  readonly lead: string;
   readonly dimensions: readonly Dimension[];
 }
 
@@ -141,9 +152,11 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
     const paths = text.split(" ");
     const isWhole = paths.length === 1 && FIELDS[field as KnownField] === 3;
     const dimensions = order.filter((dimension) => dimension !== "c" || isWhole);
-    const stored = paths.map((path) => contents.dataset(path));
-    const isFixed = row.runs !== undefined && stored[0]?.shape.length !== dimensions.length;
-    if (found.has(field) || stored.includes(null) || isFixed) continue;
+    const lead = paths.find((path) => contents.dataset(path) !== null);
+    const isThere = (path: string) =>
+      contents.dataset(path) !== null || (row.constant?.(contents, path) ?? null) !== null;
+    if (found.has(field) || lead === undefined || !paths.every(isThere)) continue;
+    if (row.runs !== undefined && contents.dataset(lead)?.shape.length !== dimensions.length) continue;
     if (isWhole && row.xyzComponents !== true)
       askOrderOfComponents(
         contents,
@@ -151,7 +164,7 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
         order.filter((one) => AXIS_NAMES.includes(one as AxisName)),
         findings,
       );
-    found.set(field, { field, paths, dimensions });
+    found.set(field, { field, paths, lead, dimensions });
   }
   return [...found.values()];
 }

@@ -15,9 +15,11 @@ import { placeOf } from "../dataset/files.js";
 import type { StoredFile } from "../dataset/stored-file.js";
 import { withFiles } from "../united-file.js";
 import type { Answers } from "./answers.js";
+import { CF } from "./cf.js";
 import { inOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
 import type { DatedUnit } from "./dated-unit.js";
+import { DEDALUS } from "./dedalus.js";
 import { openLines, splitLines } from "./draft.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
@@ -41,6 +43,8 @@ export const LAYOUTS: readonly Layout[] = [
     layoutOf,
   ),
   ...ADAPTIVE,
+  DEDALUS,
+  CF,
   generic,
 ];
 

@@ -91,6 +91,12 @@ export function askPlaces(contents: Contents, field: FieldName, paths: readonly 
   );
 }
 
+/** The axis that a table of coordinates says it is of; null if it does not say. */
+export function axisSaid(contents: Contents, path: string): AxisName | null {
+  const texts = ["axis", "standard_name"].map((attribute) => contents.words(path, attribute));
+  return AXIS_NAMES.find((axis) => texts.some((text) => AXES[axis].test(text))) ?? null;
+}
+
 /** Asks about the names of a table of coordinates, and about heights that count downwards. */
 export function askCoordinateNames(contents: Contents, axis: AxisName, path: string, findings: Findings): void {
   for (const attribute of ["axis", ...NAMES]) {

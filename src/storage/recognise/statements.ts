@@ -118,9 +118,9 @@ function addForeign(all: readonly Foreign[], findings: Findings): void {
   );
 }
 
-/** Whether a dataset has numbers in attributes that nothing applies. */
-export function hasForeign(contents: Contents, path: string): boolean {
-  return foreignAt(contents, path, []).length > 0;
+/** Whether a dataset has numbers in attributes that nothing applies. @param defined attributes of its format */
+export function hasForeign(contents: Contents, path: string, defined: readonly string[]): boolean {
+  return foreignAt(contents, path, defined).length > 0;
 }
 
 export function valueText(value: AttributeValue | null): string {

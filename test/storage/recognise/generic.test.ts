@@ -82,26 +82,6 @@ describe("names of coordinates", () => {
   });
 });
 
-describe("meshes", () => {
-  it("that are curved are asked about by name", async () => {
-    const fill = (file: File) => {
-      components(file);
-      const shape = [NODES.z, NODES.y, NODES.x];
-      const count = shape.reduce((product, length) => product * length, 1);
-      for (const axis of AXES)
-        table(
-          file,
-          axis,
-          Float64Array.from({ length: count }, (_, i) => Math.sin(i)),
-          shape,
-        );
-      file.create_attribute("axes", "zyx");
-    };
-    expect(await questions(fill)).toContainEqual(expect.stringMatching(/^spacing: \/x varies .*the mesh is curved/));
-    expect((await read(fill, GRID)).assumed.map(({ question }) => question).join()).not.toMatch(/curved/);
-  });
-});
-
 describe("elements", () => {
   it("are refused by the name of what says so", async () => {
     const fill = (file: File) => {
@@ -149,16 +129,21 @@ describe("answers of the user", () => {
 
 describe("components", () => {
   /** Dedalus keeps components in the order of its coordinates. */
-  const dedalus = (order: readonly ("x" | "y" | "z")[]) => (file: File) => {
-    file.create_group("scales");
-    writeField(file, "tasks/u", { dimensions: ["c", ...order] });
-    const u = file.get("tasks/u") as H5Dataset;
-    for (const [d, axis] of order.entries()) {
-      table(file, `scales/${axis}`, even(NODES[axis]));
-      (file.get(`scales/${axis}`) as H5Dataset).make_scale(axis);
-      u.attach_scale(d + 1, `/scales/${axis}`);
-    }
-  };
+  const dedalus =
+    (order: readonly ("x" | "y" | "z")[], space = [1, 1, 1]) =>
+    (file: File) => {
+      file.create_group("scales");
+      for (const name of ["sim_time", "iteration", "write_number", "constant"])
+        table(file, `scales/${name}`, Float64Array.of(0));
+      writeField(file, "tasks/u", { dimensions: ["c", ...order] });
+      const u = file.get("tasks/u") as H5Dataset;
+      u.create_attribute("grid_space", Float64Array.from(space), [3], "<d");
+      for (const [d, axis] of order.entries()) {
+        table(file, `scales/${axis}`, even(NODES[axis]));
+        (file.get(`scales/${axis}`) as H5Dataset).make_scale(axis);
+        u.attach_scale(d + 1, `/scales/${axis}`);
+      }
+    };
 
   it("of Dedalus are known if the axes are in the order x, y, z, and asked about if not", async () => {
     expect(await questions(dedalus(["x", "y", "z"]))).toEqual([]);
@@ -166,6 +151,12 @@ describe("components", () => {
       expect.stringMatching(/^order: The axes of \/tasks\/u are in the order z, x, y, and nothing states/),
     ]);
     expect(await questions(dedalus(["z", "x", "y"]), { components: ["z", "x", "y"] })).toEqual([]);
+  });
+
+  it("of Dedalus are refused as coefficients", async () => {
+    await expect(questions(dedalus(["x", "y", "z"], [0, 1, 1]))).rejects.toThrow(
+      "recognised as Dedalus 3, but /tasks/u holds coefficients (grid_space 0 1 1), not values at nodes",
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { type File, type Group, type Dataset as H5Dataset, h5wasm } from "h5wasm
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
+import { openSource } from "../../../../src/storage/catalog/source.js";
 import type { Dataset, FieldName } from "../../../../src/storage/dataset/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { recognise } from "../../../../src/storage/recognise/recognise.js";
@@ -152,6 +153,43 @@ describe("VTKHDF", () => {
   });
 });
 
+describe("CF", () => {
+  /** A store of xarray, from its objects. */
+  function storeOf(name: string): string {
+    const objects = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), "utf8")) as Record<string, string>;
+    for (const [key, bytes] of Object.entries(objects)) {
+      mkdirSync(join(SCRATCH, name, key, ".."), { recursive: true });
+      writeFileSync(join(SCRATCH, name, key), Buffer.from(bytes, "base64"));
+    }
+    return join(SCRATCH, name);
+  }
+
+  it.each([
+    ["NetCDF", () => unpacked("cf.nc")],
+    ["Zarr", () => storeOf("cf.zarr")],
+  ])("of %s is known by standard names and axes, and asks for the ends alone", (_, make) => {
+    const path = make();
+    const found = recognise(path);
+    expect([found?.producer, found?.isKnown]).toEqual(["CF", true]);
+    expect(found?.descriptor.questions.map(({ about }) => about)).toEqual(["periodicity"]);
+    const dataset = openSource(path, CHUNK_BYTES, { periodic: ["x"], walls: ["z"] });
+    expect(dataset.axes.map(({ nodes, origin, spacing }) => [nodes, origin, spacing])).toEqual([
+      [5, 0, 100],
+      [6, 0, 100],
+      [4, 20, 20],
+    ]);
+    expect(dataset.time).toMatchObject({ origin: 0, step: 3600, count: 2 });
+    for (const field of ["velocity", "pressure"] as const) expect(worstOf(dataset, 1, 2, field)).toBe(0);
+  });
+
+  it("is a draft without its convention, without an axis, and with a number that it does not define", async () => {
+    const renamed = await edited("cf.nc", "unnamed", (file) => file.delete_attribute("Conventions"));
+    const nameless = await edited("cf.nc", "nameless", (file) => (file.get("/nj") as Group).delete_attribute("axis"));
+    for (const path of [renamed, nameless]) expect(recognise(path)?.producer).toBe("generic");
+    expect(() => openConfirmed(unpacked("cf-foreign.nc"), CHUNK_BYTES)).toThrow("gain = 2 of /ua");
+  });
+});
+
 describe("openPMD", () => {
   it.each(["openpmd.h5", "openpmd-fortran.h5"])("%s has each component at its position in the cell", (name) => {
     const dataset = openConfirmed(unpacked(name), CHUNK_BYTES);
@@ -208,10 +246,30 @@ describe("openPMD", () => {
     );
   });
 
-  it("is refused by name and value for a constant component", () => {
-    expect(() => openConfirmed(unpacked("openpmd-constant.h5"), CHUNK_BYTES)).toThrow(
-      "/data/0/meshes/v/z is a constant component (value 0.5)",
-    );
+  it("has the value of a constant component everywhere, in SI units", async () => {
+    const path = await edited("openpmd-constant.h5", "constant", (file) => {
+      for (const step of [0, 100]) setNumbers(file, `/data/${step}/meshes/v/z`, "unitSI", [4]);
+    });
+    const dataset = openConfirmed(path, CHUNK_BYTES);
+    const open = openDataset(dataset);
+    for (const frame of [0, 1]) {
+      const values = readNodes(dataset, open, "velocity", frame);
+      expect(new Set(values.filter((_, at) => at % 3 === 2))).toEqual(new Set([2]));
+      expect(values[0]).toBe(0.5 * (1 + frame));
+    }
+    open.close();
+  });
+
+  it.each([
+    ["value", 0.75, "is constant, but not the same in all iterations"],
+    ["unitSI", 2, "is constant, but not the same in all iterations"],
+    ["shape", 7, "has the shape 7 x 5 x 6, and /data/0/meshes/v/x 4 x 5 x 6"],
+  ])("is refused for a constant component with another %s", async (name, value, problem) => {
+    const path = await edited("openpmd-constant.h5", `constant-${name}`, (file) => {
+      if (name === "shape") setNumbers(file, "/data/0/meshes/v/z", name, [value, 5, 6]);
+      else setNumbers(file, "/data/100/meshes/v/z", name, [value]);
+    });
+    expect(() => openConfirmed(path, CHUNK_BYTES)).toThrow(problem);
   });
 
   it("leaves a pressure of another time out", () => {

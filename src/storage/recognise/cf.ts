@@ -1,0 +1,65 @@
+/**
+ * CF: fields by their standard names, on coordinates that name their axes. netCDF-4 and the Zarr stores of xarray.
+ *
+ * Source: CF conventions 1.11, appendix A (attributes), sections 4 and 5 (coordinates); CF standard name table 86.
+ */
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
+import { parentOf } from "./evidence.js";
+import { type FoundFields, fieldDatasets, withNamed } from "./fields.js";
+import { describeFields } from "./generic.js";
+import { type Contents, Findings, type Layout } from "./layout.js";
+import { axisSaid } from "./stated-names.js";
+
+/** Numbers at fields, coordinates and times beside those by which values are packed. */
+const ATTRIBUTES = ["actual_range"];
+/** Components along x, y and z. Those towards the east and the north are along the axes of no projection. */
+const VELOCITIES: readonly (readonly string[])[] = [
+  ["x_wind", "y_wind", "upward_air_velocity"],
+  ["sea_water_x_velocity", "sea_water_y_velocity", "upward_sea_water_velocity"],
+  ["eastward_wind", "northward_wind", "upward_air_velocity"],
+  ["eastward_sea_water_velocity", "northward_sea_water_velocity", "upward_sea_water_velocity"],
+];
+const PRESSURES = ["air_pressure", "sea_water_pressure"];
+
+export const CF: Layout = {
+  producer: "CF",
+  recognise(contents) {
+    const { velocity: said, pressure } = contents.answers;
+    if (!/\bCF-1/.test(contents.words("/", "Conventions")) || said !== undefined || pressure !== undefined) return null;
+    const fields = fieldsIn(contents);
+    if (fields === null) return null;
+    const findings = new Findings();
+    const names = fields.velocity.map((path) => `${path} (${contents.attribute(path, "standard_name")})`);
+    findings.addReason(`velocity: ${names.join(", ")}; pressure: ${fields.pressure ?? "none"}.`);
+    contents.use("/", "Conventions");
+    const found = describeFields(contents, fields, findings, { attributes: ATTRIBUTES });
+    const { axes } = found.plan;
+    return AXIS_NAMES.every((axis) => isNamed(contents, axes[axis], axis)) ? found : null;
+  },
+};
+
+/** Null unless one dataset each has the standard names of three components. */
+function fieldsIn(contents: Contents): FoundFields | null {
+  const named = new Map<string, string[]>();
+  for (const path of fieldDatasets(contents)) {
+    const name = contents.words(path, "standard_name");
+    named.set(name, [...(named.get(name) ?? []), path]);
+  }
+  const only = (name: string) => ((named.get(name) ?? []).length === 1 ? (named.get(name) ?? []) : []);
+  const isProjected = (path: string) => contents.attributes(path).has("grid_mapping");
+  const velocity = VELOCITIES.map((names) => names.flatMap(only)).find(({ length }) => length === 3);
+  const [first] = velocity ?? [];
+  if (velocity === undefined || first === undefined) return null;
+  if (/eastward/.test(contents.words(first, "standard_name")) && velocity.some(isProjected)) return null;
+  const [pressure = null] = PRESSURES.flatMap(only);
+  return withNamed(contents, parentOf(first), { velocity, pressure, others: [] });
+}
+
+/** Whether an axis has coordinates whose attributes say which one it is. */
+function isNamed(contents: Contents, axis: object, name: AxisName): boolean {
+  const { coordinates } = axis as { coordinates?: { path?: string } };
+  const path = coordinates?.path;
+  if (path === undefined || axisSaid(contents, path) !== name) return false;
+  for (const attribute of ["axis", "standard_name", "positive"]) contents.use(path, attribute);
+  return true;
+}
