@@ -100,6 +100,8 @@ export function openDrafts(): void {
   });
 }
 
+/** Lines of what is not used that are shown at once. */
+const SHOWN = 12;
 const JSON_BODY = { "content-type": "application/json" };
 
 /** Sends answers for the draft, and shows the draft that results. */
@@ -112,7 +114,7 @@ function answer(id: string, body: object): void {
 function confirm(id: string): void {
   void run(async () => {
     const init = { method: "POST", headers: JSON_BODY, body: "{}" };
-    const { dataset } = (await (await send(pathOf(id), init, never)).json()) as { dataset: string };
+    const { dataset } = (await (await send(`${pathOf(id)}/confirm`, init, never)).json()) as { dataset: string };
     draft.value = null;
     isShown.value = false;
     const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };
@@ -175,7 +177,12 @@ function draftView(one: Draft): TemplateResult {
       "Notes",
       one.notes.map(({ question }) => question),
     )}
-    ${bullets("Not used", unused.slice(0, 12), "quiet")}
+    ${bullets("Not used", unused.slice(0, SHOWN), "quiet")}
+    ${
+      unused.length > SHOWN
+        ? html`<details><summary>${unused.length - SHOWN} more that are not used</summary>${bullets("", unused.slice(SHOWN), "quiet")}</details>`
+        : nothing
+    }
     <div class="chips">${
       files > 1
         ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`

@@ -93,7 +93,7 @@ describe("a service on this machine alone", () => {
 
   it("confirms nothing while a line is open, and then serves the values", async () => {
     const url = `${draftsUrl()}/${await idOf("u.h5")}`;
-    const early = await send(url, "POST");
+    const early = await send(`${url}/confirm`, "POST");
     expect(early.status).toBe(409);
     expect(existsSync(join(folder, "u.dataset.json"))).toBe(false);
     const draft = (await send(url, "PATCH", ANSWERS)).json as Draft;
@@ -108,7 +108,7 @@ describe("a service on this machine alone", () => {
     const range = picture.headers.get("fieldprobe-range")?.split(",").map(Number) as number[];
     expect(range[0]).toBeCloseTo(valueAt(0, 0, N / 2, 0), 6);
     expect(range[1]).toBeCloseTo(valueAt(N - 1, N - 1, N / 2, 0), 6);
-    expect(await send(url, "POST")).toMatchObject({ status: 201, json: { dataset: "u" } });
+    expect(await send(`${url}/confirm`, "POST")).toMatchObject({ status: 201, json: { dataset: "u" } });
     expect(existsSync(join(folder, "u.dataset.json"))).toBe(true);
     const point = [3, 2, 1].map((node) => node * STEP).join(",");
     const { json } = await send(`${service.url}/api/datasets/u/values?what=u.x&points=${point}&method=nearest`);
@@ -124,7 +124,7 @@ describe("a service on this machine alone", () => {
     };
     expect(draft).toMatchObject({ open: [], name: "run", mayConfirm: true });
     expect(draft.varies).toContain("@iteration");
-    expect(await send(url, "POST")).toMatchObject({ status: 201, json: { dataset: "run" } });
+    expect(await send(`${url}/confirm`, "POST")).toMatchObject({ status: 201, json: { dataset: "run" } });
     const { json } = await send(`${service.url}/api/datasets/run`);
     expect((json as { times: { count: number } }).times.count).toBe(3);
     expect(await listed(service.url)).toMatchObject({ waiting: 0, drafts: [] });
@@ -134,7 +134,7 @@ describe("a service on this machine alone", () => {
     const headers = { "x-forwarded-for": "203.0.113.7" };
     expect(await listed(service.url, headers)).toMatchObject({ manage: false, drafts: [] });
     expect((await send(`${draftsUrl()}/0123456789abcdef`, "GET", undefined, headers)).status).toBe(403);
-    expect((await send(`${draftsUrl()}/0123456789abcdef`, "POST", undefined, headers)).status).toBe(403);
+    expect((await send(`${draftsUrl()}/0123456789abcdef/confirm`, "POST", undefined, headers)).status).toBe(403);
   });
 });
 
@@ -168,10 +168,10 @@ describe("a service with tokens", () => {
     ] as const) {
       expect((await send(draft, "GET", undefined, headers)).status).toBe(status);
       expect((await send(draft, "PATCH", ANSWERS, headers)).status).toBe(status);
-      expect((await send(draft, "POST", ANSWERS, headers)).status).toBe(status);
+      expect((await send(`${draft}/confirm`, "POST", ANSWERS, headers)).status).toBe(status);
     }
     expect(existsSync(join(folder, "u.dataset.json"))).toBe(false);
-    expect((await send(draft, "POST", ANSWERS, by("eve"))).status).toBe(201);
+    expect((await send(`${draft}/confirm`, "POST", ANSWERS, by("eve"))).status).toBe(201);
     expect(existsSync(join(folder, "u.dataset.json"))).toBe(true);
   });
 });

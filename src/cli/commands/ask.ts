@@ -8,6 +8,7 @@ import { type PlainRequest, ask as send } from "../../client/plain-http.js";
 import { untilAnswered } from "../../client/retries.js";
 import { type CallName, callOf, FORMS, type FormName, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
+import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
 import { type PointsBody, pointsBody } from "../input/points.js";
 import { analysisPlot, escaped } from "../output/analysis-plot.js";
@@ -63,8 +64,11 @@ export function askCommand(call: CallName): Command {
     )
     .option("--question <file>", "a question as JSON; flags win; - is standard input")
     .option("--job", "with --url: start a job and print its line; with --out wait and save the result");
-  return withServiceFlags(command)
-    .addHelpText("after", `\nExample:\n  ${exampleLine(call)}`)
+  return withAnswers(withServiceFlags(command), true)
+    .addHelpText(
+      "after",
+      `\nA file that waits takes the answers of inspect, for this call.\nExample:\n  ${exampleLine(call)}`,
+    )
     .action((dataset: string, ...rest: readonly unknown[]) => {
       const [what, flags] = members.includes("what") ? rest : [undefined, ...rest];
       return run(call, dataset, what as string | undefined, flags as AskFlags);

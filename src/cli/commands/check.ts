@@ -40,26 +40,12 @@ async function checkDataset(dataset: Dataset): Promise<number> {
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
   const sums = await checkSums(dataset);
   const faults = await checkValues(dataset);
-  keep(dataset, sums.manifest);
+  keepCheck(readConfig().config.state, dataset, sums.manifest);
   return sums.faults + faults;
 }
 
-/** Keeps which checksums agree for a service; a state folder that cannot be written keeps nothing. */
-function keep(dataset: Dataset, manifest: string | null): void {
-  try {
-    keepCheck(readConfig().config.state, dataset, manifest);
-  } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-  }
-}
-
 /** Faults, and the text of the manifest that all files of the dataset agree with. */
-interface ComparedSums {
-  readonly faults: number;
-  readonly manifest: string | null;
-}
-
-async function checkSums({ location, name, files }: Dataset): Promise<ComparedSums> {
+async function checkSums({ location, name, files }: Dataset): Promise<{ faults: number; manifest: string | null }> {
   // A converted store has a manifest of its objects.
   const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
   const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder, MANIFEST_BYTES);

@@ -1,7 +1,7 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
@@ -13,7 +13,6 @@ import {
 } from "../../storage/catalog/confirmation.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { placesAt } from "../../storage/catalog/source.js";
-import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/dataset/folder-names.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { flagOf, openLines } from "../../storage/recognise/draft.js";
@@ -33,17 +32,15 @@ export interface InspectFlags extends AnswerOptions, GivenNames {
   readonly all?: boolean;
   readonly same?: boolean;
   readonly descriptors?: string;
+  readonly isQuiet?: boolean;
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
   const [only] = files;
-  if (flags.all === true && files.length === 1 && isFolder(only as string)) {
-    await openStorage();
-    inspectWaiting(resolve(only as string), flags);
-    return;
-  }
+  if (flags.all === true && files.length === 1 && isFolder(only as string))
+    return inspectWaiting(resolve(only as string), flags);
   const [velocity = ""] = (flags.velocity as readonly string[] | undefined) ?? [];
   const isSplit = velocity !== "" && !velocity.includes(",") && files.length > 1;
   const paths = files.map((file) => pathOf(file, isSplit));
@@ -78,13 +75,16 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
     return null;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
-  else {
+  else if (flags.isQuiet !== true) {
     const refusal = show(found, home, first, flags.all);
     const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
     if (refusal !== null && !isConfirmed) reportRefusal(`${basename(first)} ${refusal}`);
   }
   const { yes, descriptors } = flags;
-  if (yes === true) confirm(found, first, home, descriptors === undefined ? undefined : placeIn(descriptors, found));
+  if (yes === true) {
+    const path = confirm(found, first, home, descriptors === undefined ? undefined : placeIn(descriptors, found));
+    if (flags.isQuiet !== true) tellWritten(path);
+  }
   return found;
 }
 
@@ -137,17 +137,13 @@ function inspectAll(address: string, flags: InspectFlags): void {
   for (const place of places) {
     const isDescribed = basename(place) === DESCRIPTOR_NAME;
     if (isDescribed) print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
-    else inspectOrReport(place, flags);
-  }
-}
-
-/** Inspects one dataset of several; what is wrong with it keeps none of the others back. */
-function inspectOrReport(place: string, flags: InspectFlags): void {
-  try {
-    inspectPlaces([place], flags);
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    reportRefusal(error.message);
+    else
+      try {
+        inspectPlaces([place], flags);
+      } catch (error) {
+        if (!(error instanceof DataError)) throw error;
+        reportRefusal(error.message);
+      }
   }
 }
 
@@ -157,7 +153,7 @@ function inspectOrReport(place: string, flags: InspectFlags): void {
  * @param place where it is kept; absent: beside the files, or in the folder of descriptors where that cannot be written
  * @throws MisuseError while a line is open or red
  */
-function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): void {
+function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): string {
   const open = openLines(found.descriptor.questions);
   if (open.length > 0) {
     const flags = [...new Set(open.map(flagOf))].join(", ");
@@ -165,8 +161,7 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
       `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
     );
   }
-  const path = keepDraft(found, first, home, descriptorsOf(readConfig().config), place);
-  process.stderr.write(`wrote ${path}\n`);
+  return keepDraft(found, first, home, descriptorsOf(readConfig().config), place);
 }
 
 /** The place of a confirmation in a folder of descriptors. */
@@ -182,7 +177,8 @@ function isFolder(path: string): boolean {
 }
 
 /** Lists the files below a folder that wait, with the flags of those with open lines; --yes confirms the others. */
-function inspectWaiting(folder: string, flags: InspectFlags): void {
+async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void> {
+  await openStorage();
   const descriptors = descriptorsOf(readConfig().config);
   const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   let left = 0;
@@ -190,7 +186,7 @@ function inspectWaiting(folder: string, flags: InspectFlags): void {
     const draft = isConfirmation(basename(location)) ? null : readDraft([location], answersOf(flags));
     const open = openLines(draft?.descriptor.questions ?? []);
     if (draft !== null && open.length === 0 && flags.yes === true) {
-      confirm(draft, location, homeOf(location));
+      tellWritten(confirm(draft, location, homeOf(location)));
       continue;
     }
     left++;
@@ -205,8 +201,10 @@ function takeForSame(path: string): void {
   const location = confirmationFor(path, descriptorsOf(readConfig().config));
   if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
   writeWhole(location, renewed(location));
-  process.stderr.write(`wrote ${location}\n`);
+  tellWritten(location);
 }
+
+const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
 
 /**
  * Confirms a file that is to be served, in the state folder, unless its format or an earlier confirmation says
@@ -241,8 +239,14 @@ export async function confirmToServe(file: string, flags: InspectFlags): Promise
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);
     found = read(answered);
   }
-  confirm(found, path, home, placeIn(apart, found));
+  tellWritten(confirm(found, path, home, placeIn(apart, found)));
   return path;
+}
+
+/** Confirms a file in a folder for one call, and prints nothing. @throws MisuseError for an open line with --yes */
+export async function confirmIn(descriptors: string, file: string, flags: AnswerOptions): Promise<void> {
+  await openStorage();
+  inspectPlaces([file], { ...flags, descriptors, isQuiet: true });
 }
 
 /** Says why the command ends with exit code 1 although it succeeded. */
@@ -269,10 +273,7 @@ served; 2 for misuse. With --json it is 0 if there is a descriptor; its list of 
 export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, a Zarr store or an address; or the files of a series, one time each")
-    .option("--name <name>", "name of the dataset, instead of that of the file", (text: string) => {
-      if (!NAME_PATTERN.test(text)) throw new InvalidArgumentError("a name is 1 to 64 of A-Z a-z 0-9 _ . -");
-      return text;
-    })
+    .option("--name <name>", "name of the dataset, instead of that of the file")
     .option("--alias <names>", "other names that the service answers to, such as isotropic1024coarse", (text: string) =>
       text.split(",").map((alias) => alias.trim()),
     )

@@ -1,6 +1,7 @@
 /** Service of a command: the one that `--url` names, or one of this process for its length. */
-import { readdirSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type Logger, pino } from "pino";
 import { startService } from "../../main.js";
@@ -8,12 +9,14 @@ import { isAddress, withoutFileScheme } from "../../shared/addresses.js";
 import { loadConfig } from "../../shared/config.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { isStore } from "../../storage/dataset/folder-names.js";
+import { type AnswerOptions, answersOf } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
+import { confirmIn } from "./inspect.js";
 
 /** Settings that do not apply to a service of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
 
-export interface ServiceFlags {
+export interface ServiceFlags extends AnswerOptions {
   readonly url?: string;
   readonly token?: string;
   readonly data?: string;
@@ -43,7 +46,17 @@ export async function withService<T>(
   const place = flags.data === undefined ? placeOf(dataset) : null;
   const requested = place === null ? dataset : null;
   const data = place ?? flags.data;
-  return answered(data, flags.descriptors, requested, (url, names) => use(url, requested ?? only(dataset, names)));
+  const ask = (descriptors: string | undefined) =>
+    answered(data, descriptors, requested, (url, names) => use(url, requested ?? only(dataset, names)));
+  if (Object.keys(answersOf(flags)).length === 0) return ask(flags.descriptors);
+  if (place === null) throw new MisuseError(`answers such as --dims are for a file; ${dataset} is a name`);
+  const own = mkdtempSync(join(tmpdir(), "fieldprobe-"));
+  try {
+    await confirmIn(own, place, flags);
+    return await ask(own);
+  } finally {
+    rmSync(own, { recursive: true });
+  }
 }
 
 /** The path or address that an argument is; null for a name. @throws MisuseError for a path where nothing is */

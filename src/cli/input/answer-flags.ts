@@ -1,5 +1,5 @@
 /** Adds the flags by which the user answers what a file does not say; the commands that read bare files share them. */
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { RequestError } from "../../shared/errors.js";
 import { ANSWER_FLAGS, type AnswerTexts, answersFrom } from "../../storage/recognise/answer-texts.js";
 import type { Answers } from "../../storage/recognise/answers.js";
@@ -12,10 +12,11 @@ export interface AnswerOptions {
 
 const memberOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Adds the flags to a command. */
-export function withAnswers(command: Command): Command {
-  for (const { flag, value, about, repeats, read } of ANSWER_FLAGS)
-    command.option(`--${flag} <${value}>`, about, (text, before: string[] = []) => {
+/** Adds the flags to a command, except those that it has. @param isHidden whether its help leaves them to `inspect` */
+export function withAnswers(command: Command, isHidden = false): Command {
+  for (const { flag, value, about, repeats, read } of ANSWER_FLAGS) {
+    if (command.options.some(({ long }) => long === `--${flag}`)) continue;
+    const option = new Option(`--${flag} <${value}>`, about).argParser((text, before: string[] = []) => {
       try {
         read(text, {});
       } catch (error) {
@@ -23,6 +24,8 @@ export function withAnswers(command: Command): Command {
       }
       return repeats ? [...before, text] : [text];
     });
+    command.addOption(option.hideHelp(isHidden));
+  }
   return command.option("--yes", "confirm: everything else is right as it is shown");
 }
 
@@ -31,7 +34,7 @@ export function textsOf(flags: AnswerOptions): AnswerTexts {
   return new Map(
     ANSWER_FLAGS.flatMap(({ flag }) => {
       const texts = flags[memberOf(flag)] as readonly string[] | undefined;
-      return texts === undefined ? [] : [[flag, texts] as const];
+      return Array.isArray(texts) ? [[flag, texts as readonly string[]] as const] : [];
     }),
   );
 }

@@ -25,11 +25,17 @@ export async function answerAtTerminal<Flags extends object>(
         return /^y(es)?$/i.test(right.trim()) ? said : null;
       }
       const flag = flagOf(line);
-      const override = line.red === true ? `, or --despite ${line.about}` : "";
+      const isOverride = flag.startsWith("--despite ");
+      const more = isOverride
+        ? "y overrides the file, "
+        : line.red === true
+          ? `--despite ${line.about} overrides, `
+          : "";
       process.stdout.write(`\n${claimText(line)}\n`);
-      const text = (await terminal.question(`${flag} (empty to stop${override}): `)).trim();
+      const text = (await terminal.question(`${flag} (${more}empty to stop): `)).trim();
       if (text === "") return null;
-      const next = parsed(text.startsWith("--") ? text.split(/\s+/) : [flag, text], said);
+      const own = isOverride && /^y(es)?$/i.test(text) ? flag : text;
+      const next = parsed(own.startsWith("--") ? own.split(/\s+/) : [flag, text], said);
       if (typeof next === "string") process.stdout.write(`${next}\n`);
       else {
         said = next;

@@ -270,7 +270,7 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
       }),
   );
   api.post<Named>(
-    "/drafts/:id",
+    "/drafts/:id/confirm",
     {
       schema: {
         summary: "Confirm what a file is taken for",

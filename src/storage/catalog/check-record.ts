@@ -19,12 +19,20 @@ function placeOf(state: string, { files }: Dataset): string {
   return join(state, FOLDER, `${digestOf(files.map(({ path }) => path))}.json`);
 }
 
-/** @param manifest text of the manifest whose checksums all files have @throws the error of the system */
+/**
+ * Keeps the outcome for a service; a state folder that cannot be written keeps nothing.
+ *
+ * @param manifest text of the manifest whose checksums all files have
+ */
 export function keepCheck(state: string, dataset: Dataset, manifest: string | null): void {
   const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
-  makeFolder(join(state, FOLDER));
   const record: CheckRecord = { version: digestOf(dataset.files), manifest: sums };
-  writeFileSync(placeOf(state, dataset), JSON.stringify(record));
+  try {
+    makeFolder(join(state, FOLDER));
+    writeFileSync(placeOf(state, dataset), JSON.stringify(record));
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+  }
 }
 
 /** SHA-256 of the manifest with which the bytes of these very files agreed; null if no check has shown that. */

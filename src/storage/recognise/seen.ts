@@ -10,6 +10,7 @@ import { isOfLibrary, valueText } from "./statements.js";
 
 /** Lines of a file, and members that are walked. */
 const MOST_LINES = 10_000;
+const DEEPEST = 64;
 /** Elements of a dataset that counts as small, and of those those whose values are shown. */
 const SMALL = 65_536;
 const SHOWN = 8;
@@ -36,7 +37,8 @@ export function unusedIn(contents: Contents, descriptor: Descriptor | null, time
       if (!isUsed) lines.push(datasetText(contents, path));
       return;
     }
-    for (const name of names) look(join(path, name));
+    if (path.split("/").length > DEEPEST && names.length > 0) lines.push(`${path} (deeper members are not listed)`);
+    else for (const name of names) look(join(path, name));
   };
   const look = (path: string): void => {
     try {

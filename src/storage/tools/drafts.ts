@@ -14,7 +14,7 @@ import {
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
-import { parseDescriptor } from "../dataset/descriptor.js";
+import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
 import type { Answers } from "../recognise/answers.js";
@@ -34,6 +34,8 @@ export interface GivenNames {
 export function readDraft(paths: readonly string[], answers: Answers, names: GivenNames = {}): Recognised | null {
   const [first] = paths as [string];
   const isAlone = paths.length === 1;
+  if (names.name !== undefined && !NAME_PATTERN.test(names.name))
+    throw new RequestError("InvalidRequest", "name: 1 to 64 of A-Z a-z 0-9 _ . - are needed.", { member: "name" });
   const real = isAlone && !isAddress(first) ? realpathSync(first) : first;
   const found = isAlone ? recognise(real, answers, names.name ?? nameOf(first)) : recogniseSeries(paths, answers);
   return found === null ? null : measured(renamed(found, names), homeOf(first, isAlone), answers);

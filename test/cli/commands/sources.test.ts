@@ -144,9 +144,8 @@ describe("commands on a bucket", () => {
     await bucket.put("bare", new Map([["flow.h5", readFileSync(bare)]]));
     const source = "s3://cubes/bare/flow.h5";
     const answers = ["--dims", "z,y,x", "--spacing", "1", "--origin", "0", "--periodic", "none", "--walls", "none"];
-    expect((await fieldprobe("inspect", source, "--yes")).stderr).toMatch(
-      /^fieldprobe: --yes: 4 lines are open or red/,
-    );
+    const { stderr: open } = await fieldprobe("inspect", source, "--yes");
+    expect(open).toContain("fieldprobe: --yes: 4 lines are open or red: --dims, --length, --periodic, --origin\n");
     const { stderr } = await fieldprobe("inspect", source, ...answers, "--yes");
     const confirmation = join(state, "descriptors", "flow.json");
     expect(stderr).toContain(`wrote ${confirmation}\n`);
@@ -156,6 +155,9 @@ describe("commands on a bucket", () => {
     expect((await fieldprobe("values", source, "p", "--points", "p.csv")).stderr).toContain(
       `needs a look: fieldprobe inspect ${source}`,
     );
+    const words = ["values", source, "p", "--time", "0", "--method", "Lag4", "--points", "p.csv"];
+    expect(await run(...words, ...answers, "--yes")).toBe(await local());
+    expect(existsSync(join(folder, "no-state", "descriptors"))).toBe(false);
   });
 
   it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {

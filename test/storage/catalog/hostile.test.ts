@@ -112,7 +112,8 @@ it("looks at a file of a thousand groups deep, and of thousands beside each othe
   const lists = vi.spyOn(Module, "get_names");
   expect(refusals(folder)).toEqual([expect.stringMatching(/the layout of the file is not recognised/)]);
   const file = openHdf5(path);
-  expect(unusedIn(new Contents(file, "groups.h5", {}), null, null)).toEqual([]);
+  const lines = unusedIn(new Contents(file, "groups.h5", {}), null, null);
+  expect(lines).toEqual([expect.stringMatching(/^(\/g){64} \(deeper members are not listed\)$/)]);
   file.close();
   // Each group is listed once by the scan and once by the list; it was each time that a path led through it.
   expect(lists.mock.calls.length).toBeLessThan(20_000);
