@@ -1,4 +1,4 @@
-/** Which checksums the last `check` compared, in the state folder of the service. */
+/** Record of the last `check` in the state folder: the checksums it compared. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const FOLDER = "checks";
 
 interface CheckRecord {
   readonly version: string;
-  /** SHA-256 of the manifest with which all bytes of the files agree; null: they were not compared, or differ. */
+  /** SHA-256 of the manifest with which all bytes of the files agree; null: not compared, or they differ. */
   readonly manifest: string | null;
 }
 
@@ -35,7 +35,7 @@ export function keepCheck(state: string, dataset: Dataset, manifest: string | nu
   }
 }
 
-/** SHA-256 of the manifest with which the bytes of these very files agreed; null if no check has shown that. */
+/** SHA-256 of the manifest that a check of these very files confirmed; null if there is none. */
 export function verifiedManifestOf(state: string, dataset: Dataset): string | null {
   const record = read(placeOf(state, dataset));
   return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;

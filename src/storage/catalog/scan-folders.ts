@@ -303,7 +303,7 @@ function observe(location: string, states: StoreStates, known: string | undefine
   return isDescriptor ? withChanges(observed, location, states, known) : observed;
 }
 
-/** The version of a descriptor at an address, those of the files beside it, and changes that reads have found. */
+/** The version of a descriptor at an address, those of the files beside it, and changes found by reads. */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);

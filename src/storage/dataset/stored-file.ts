@@ -68,7 +68,7 @@ export interface StoredFile {
   sources?(path: string): VirtualSources;
   /** How many chunks are not there, for people; null if all are, absent if nobody has counted them. */
   missingChunks?(path: string): string | null;
-  /** Whether the values of a dataset are kept outside of the file. */
+  /** Whether the values of a dataset are stored outside of the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;
 }

@@ -51,7 +51,7 @@ export function join(group: string, name: string): string {
   return group === "/" ? `/${name}` : `${group}/${name}`;
 }
 
-/** Tables by their names, the nearest group first. */
+/** Tables by their names, the nearest group first; then lists in attributes, at `path@name`. */
 export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): CoordinateTable[] {
   const { coordinates } = contents.answers;
   const said = [...(coordinates ?? [])].map(([axis, path]) => {
@@ -60,6 +60,13 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
       throw new DataError(`--coordinates ${axis}=${path}: it is not a list of the coordinates along ${axis}`);
     return found;
   });
+  const listed = groups.flatMap((holder) =>
+    [...contents.attributes(holder)].flatMap(([name, value]): CoordinateTable[] => {
+      const named = value instanceof Float64Array && value.length > FEW ? tableNamed(name) : null;
+      if (named === null || named.role === "t" || coordinates?.has(named.role)) return [];
+      return [{ ...named, path: `${holder}@${name}`, length: (value as Float64Array).length, along: null }];
+    }),
+  );
   const found = groups.flatMap((group) => {
     const names = contents.datasets(group);
     return names.flatMap((name) => {
@@ -68,7 +75,7 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
       return tableAt(contents, join(group, name), named.role, named.isEdges, spatial) ?? [];
     });
   });
-  return [...said, ...found];
+  return [...said, ...found, ...listed];
 }
 
 /** The axis of one of three tables that are numbered from 0 or from 1: x1, x2, x3. */
@@ -78,6 +85,25 @@ function numberedTable(name: string, names: readonly string[]): { role: AxisName
   const from = names.some((other) => other !== name && other === name.replace(/\d$/, "0")) || digit === "0" ? 0 : 1;
   const isAll = [0, 1, 2].every((at) => names.includes(name.replace(/\d$/, `${from + at}`)));
   return isAll ? { role: AXIS_NAMES[Number(digit) - from], isEdges: false } : null;
+}
+
+/** Meshes with the name of an axis that vary along more than one dimension: curved ones, and those of blocks. */
+export function curvedIn(
+  contents: Contents,
+  groups: readonly string[],
+  axis: AxisName,
+  shape: readonly number[],
+): string | null {
+  for (const group of groups)
+    for (const name of contents.datasets(group)) {
+      const path = join(group, name);
+      const lengths = (contents.dataset(path)?.shape ?? []).filter((length) => length !== 1);
+      const isMesh =
+        lengths.length >= 2 && lengths.every((length) => shape.includes(length) || shape.includes(length - 1));
+      if (tableNamed(name)?.role === axis && isMesh && tableAt(contents, path, axis, false, shape) === null)
+        return path;
+    }
+  return null;
 }
 
 /** Lists n, 1 x n, n x 1, and meshes of the shape of the field; null for others. */

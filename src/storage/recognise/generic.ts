@@ -12,6 +12,7 @@ import { datedUnitOf } from "./dated-unit.js";
 import {
   type CoordinateTable,
   componentNames,
+  curvedIn,
   type DimensionLabels,
   groupsAround,
   join,
@@ -114,7 +115,7 @@ export function describeFields(
   const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
   const groups = groupsAround(contents, parentOf(lead));
   const { shape } = contents.dataset(lead) as { shape: readonly number[] };
-  const tables = tablesIn(contents, groups, shape);
+  const tables = tablesIn(contents, [lead, ...groups], shape);
   const facts = new StatedNumbers(contents, [lead, ...groups]);
   const shared = { contents, tables, facts, findings, format, second: null };
   const oriented = orient(shared, fields, lead);
@@ -713,9 +714,12 @@ function axesOf(
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
     }
-    if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    if (table === undefined) {
+      askCurved(contents, field, axis, findings);
+      return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    }
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
-    const isPlain = table.along === null && !table.isEdges;
+    const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askDegrees(contents, table, axis, findings);
     askEnds(tableNodes(contents, table), where, clues, contents, axis, findings);
@@ -764,6 +768,18 @@ function facesOfBounds(bounds: Float64Array): number[] | null {
       return [...Array.from({ length: cells }, (_, i) => bounds[2 * i + first]), bounds[2 * cells - 1 - first]];
   }
   return null;
+}
+
+function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
+  const { spacing, length } = contents.answers;
+  const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
+  if (mesh === null || spacing !== undefined || length !== undefined) return;
+  findings.ask(
+    "spacing",
+    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes on lines along x, y and z are served.`,
+    "values on such nodes, or --spacing and --origin if these coordinates do not hold",
+    axis,
+  );
 }
 
 /** Asks about degrees, which are not a length: derivatives would be per degree. */

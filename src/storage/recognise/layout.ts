@@ -152,9 +152,12 @@ export class Contents {
     return found !== null && this.file.isUnwritten(found);
   }
 
-  /** @throws DataError when there is no such dataset */
+  /** Of a dataset, or of the attribute `path@name`. @throws DataError when there is no such dataset */
   numbers(path: string): Float64Array {
     const found = this.#find(path, "dataset");
+    const [, holder = "", name = ""] = found === null ? (/^(.*)@(.*)$/.exec(path) ?? []) : [];
+    const list = name === "" ? null : this.attribute(holder, name);
+    if (list instanceof Float64Array) return list;
     if (found === null) throw new DataError(`${this.file.path} has no dataset ${path}.`);
     return this.file.numbers(found);
   }

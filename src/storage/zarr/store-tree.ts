@@ -26,6 +26,6 @@ export interface StoreTree {
   readonly digest: string;
   /** By path of an array: how many of its chunks or shards are there; no entry unless the store lists its objects. */
   readonly present: Readonly<Record<string, number>>;
-  /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
+  /** Time of the newest object in milliseconds of the store's clock; a newer one is a change. */
   readonly newestMs: number;
 }

@@ -66,6 +66,19 @@ describe("names of coordinates", () => {
     ]);
   });
 
+  it("may be those of lists in attributes", async () => {
+    const fill = (file: File) => {
+      components(file);
+      for (const axis of AXES)
+        (file.get("u") as H5Dataset).create_attribute(axis, even(NODES[axis], 1), [NODES[axis]], "<d");
+    };
+    expect(await questions(fill)).toEqual([]);
+    const { axes } = await read(fill, {});
+    expect(axes.map(({ nodes, origin, spacing }) => [nodes, origin, spacing])).toEqual(
+      AXES.map((axis) => [NODES[axis], 1, 0.25]),
+    );
+  });
+
   it("may be said", async () => {
     const fill = (file: File) => {
       components(file);
@@ -79,6 +92,26 @@ describe("names of coordinates", () => {
     await expect(read(fill, { coordinates: new Map([["x", "/u"]]) })).rejects.toThrow(
       /--coordinates x=\/u: it is not a list/,
     );
+  });
+});
+
+describe("meshes", () => {
+  it("that are curved are asked about by name", async () => {
+    const fill = (file: File) => {
+      components(file);
+      const shape = [NODES.z, NODES.y, NODES.x];
+      const count = shape.reduce((product, length) => product * length, 1);
+      for (const axis of AXES)
+        table(
+          file,
+          axis,
+          Float64Array.from({ length: count }, (_, i) => Math.sin(i)),
+          shape,
+        );
+      file.create_attribute("axes", "zyx");
+    };
+    expect(await questions(fill)).toContainEqual(expect.stringMatching(/^spacing: \/x varies .*the mesh is curved/));
+    expect((await read(fill, GRID)).assumed.map(({ question }) => question).join()).not.toMatch(/curved/);
   });
 });
 
