@@ -56,17 +56,16 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
  * answer; at the end it asks whether the draft is right.
  */
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
-  const isQuiet = flags.json === true || flags.yes === true;
-  const found = inspectPlaces(paths, flags);
-  if (isQuiet || found === null || isComplete(found) || !process.stdin.isTTY || !process.stdout.isTTY) return;
-  process.exitCode = 0;
-  const answered = await answerAtTerminal(found, flags, (next) => inspectPlaces(paths, next) ?? found);
+  const asks = flags.json !== true && flags.yes !== true && process.stdin.isTTY && process.stdout.isTTY;
+  const found = inspectPlaces(paths, flags, asks);
+  if (!asks || found === null || isComplete(found)) return;
+  const answered = await answerAtTerminal(found, flags, (next) => inspectPlaces(paths, next, asks) ?? found);
   if (answered === null) process.exitCode = 1;
   else inspectPlaces(paths, { ...answered, yes: true });
 }
 
-/** Inspects one file or store, or several that are the frames of one dataset. */
-function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognised | null {
+/** Inspects one file or store, or several that are the frames of one dataset. @param asks whether a question follows */
+function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = false): Recognised | null {
   const [first] = paths as [string];
   const home = homeOf(first, paths.length === 1);
   const found = draftOf(paths, flags);
@@ -78,7 +77,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): Recognise
   else if (flags.isQuiet !== true) {
     const refusal = show(found, home, first, flags.all);
     const isConfirmed = flags.yes === true && openLines(found.descriptor.questions).length === 0;
-    if (refusal !== null && !isConfirmed) reportRefusal(`${basename(first)} ${refusal}`);
+    if (refusal !== null && !isConfirmed && !asks) reportRefusal(`${basename(first)} ${refusal}`);
   }
   const { yes, descriptors } = flags;
   if (yes === true) {
