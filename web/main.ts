@@ -10,10 +10,10 @@ import { tab } from "./inspector.js";
 import { wantPoint } from "./point.js";
 import { toggleRuler } from "./ruler.js";
 import {
-  AROUND,
   openFind,
   openQuantities,
   overStage,
+  PARTS,
   sampleTable,
   stepTime,
   togglePlay,
@@ -38,7 +38,7 @@ const [over, samples] = [document.createElement("div"), document.createElement("
 stageRoot.append(over, samples);
 const slots = new Map<string, HTMLElement>();
 app.querySelector(".bar")?.remove();
-for (const name of [...Object.keys(AROUND), "finder"]) {
+for (const name of [...Object.keys(PARTS), "finder"]) {
   const slot = document.createElement("div");
   slot.style.display = "contents";
   slots.set(name, slot);
@@ -81,7 +81,7 @@ function rendering(draw: () => void, calm = 0): void {
 }
 
 const into = (name: string) => slots.get(name) as HTMLElement;
-for (const [name, part] of Object.entries(AROUND))
+for (const [name, part] of Object.entries(PARTS))
   rendering(() => render(part(), into(name)), name === "time" ? 0 : CALM_MS);
 rendering(() => render(overStage(), over));
 rendering(() => render(sampleTable(), samples), CALM_MS);

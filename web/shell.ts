@@ -136,7 +136,7 @@ function methodTitle(method: string): string {
 }
 
 /** Moves the crosshair to the largest value of the quantity of the surface. */
-async function goStrongest(): Promise<void> {
+async function moveToStrongest(): Promise<void> {
   change({ cross: null, centre: null });
 }
 
@@ -147,7 +147,13 @@ const commands = (set: Dataset): Item[] => [
     kind: "Command",
     run: () => change({ show }),
   })),
-  { name: "Strongest vortex", about: "Crosshair to the largest Q", kind: "Place", words: "maximum", run: goStrongest },
+  {
+    name: "Strongest vortex",
+    about: "Crosshair to the largest Q",
+    kind: "Place",
+    words: "maximum",
+    run: moveToStrongest,
+  },
   { name: "Middle of the box", about: "Crosshair to the centre", kind: "Place", run: () => moveToMiddle() },
   { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
   { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
@@ -681,7 +687,7 @@ export function overStage(): TemplateResult {
 }
 
 /** Parts of the page around the stage, by the names of their elements. */
-export const AROUND: Readonly<Record<string, () => TemplateResult | typeof nothing>> = {
+export const PARTS: Readonly<Record<string, () => TemplateResult | typeof nothing>> = {
   bar: () => bar(dataset.value),
   inspector: () => inspector(dataset.value),
   time: () => timeLine(dataset.value),

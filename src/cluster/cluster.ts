@@ -52,7 +52,7 @@ const LOW_LOAD = 1;
 /** Most peers that get a part, one after another, before this process evaluates it itself. */
 const MOST_OWNERS = 2;
 const MOST_PARTS = 64;
-const OVER = new CancelledError();
+const QUERY_ENDED = new CancelledError();
 
 interface Distribution {
   readonly dataset: Dataset;
@@ -61,14 +61,14 @@ interface Distribution {
   /** Whether the fields of the query, in all frames, exceed the cache of one process. */
   readonly large: boolean;
   /** Number of ranks among which the query is divided, this process included. */
-  readonly among: number;
-  readonly isDue: boolean;
+  readonly rankCount: number;
+  readonly isWorthwhile: boolean;
 }
 
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
   /** Ids of peers that have had the part already, and own nothing in this division. */
-  readonly without: ReadonlySet<string>;
+  readonly excluded: ReadonlySet<string>;
 }
 
 interface Ownership {
@@ -103,7 +103,7 @@ export class Cluster implements Sharing {
   /** The owners as last computed, with a key of everything that they depend on. */
   readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
   /** The ranks that divide queries beyond one cache, with the number of ranks that they were computed for. */
-  readonly #paying = new WeakMap<Regions, { readonly ranks: number; readonly among: number }>();
+  readonly #rankCounts = new WeakMap<Regions, { readonly ranks: number; readonly rankCount: number }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
   #owner: Owner | null = null;
@@ -153,12 +153,12 @@ export class Cluster implements Sharing {
   }
 
   divides(checked: CheckedQuery): boolean {
-    return this.#members.others.length > 0 && this.#distributionOf(checked)?.isDue === true;
+    return this.#members.others.length > 0 && this.#distributionOf(checked)?.isWorthwhile === true;
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
     const distribution = this.#distributionOf(checked);
-    if (!distribution?.isDue || count === 0) return false;
+    if (!distribution?.isWorthwhile || count === 0) return false;
     if (distribution.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
@@ -198,8 +198,8 @@ export class Cluster implements Sharing {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
       if (regions === null || regions.size < this.#members.ranks.length) continue;
-      const among = this.#among(dataset, main.bricking, this.#isLarge(dataset, Object.values(dataset.fields)));
-      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, among, without: new Set() });
+      const rankCount = this.#rankCount(dataset, main.bricking, this.#isLarge(dataset, Object.values(dataset.fields)));
+      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, rankCount, excluded: new Set() });
       const mine = peers.indexOf(this.#members.self);
       counts.owned += ranks.filter((rank) => rank === mine).length;
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {
@@ -241,11 +241,11 @@ export class Cluster implements Sharing {
     if (main === undefined) return null;
     const large = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
-    const among = this.#among(dataset, main.bricking, large);
+    const rankCount = this.#rankCount(dataset, main.bricking, large);
     // Every process caches small datasets whole, and also copies cutouts of them itself.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
-    const isDue = large ? among > 1 : regions.size >= this.#members.ranks.length && !isCut;
-    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, among, isDue };
+    const isWorthwhile = large ? rankCount > 1 : regions.size >= this.#members.ranks.length && !isCut;
+    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, isWorthwhile };
   }
 
   /** Whether the fields of a dataset, in all frames, exceed the cache of one process. */
@@ -256,20 +256,20 @@ export class Cluster implements Sharing {
   }
 
   /** Number of ranks among which queries are divided: all, unless halos would be read from files again and again. */
-  #among(dataset: Dataset, bricking: Bricking, large: boolean): number {
+  #rankCount(dataset: Dataset, bricking: Bricking, large: boolean): number {
     const ranks = this.#members.ranks.length;
     if (!large) return ranks;
     const regions = this.#regionsOf(dataset, bricking);
-    const known = this.#paying.get(regions);
-    if (known?.ranks === ranks) return known.among;
-    const among = ranksThatPay(regions, bricking, ranks);
-    this.#paying.set(regions, { ranks, among });
-    if (among < ranks)
+    const known = this.#rankCounts.get(regions);
+    if (known?.ranks === ranks) return known.rankCount;
+    const rankCount = ranksThatPay(regions, bricking, ranks);
+    this.#rankCounts.set(regions, { ranks, rankCount });
+    if (rankCount < ranks)
       this.#log.info(
-        { dataset: dataset.name, processes: ranks, among },
+        { dataset: dataset.name, processes: ranks, among: rankCount },
         "queries beyond the cache are divided among fewer processes: halos would cost more than that saves",
       );
-    return among;
+    return rankCount;
   }
 
   #regionsOf({ axes }: Dataset, bricking: Bricking): Regions {
@@ -278,22 +278,22 @@ export class Cluster implements Sharing {
     return regions;
   }
 
-  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "among" | "without">): Ownership {
-    const { regions, dataset, time, among, without } = divided;
+  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "rankCount" | "excluded">): Ownership {
+    const { regions, dataset, time, rankCount, excluded } = divided;
     const { ranks: all, version, self } = this.#members;
     const own = Math.max(0, all.indexOf(self));
-    const first = Math.max(0, Math.min(own - (own % among), all.length - among));
-    const peers = all.slice(first, first + among);
+    const first = Math.max(0, Math.min(own - (own % rankCount), all.length - rankCount));
+    const peers = all.slice(first, first + rankCount);
     const [frame = 0] = regions.size < peers.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
     const generation = this.#owner?.of(dataset) ?? "";
-    const key = [seed, version, generation, among, ...without].join(" ");
+    const key = [seed, version, generation, rankCount, ...excluded].join(" ");
     const known = this.#ownerships.get(regions);
     if (known?.key === key) return known;
     const isSame = (member: Peer): boolean =>
       this.#members.isUsable(member) && member.generations[dataset.name] === generation;
     const usable = peers.map(
-      (member) => member !== null && !without.has(member.id) && (member === self || isSame(member)),
+      (member) => member !== null && !excluded.has(member.id) && (member === self || isSame(member)),
     );
     const found = { key, peers, ranks: ownersOf(regions, usable, seed) };
     this.#ownerships.set(regions, found);
@@ -301,7 +301,7 @@ export class Cluster implements Sharing {
   }
 
   #divided(checked: CheckedQuery, control: SharingControl): DividedQuery {
-    return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), without: new Set() };
+    return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), excluded: new Set() };
   }
 
   async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
@@ -366,7 +366,7 @@ export class Cluster implements Sharing {
   async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const { signal } = end;
-    const abort = (): void => end.abort(OVER);
+    const abort = (): void => end.abort(QUERY_ENDED);
     // Each part of a query is a listener; Node would warn of a leak.
     setMaxListeners(0, signal, divided.signal);
     divided.signal.addEventListener("abort", abort);
@@ -383,7 +383,7 @@ export class Cluster implements Sharing {
     await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
     divided.signal.removeEventListener("abort", abort);
     abort();
-    if (divided.signal.aborted) throw OVER;
+    if (divided.signal.aborted) throw QUERY_ENDED;
     const ours = errors.find(({ blame }) => blame === "server");
     const worst = ours ?? errors.sort((one, other) => pointIn(one) - pointIn(other))[0];
     if (worst !== undefined) throw worst;
@@ -396,8 +396,8 @@ export class Cluster implements Sharing {
    */
   async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
-    if (peer === null || divided.without.size === MOST_OWNERS) return [await this.#evaluateHere(divided, part)];
-    const others = { ...divided, without: new Set([...divided.without, peer.id]) };
+    if (peer === null || divided.excluded.size === MOST_OWNERS) return [await this.#evaluateHere(divided, part)];
+    const others = { ...divided, without: new Set([...divided.excluded, peer.id]) };
     const isSelf = peer === this.#members.self;
     try {
       if (isSelf) return [await this.#evaluateHere(divided, part)];
@@ -455,7 +455,7 @@ export class Cluster implements Sharing {
     const [engine, piece] = [this.#engine as Engine, this.#pieceOf(divided, part)];
     const evaluated = evaluatePiece(engine, piece, { dataset, signal, client }, write);
     const { values, release } = await evaluated.catch((error: unknown) => {
-      throw located(error, part.indices);
+      throw withQueryIndex(error, part.indices);
     });
     try {
       // The first answer has been taken, so the buffer of the values may have been reused.
@@ -493,7 +493,8 @@ export class Cluster implements Sharing {
         this.#buffers.give(into);
       }
     } catch (error) {
-      if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError)) throw located(error, part.indices);
+      if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError))
+        throw withQueryIndex(error, part.indices);
       throw new PeerError(`${peer.said.name}: ${(error as Error).message}`, { cause: error });
     } finally {
       peer.outstanding--;
@@ -511,7 +512,7 @@ function pointIn({ context }: FieldprobeError): number {
 }
 
 /** Translates the index of the point in an error to its index in the query. */
-function located(error: unknown, indices: Uint32Array): unknown {
+function withQueryIndex(error: unknown, indices: Uint32Array): unknown {
   if (!(error instanceof FieldprobeError) || error.context.member === undefined) return error;
   const { code, message, context, cause } = error;
   const member = error.context.member.replace(/^points\[\d+\]/, `points[${indices[pointIn(error)] ?? 0}]`);

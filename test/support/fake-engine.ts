@@ -174,7 +174,7 @@ export class FakeEngine implements Engine {
       points,
       velocities,
       nodes: 0,
-      get moreRecords() {
+      get particleRecords() {
         return points.count * (recordsPerPoint(query) - 1);
       },
       get work() {

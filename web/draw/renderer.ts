@@ -104,7 +104,7 @@ function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, b
 }
 
 /** A table with more colours, interpolated: a nearest look-up in it costs less than interpolation in the shader. */
-function finer(table: Uint8Array): Uint8Array {
+function interpolatedTable(table: Uint8Array): Uint8Array {
   const last = table.length / 4 - 1;
   return Uint8Array.from({ length: 4 * FINE_COLOURS }, (_, i) => {
     const at = ((i >> 2) * last) / (FINE_COLOURS - 1);
@@ -125,7 +125,7 @@ export class Renderer {
       readonly target: Target;
       readonly marks: Box[];
       readonly isStreaked: boolean;
-      readonly turn: number;
+      readonly frame: number;
     }
   >();
   /** Count of clears at the last clear of the screen. */
@@ -133,7 +133,7 @@ export class Renderer {
   readonly #isFloat: boolean;
   readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
-  readonly #places = new WeakMap<Dataset, Map<string, WebGLTexture>>();
+  readonly #nodeTables = new WeakMap<Dataset, Map<string, WebGLTexture>>();
   readonly #empty = new WeakMap<Fine, { key: string; texture: WebGLTexture }>();
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
@@ -144,7 +144,7 @@ export class Renderer {
   #fenceSince = 0;
   #tile = 96;
   #bytes = 0;
-  #turn = 0;
+  #frame = 0;
   #ratio = 1;
 
   constructor(canvas: HTMLCanvasElement, { half = false, limit = 256 * 2 ** 20 } = {}) {
@@ -164,7 +164,7 @@ export class Renderer {
   /** Fits the canvas to its element, and clears it if its size or its panes have changed. @returns whether it did */
   begin(width: number, height: number, ratio: number, ground: readonly number[], isNew: boolean): boolean {
     const { gl } = this;
-    this.#turn++;
+    this.#frame++;
     this.#ratio = ratio;
     const canvas = gl.canvas as HTMLCanvasElement;
     const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
@@ -174,7 +174,7 @@ export class Renderer {
       canvas.height = h;
     }
     if (!isResized && !isNew) return false;
-    this.#cleared = this.#turn;
+    this.#cleared = this.#frame;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.disable(gl.BLEND);
@@ -212,13 +212,13 @@ export class Renderer {
     const isSame = known?.key === key && known.target === target;
     if (!isSame) for (const layer of layers) this.#plane(target, rect, layer, grounds);
     this.#enter(rect);
-    const marks = this.#marks(rect, layers[0].crosshair);
+    const marks = this.#crosshairBoxes(rect, layers[0].crosshair);
     let mended: readonly Box[] = [[left, bottom, w, h]];
     if (streaks === null) {
       // Where only the crosshair has moved, only its old and new boxes are drawn.
-      const old = isSame && known.turn === this.#cleared && !known.isStreaked ? known.marks : null;
+      const old = isSame && known.frame === this.#cleared && !known.isStreaked ? known.marks : null;
       if (old === null) this.#copy(target, [left, bottom, w, h]);
-      else this.#mend(target, [left, bottom, w, h], old);
+      else this.#redrawParts(target, [left, bottom, w, h], old);
       mended = old ?? mended;
     } else {
       const { at } = this.#use(COVER, STREAKED, { EXACT: part === 1 });
@@ -228,7 +228,7 @@ export class Renderer {
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
     this.#rules(rules, mended, grounds);
-    this.#planes.set(index, { key, target, marks, isStreaked: streaks !== null, turn: this.#cleared });
+    this.#planes.set(index, { key, target, marks, isStreaked: streaks !== null, frame: this.#cleared });
     this.#crosshair(rect, layers[0].crosshair, marks, grounds);
   }
 
@@ -242,7 +242,7 @@ export class Renderer {
   }
 
   /** Draws parts of a pane of the screen again, from its picture. */
-  #mend(target: Target, pane: Box, parts: readonly Box[]): void {
+  #redrawParts(target: Target, pane: Box, parts: readonly Box[]): void {
     const { gl } = this;
     const { at } = this.#use(COVER, SHOW, { EXACT: target.width === pane[2] && target.height === pane[3] });
     this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
@@ -291,7 +291,7 @@ export class Renderer {
   }
 
   /** Boxes in device pixels that the crosshair fills: its ring and its four lines. */
-  #marks(rect: Rect, place: readonly [number, number]): Box[] {
+  #crosshairBoxes(rect: Rect, place: readonly [number, number]): Box[] {
     const [left, bottom, w, h] = this.#size(rect);
     const ratio = w / rect.width;
     const [x, y] = this.#middle(rect, place).map((one) => one + 0.5);
@@ -516,8 +516,8 @@ export class Renderer {
     for (let y = 0; y < height; y += size)
       for (let x = 0; x < width; x += size) tiles.push([x, y, Math.min(size, width - x), Math.min(size, height - y)]);
     // Tiles are taken from the end, the middle of the pane first.
-    const far = ([x, y, w, h]: number[]) => Math.hypot(x + w / 2 - width / 2, y + h / 2 - height / 2);
-    lit.tiles = tiles.toSorted((a, b) => far(b) - far(a));
+    const distanceFromMiddle = ([x, y, w, h]: number[]) => Math.hypot(x + w / 2 - width / 2, y + h / 2 - height / 2);
+    lit.tiles = tiles.toSorted((a, b) => distanceFromMiddle(b) - distanceFromMiddle(a));
   }
 
   #isReady(): boolean {
@@ -654,7 +654,7 @@ export class Renderer {
     gl.uniform3f(at("samples"), ...volume.dims);
     gl.uniform3f(at("periodic"), ...vector(({ periodic }) => Number(periodic)));
     gl.uniform3f(at("stretched"), ...vector(({ coordinates }) => Number(coordinates !== undefined)));
-    this.#bind(1, gl.TEXTURE_2D, this.#placesOf(dataset, volume.strides), at("places"));
+    this.#bind(1, gl.TEXTURE_2D, this.#nodeTable(dataset, volume.strides), at("places"));
     this.#bind(2, gl.TEXTURE_2D, this.#colours(map, lit), at("colours"));
     gl.uniform3f(at("range"), range.low, range.high, Number(range.scale.split(":")[1] ?? 1));
   }
@@ -663,18 +663,18 @@ export class Renderer {
     const key = `${map} ${lit}`;
     let texture = this.#tables.get(key);
     if (texture === undefined) {
-      texture = tableTexture(this.gl, finer(lit ? surfaceTable(map) : colourTable(map)));
+      texture = tableTexture(this.gl, interpolatedTable(lit ? surfaceTable(map) : colourTable(map)));
       this.#tables.set(key, texture);
     }
     return texture;
   }
 
   /** A texture of the fractional node at 4096 positions of each axis, which inverts stretched coordinates. */
-  #placesOf(dataset: Dataset, strides: Vec3): WebGLTexture {
-    let ofStrides = this.#places.get(dataset);
+  #nodeTable(dataset: Dataset, strides: Vec3): WebGLTexture {
+    let ofStrides = this.#nodeTables.get(dataset);
     if (ofStrides === undefined) {
       ofStrides = new Map();
-      this.#places.set(dataset, ofStrides);
+      this.#nodeTables.set(dataset, ofStrides);
     }
     const known = ofStrides.get(String(strides));
     if (known !== undefined) return known;
@@ -733,13 +733,13 @@ export class Renderer {
       this.#textures.set(data, known);
       this.#bytes += stored.bytes;
     }
-    known.used = this.#turn;
+    known.used = this.#frame;
     return known.stored;
   }
 
   /** Frees the least recently used textures until there is room for so many bytes. */
   #evict(bytes: number): void {
-    const old = [...this.#textures].filter(([, { used }]) => used < this.#turn - 1 && used > 0);
+    const old = [...this.#textures].filter(([, { used }]) => used < this.#frame - 1 && used > 0);
     for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
       if (this.#bytes + bytes <= this.#limit) return;
       this.gl.deleteTexture(stored.texture);

@@ -12,11 +12,11 @@ import type { Query } from "./query.js";
 export function particleNumbers(
   { flowMap, Tp, integrator }: Query,
   { axes, walls }: Pick<Dataset, "axes" | "walls">,
-): { readonly places: number; readonly more: number; readonly exits: number } {
+): { readonly positionNumbers: number; readonly integratorNumbers: number; readonly exitNumbers: number } {
   const adaptive = integrator === "dopri5" ? DOPRI5_STATE : 0;
   return {
-    places: flowMap === undefined ? 3 : FLOW_MAP_STATE,
-    more: Tp === undefined ? adaptive : 3,
-    exits: isOpen(axes, walls) ? 1 : 0,
+    positionNumbers: flowMap === undefined ? 3 : FLOW_MAP_STATE,
+    integratorNumbers: Tp === undefined ? adaptive : 3,
+    exitNumbers: isOpen(axes, walls) ? 1 : 0,
   };
 }

@@ -186,7 +186,7 @@ export interface Evaluation {
   /** Records of three numbers per point of an answer that is held as a whole; absent: one. */
   readonly pointRecords?: number;
   /** Records of the answer so far, beyond one per point; 0 for a bad query. */
-  readonly moreRecords: number;
+  readonly particleRecords: number;
   /** Threads that read and write large texts; absent: the caller's thread does both. */
   readonly texts?: QueryTexts;
   /**

@@ -64,7 +64,7 @@ export interface BatchTask extends ReadingTask {
   readonly itemsPerPoint: number;
   readonly out: Float32Array;
   /** Position in `out` of each point in sweep order; null: `out` is that of this batch, in the order of `points`. */
-  readonly places: Uint32Array | null;
+  readonly outIndices: Uint32Array | null;
   /** The sweep over combined bricks to which the batch belongs. */
   readonly combined?: CombinedSweep;
   /** The part of the tiles of a filter over cubes; absent: all of them. */

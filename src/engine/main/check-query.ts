@@ -78,20 +78,20 @@ export function checkQuery(
   }
   const dataset = find(requested.dataset);
   if (!dataset) throw unknownDataset(requested.dataset, served);
-  const query = requested.singleTimes === true ? fromSoap(requested, dataset) : requested;
+  const query = requested.singleTimes === true ? withoutSingleTimes(requested, dataset) : requested;
   checkTimes(query, row, dataset);
   checkAvailable(row, dataset);
   checkMethod(query, row, dataset);
   checkFinite(query);
   const { steps, step, last = step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
-  const asksField = row.fields.length === 0 && (family === "box" || family === "points");
-  const fields = asksField ? filterFields(row, query.field, dataset) : row.fields;
+  const hasFieldMember = row.fields.length === 0 && (family === "box" || family === "points");
+  const fields = hasFieldMember ? filterFields(row, query.field, dataset) : row.fields;
   const operation = rowFor(row, fields, dataset);
   checkNodes(query, row, fields, dataset);
   const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
-    query: asksField ? { ...query, field: fieldText(fields) } : withOpenFaces(query, family, dataset),
+    query: hasFieldMember ? { ...query, field: fieldText(fields) } : withOpenFaces(query, family, dataset),
     operation,
     dataset,
     fields: region === null ? fields : fieldsIn(query, region),
@@ -137,14 +137,14 @@ function withOpenFaces(query: Query, family: Operation["family"], { openFaces }:
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
-function fromSoap(requested: Query, dataset: Dataset): Query {
-  const query = inDoubles(requested, dataset);
+function withoutSingleTimes(requested: Query, dataset: Dataset): Query {
+  const query = withDoubleTimes(requested, dataset);
   const isCutout = query.operation === "GetAnyCutoutWeb" && query.field !== undefined;
   return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
 }
 
 /** Replaces float32 times by the stored times they stand for. @throws RequestError if two frames share a float32 */
-function inDoubles({ singleTimes: _, ...query }: Query, { name, time }: Dataset): Query {
+function withDoubleTimes({ singleTimes: _, ...query }: Query, { name, time }: Dataset): Query {
   const times: { [member: string]: number } = {};
   for (const member of ["time", "StartTime", "EndTime"] as const) {
     const single = query[member];

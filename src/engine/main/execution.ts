@@ -88,15 +88,15 @@ export class Execution implements Evaluation {
     this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
     const tooLong = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
     if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
-    const keep = this.#checked !== null;
-    const committed = (count: number): void => {
+    const keepsPoints = this.#checked !== null;
+    const commit = (count: number): void => {
       context.hold(count);
       this.#checkInside();
       this.#checkFinite();
       this.#advance();
     };
-    this.points = new Collector(context.buffers, keep, committed, points);
-    this.velocities = new Collector(context.buffers, keep, () => {}, points);
+    this.points = new Collector(context.buffers, keepsPoints, commit, points);
+    this.velocities = new Collector(context.buffers, keepsPoints, () => {}, points);
   }
 
   get texts(): QueryTexts {
@@ -112,7 +112,7 @@ export class Execution implements Evaluation {
     return Math.max(1, RECORDS[recordOf(this.#checked.operation, this.#checked.query)].length / 3);
   }
 
-  get moreRecords(): number {
+  get particleRecords(): number {
     const { count } = this.points;
     if (this.#checked === null || count > this.limit.points) return 0;
     const moved = Math.min(count, this.#mostTasks * MOST_PARTICLES);
@@ -123,8 +123,8 @@ export class Execution implements Evaluation {
   get #particleNumbers(): number {
     const { dataset, operation, query } = this.#checked ?? {};
     if (!dataset || query === undefined || operation?.family !== "track") return 0;
-    const { places, more, exits } = particleNumbers(query, dataset);
-    return places + more + exits;
+    const { positionNumbers, integratorNumbers, exitNumbers } = particleNumbers(query, dataset);
+    return positionNumbers + integratorNumbers + exitNumbers;
   }
 
   /** The most tasks at once; for particles one per thread, since a waiting task would only hold memory. */
@@ -215,16 +215,16 @@ export class Execution implements Evaluation {
 
   /** Whether another task may start: unread parts of a streamed result are bounded. */
   #hasRoom(): boolean {
-    return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
+    return this.#stream === null || this.#isWholeResult || this.#stream.unread < this.#mostUnread;
   }
 
   /** Float32 values that may wait to be read. */
-  get #window(): number {
+  get #mostUnread(): number {
     return (this.#context.pool.parallelism + 2) * PART_VALUES;
   }
 
   /** Whether the plan yields the result as a whole; only plans by arrival yield parts. */
-  get #comesWhole(): boolean {
+  get #isWholeResult(): boolean {
     return this.#plan !== null && this.#plan.drop === undefined;
   }
 
@@ -361,7 +361,7 @@ export class Execution implements Evaluation {
       ...this.#result(),
       values: [],
       stream: this.#parts(),
-      heldBytes: 12 * this.points.count + 4 * this.#window,
+      heldBytes: 12 * this.points.count + 4 * this.#mostUnread,
     };
   }
 

@@ -102,12 +102,12 @@ export class InlineBatches {
 }
 
 /** Whether a batch is so small that it may block the event loop. */
-export function isSmall({ query, dataset, fields, count, places, progress }: BatchTask): boolean {
+export function isSmall({ query, dataset, fields, count, outIndices, progress }: BatchTask): boolean {
   const { family, kernel } = rowFor(operationOf(query.operation), fields, dataset);
   const interpolates = family === "points" || (family === "force" && dataset.forcing.kind === "stored");
   const target = POINT_KERNELS.get(kernel);
   const method = METHODS.get(query.spatialInterpolation ?? "None");
-  if (!interpolates || target === undefined || method === undefined || places !== null || progress) return false;
+  if (!interpolates || target === undefined || method === undefined || outIndices !== null || progress) return false;
   const { quantity, sizes } = target;
   const frames = query.temporalInterpolation === "PCHIP" ? 4 : 1;
   const components = sizes.reduce((sum: number, size) => sum + size, 0);

@@ -45,7 +45,7 @@ export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  readonly moreRecords: number;
+  readonly particleRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #context: QueryContext;
   readonly #checked: CheckedQuery;
@@ -79,7 +79,7 @@ export class RegionExecution implements Evaluation {
     const isCut = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
     this.#cuts = isCut ? this.#divideCutout() : null;
     const hits = isSearch ? Math.min(this.nodes, context.limits["search.hits"]) : 0;
-    this.moreRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
+    this.particleRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
     this.limit = { points: context.limits["query.points"], name: "query.points" };
     this.points = new Collector(context.buffers, false, () => undefined);
     this.velocities = new Collector(context.buffers, false, () => undefined);

@@ -202,7 +202,7 @@ class WorkerPool implements ThreadPool {
   #readAhead(): void {
     if (!this.#spare.idle || this.#queue.queries > 1) return;
     const next = this.#queue.peek(({ task, ahead, share }) => {
-      if (task.kind !== "batch" || task.places === null || task.progress !== undefined) return false;
+      if (task.kind !== "batch" || task.outIndices === null || task.progress !== undefined) return false;
       return ahead === null && share.served >= AHEAD_FROM_MS;
     });
     if (next?.task.kind !== "batch") return;

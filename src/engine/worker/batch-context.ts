@@ -13,12 +13,16 @@ export interface BatchContext {
   readonly pause: Pause;
 }
 
-/** Copies each value to its position in the caller's order, rounded once. @param places positions, if not the index */
-export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
+/** Copies each value to its position in the caller's order, rounded once. @param outIndices positions, if not the index */
+export function scatterInto(
+  out: Float32Array | Float64Array,
+  components: number,
+  outIndices: Uint32Array | null,
+): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) {
       const point = order[i];
-      const to = components * (places ? places[point] : point);
+      const to = components * (outIndices ? outIndices[point] : point);
       const from = components * i;
       for (let c = 0; c < components; c++) out[to + c] = values[from + c];
     }

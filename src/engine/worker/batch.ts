@@ -66,12 +66,12 @@ export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: 
 
 /** The sampling of a batch of interpolated or differentiated fields. */
 function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenDataset): Sampling {
-  const { query, fields, places, combined, first, count } = task;
+  const { query, fields, outIndices, combined, first, count } = task;
   const { axes, time } = open.dataset;
   const frames = framesOf(time, query);
   const stored = fields.map((field) => open.source(field));
   const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
-  const weights = query.weights && weightsOf(query.weights, frames.frames.length, { places, first, count });
+  const weights = query.weights && weightsOf(query.weights, frames.frames.length, { outIndices, first, count });
   return {
     ...(weights === undefined ? {} : { weights }),
     axes,
@@ -81,7 +81,7 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
     ),
     sources,
     frames: combined ? ONE_FRAME : frames,
-    sorted: places !== null,
+    sorted: outIndices !== null,
   };
 }
 
@@ -89,18 +89,19 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
 function weightsOf(
   all: Float64Array,
   frames: number,
-  { places, first, count }: Pick<BatchTask, "places" | "first" | "count">,
+  { outIndices, first, count }: Pick<BatchTask, "outIndices" | "first" | "count">,
 ): Float64Array {
-  if (places === null) return all.subarray(frames * first, frames * (first + count));
+  if (outIndices === null) return all.subarray(frames * first, frames * (first + count));
   const some = new Float64Array(frames * count);
-  for (let i = 0; i < count; i++) for (let f = 0; f < frames; f++) some[frames * i + f] = all[frames * places[i] + f];
+  for (let i = 0; i < count; i++)
+    for (let f = 0; f < frames; f++) some[frames * i + f] = all[frames * outIndices[i] + f];
   return some;
 }
 
 function evaluatePoints(context: BatchContext): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
-  const { count, places, out, query, fields } = task;
-  const scatter = scatterInto(out, RECORDS[operation.result].length, places);
+  const { count, outIndices, out, query, fields } = task;
+  const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
   const finish = operation.reduced === undefined ? scatter : reduced(scatter);
   if (arePartsSampled(open, fields)) {
     const frames = framesOf(open.dataset.time, query);

@@ -57,7 +57,7 @@ interface GroupMemory {
 
 export class BrickGroup {
   /** Whether frames are combined one after the other, because the cache cannot hold a stencil in all of them. */
-  inTurn = false;
+  isFrameByFrame = false;
   acquireMs = 0;
   readonly #points: SortedPoints;
   readonly #fields: readonly [FieldBricks, FieldBricks];
@@ -115,8 +115,8 @@ export class BrickGroup {
       return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));
     }, 0);
     const most = PINNED_PART * this.#cache.capacity;
-    this.inTurn = frames.length > 1 && corner > most;
-    this.#mostPinned = this.inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
+    this.isFrameByFrame = frames.length > 1 && corner > most;
+    this.#mostPinned = this.isFrameByFrame ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
     for (const { source, combined } of sources) {
       if (combined === undefined) continue;
       const bricks = Int32Array.from(combined.passed(this.#points.positions, this.#workerIndex));
@@ -139,7 +139,7 @@ export class BrickGroup {
       const count = Math.min(step, most - size);
       const before = this.#fields.map(({ length }) => length);
       this.#cover(sampled, first + size, count);
-      const bytes = this.#bytes(sampled.sources, this.inTurn ? 1 : sampled.frames.frames.length);
+      const bytes = this.#bytes(sampled.sources, this.isFrameByFrame ? 1 : sampled.frames.frames.length);
       const lacking = this.#lacking + this.#countLacking(sampled, before);
       const fits = bytes <= this.#mostPinned && lacking * this.#readMs <= READ_MS;
       if (fits || (size === 0 && count === 1)) {
@@ -283,7 +283,8 @@ export class BrickGroup {
    */
   readAhead(sampled: SampledFields, count: number, isOver: () => boolean): void {
     const { sources, frames } = sampled;
-    if (this.inTurn || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined)) return;
+    if (this.isFrameByFrame || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined))
+      return;
     try {
       this.#cover(sampled, 0, count);
       for (const [i, source] of sources.entries()) {
@@ -367,7 +368,7 @@ export class BrickGroup {
 
   /** Counts the bricks that have to be read among those from entry `from` of each field on: not those of stores. */
   #countLacking({ sources, frames: { frames } }: SampledFields, from: readonly number[]): number {
-    if (this.inTurn) return 0;
+    if (this.isFrameByFrame) return 0;
     let lacking = 0;
     for (const [i, { source, fetched, combined }] of sources.entries()) {
       const { list, length } = this.#fields[i];

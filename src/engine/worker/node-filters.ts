@@ -38,7 +38,7 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
 
 /** The filter of a batch. @throws RequestError when the cube of a point leaves the domain */
 function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
-  const { query, count, first, places } = task;
+  const { query, count, first, outIndices } = task;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
   const { filterwidth = 0, spacing = 0 } = query;
   const step = axes[0].spacing;
@@ -53,7 +53,9 @@ function boxFilter({ task, operation, open, sampler }: BatchContext, fields: rea
   for (let i = 0; i < count && task.progress === undefined; i++) {
     if (filter.boxInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
     const text = "The box of the filter leaves the domain.";
-    throw new RequestError("OutOfRange", text, { member: `points[${places === null ? first + i : places[i]}]` });
+    throw new RequestError("OutOfRange", text, {
+      member: `points[${outIndices === null ? first + i : outIndices[i]}]`,
+    });
   }
   return filter;
 }
@@ -74,7 +76,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
 /** Filters fields, and writes the values from a component of the records on. */
 function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
-  const { query, count, out, places } = task;
+  const { query, count, out, outIndices } = task;
   const { time } = open.dataset;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
   const filter = boxFilter(context, fields);
@@ -103,7 +105,7 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
     filter.evaluate(readers, frame, positions, 0, size, values, poll);
     for (let i = 0; i < size; i++) {
       const point = indices[from + i];
-      const to = width * (places === null ? point : places[point]);
+      const to = width * (outIndices === null ? point : outIndices[point]);
       const first = component * components;
       for (let c = first; c < width; c++) out[to + c] = c - first < components ? values[components * i + c - first] : 0;
     }

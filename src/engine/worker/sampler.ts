@@ -45,7 +45,7 @@ export class StoreWait extends Error {
 /** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
   /** Whether work that cannot pause gives up its thread while it waits for a store. */
-  mayLeave: () => boolean = () => false;
+  mayAbandon: () => boolean = () => false;
   readonly accelerator: Accelerator | undefined;
   /** Scratch arrays of filters over cubes of nodes. */
   readonly sumsScratch = new SumsScratch();
@@ -142,7 +142,7 @@ export class Sampler {
   /** Points that take `GROUP_MS`; as many as fit if frames are combined one after the other. */
   #mostPoints({ scheme, frames: { frames } }: Sampling): number {
     const most = Math.floor(GROUP_VALUES / scheme.components);
-    if (this.#group.inTurn) return most;
+    if (this.#group.isFrameByFrame) return most;
     const pointMs = this.#pointMs.get(scheme);
     const timed = pointMs === undefined ? FIRST_GROUP : Math.floor(GROUP_MS / (pointMs * frames.length));
     return Math.min(most, Math.max(TIMED_POINTS, timed));
@@ -172,7 +172,7 @@ export class Sampler {
       group.withFields(sources, frames, ([fields]) => scheme.evaluateCombined(fields, positions, 0, size, values));
     } else if (frames.length === 1 && weights[0] === 1) {
       group.withFields(sources, frames, ([fields]) => scheme.evaluate(fields, positions, 0, size, values));
-    } else if (!group.inTurn) {
+    } else if (!group.isFrameByFrame) {
       group.withFields(sources, frames, (fields) => scheme.combine(fields, weights, positions, 0, size, values));
     } else {
       const withFrame = this.#eachFrame(sampling);
@@ -194,7 +194,7 @@ export class Sampler {
     const each = this.#groupWeights;
     const order = this.#points.order.subarray(first, first + size);
     for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) each[width * i + f] = weights[width * order[i] + f];
-    if (!group.inTurn) {
+    if (!group.isFrameByFrame) {
       group.withFields(sources, frames, (fields) => scheme.combineEach(fields, each, positions, 0, size, this.#values));
       return;
     }
@@ -210,7 +210,7 @@ export class Sampler {
 
   /** The default `pause`, which never pauses. @throws StoreWait if bricks are on their way and the slice is over */
   #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
-    if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
+    if (waits && this.mayAbandon()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
     return false;
   }
 
@@ -247,6 +247,6 @@ export class Sampler {
     const isOnItsWay = (): boolean =>
       this.#cache.missing({ source, frame, bricks, count: 1 }).length > 0 &&
       fetched?.([{ frame, bricks: [bricks[0]] }])[0]?.bricks.length === 0;
-    while (isOnItsWay()) if (this.mayLeave()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
+    while (isOnItsWay()) if (this.mayAbandon()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
   }
 }

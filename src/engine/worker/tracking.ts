@@ -67,11 +67,15 @@ function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<Pat
 /** The state of the particles, copied: a step that waits for a store may be abandoned. */
 function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
   const { query, count, progress, particles } = task;
-  const { places, more, exits } = particleNumbers(query, open.dataset);
-  const all = new Float64Array(count * (places + more + exits));
-  const positions = all.subarray(0, places * count);
-  const parts = { all, positions, state: all.subarray(places * count, (places + more) * count) };
-  const left = all.subarray((places + more) * count);
+  const { positionNumbers, integratorNumbers, exitNumbers } = particleNumbers(query, open.dataset);
+  const all = new Float64Array(count * (positionNumbers + integratorNumbers + exitNumbers));
+  const positions = all.subarray(0, positionNumbers * count);
+  const parts = {
+    all,
+    positions,
+    state: all.subarray(positionNumbers * count, (positionNumbers + integratorNumbers) * count),
+  };
+  const left = all.subarray((positionNumbers + integratorNumbers) * count);
   if (progress === undefined) {
     fillPositions(task.points, positions, STILL);
     if (query.flowMap !== undefined) startFlowMap(positions, count);

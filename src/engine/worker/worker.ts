@@ -90,7 +90,7 @@ function evaluateForSlice(task: Message<BatchTask>): Progress | null {
 /** Runs work that is abandoned while it waits for a store, and begins again when more bricks are cached. */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
-  sampler.mayLeave = () => changes < MOST_CHANGES;
+  sampler.mayAbandon = () => changes < MOST_CHANGES;
   try {
     return work();
   } catch (error) {
@@ -98,7 +98,7 @@ function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T |
     const { brick } = error;
     return { waits: true, brick, changes: changes + (brick === awaited ? 0 : 1) };
   } finally {
-    sampler.mayLeave = () => false;
+    sampler.mayAbandon = () => false;
   }
 }
 

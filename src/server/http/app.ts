@@ -141,7 +141,7 @@ function serverOptions(
     },
     // `X-Forwarded-For` counts only if a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
-    rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
+    rewriteUrl: ({ url }: IncomingMessage) => withValidEscapes(withoutBase(base, pathOf(url ?? "/"))),
     // Long names must reach their interface, which answers that they are unknown.
     routerOptions: { maxParamLength: HEADER_BYTES },
     // The `onRequest` hook answers 503 while the server closes, with the headers that every answer has.
@@ -180,7 +180,7 @@ function pathOf(target: string): string {
 }
 
 /** Removes the path of the public address from a target, unless a proxy has done so. @param base empty, or `/path` */
-function below(base: string, target: string): string {
+function withoutBase(base: string, target: string): string {
   if (base === "" || !target.startsWith(base)) return target;
   const rest = target.slice(base.length);
   if (rest === "" || rest.startsWith("?")) return `/${rest}`;
@@ -188,7 +188,7 @@ function below(base: string, target: string): string {
 }
 
 /** Escapes the percent signs of a path that cannot be decoded, so that the router takes them literally. */
-function decodable(url: string): string {
+function withValidEscapes(url: string): string {
   if (!url.includes("%")) return url;
   const end = url.indexOf("?");
   const path = end < 0 ? url : url.slice(0, end);
@@ -274,12 +274,12 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
     const { socket } = request.raw;
     const sentBefore = socket.bytesWritten;
     // A request of the service to itself has no real socket, and its bytes do not count.
-    const isOwn = sentBefore === undefined;
+    const isSentHere = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
-      if (closing && !isOwn && !app.connections.hasPending(socket)) socket.destroySoon();
+      if (closing && !isSentHere && !app.connections.hasPending(socket)) socket.destroySoon();
       const status = raw.statusCode;
-      const outcome = outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, status);
+      const outcome = outcomeOf(facts, isSentHere ? raw.writableEnded : raw.writableFinished, status);
       const ms = performance.now() - since;
       service.metrics.observe({ ...facts, outcome, seconds: ms / 1000 });
       log.info({
@@ -294,7 +294,7 @@ function observeRequests(app: FastifyInstance, service: Service, log: FastifyBas
         outcome,
         points: facts.points,
         token: facts.token,
-        bytes: isOwn ? 0 : socket.bytesWritten - sentBefore,
+        bytes: isSentHere ? 0 : socket.bytesWritten - sentBefore,
         queueMs: hundredths(facts.queueMs),
         computeMs: hundredths(facts.computeMs),
         encodeMs: hundredths(facts.encodeMs),

@@ -354,9 +354,9 @@ export class RequestLife {
    * Waits for a slot once the body has been read. A request that is no longer small, by all of its queries, takes a new
    * slot: large ones may have to wait longer.
    * @param more evaluations of a field besides those of the queries so far
-   * @param moreRecords records of their answers, beyond one per point
+   * @param particleRecords records of their answers, beyond one per point
    */
-  async enter(more = 0, moreRecords = 0): Promise<void> {
+  async enter(more = 0, particleRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
     if (this.#background) return;
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
@@ -367,7 +367,7 @@ export class RequestLife {
     if (this.#done > 0) await this.slices.pause();
     if (this.#slot.isFor(work)) return;
     this.#slot.leave();
-    await this.#holdRecords(moreRecords);
+    await this.#holdRecords(particleRecords);
     await this.#slot.take(work, this.#deadline);
   }
 
@@ -377,7 +377,7 @@ export class RequestLife {
    */
   async #holdRecords(more: number): Promise<void> {
     let records = more;
-    for (const { moreRecords } of this.#evaluations) records += moreRecords;
+    for (const { particleRecords } of this.#evaluations) records += particleRecords;
     const wait = records > this.#records ? this.#hold.add(records - this.#records) : null;
     this.#records = Math.max(records, this.#records);
     if (wait === null) return;

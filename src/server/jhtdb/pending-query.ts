@@ -122,7 +122,7 @@ export class PendingQuery {
     const first = start(0);
     await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
     // A time without points costs the event loop about as much as an evaluation costs a worker.
-    await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
+    await this.#life.enter(more * Math.max(1, first.work), more * first.particleRecords);
     return (index) => (index === 0 ? first : start(index));
   }
 

@@ -93,12 +93,12 @@ class Decoder {
   *#member(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = namespace === this.#context.namespace;
-    if (known) this.#choose(local);
+    if (known) this.#setOperation(local);
     const members = this.#row.request;
     const index = known ? members.findIndex((member) => member.name === local) : -1;
-    if (index < 0 || index > this.#tokenAt()) this.#authorise(null);
+    if (index < 0 || index > this.#tokenIndex()) this.#authorise(null);
     const member = members[index];
-    if (member === undefined) return yield* this.#extra();
+    if (member === undefined) return yield* this.#unknownMember();
     if (index < this.#cursor) throw invalid(`The member ${local} is repeated or out of order.`, local);
     this.#advance(index, local);
     this.#cursor = index + 1;
@@ -113,7 +113,7 @@ class Decoder {
   }
 
   /** Switches to another operation of the same name if only that one has the next member. */
-  #choose(local: string): void {
+  #setOperation(local: string): void {
     const isNext = ({ request }: OperationRow): boolean => {
       const left = request.slice(this.#cursor);
       const at = left.findIndex(({ name }) => name === local);
@@ -130,7 +130,7 @@ class Decoder {
   }
 
   /** Reads the trailing `addr` of later clients, which may be nil; refuses every other name. */
-  *#extra(): Steps<void> {
+  *#unknownMember(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = this.#row.addr && local === "addr" && namespace === this.#context.namespace;
     if (!known || this.#cursor > this.#row.request.length) {
@@ -145,7 +145,7 @@ class Decoder {
 
   /** Skips members up to `index`, none of which may be required. */
   #advance(index: number, before: string): void {
-    if (index > this.#tokenAt()) this.#authorise(null);
+    if (index > this.#tokenIndex()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
       const member = this.#row.request[i];
       if (member.required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
@@ -153,7 +153,7 @@ class Decoder {
   }
 
   /** Index of the token: first, or after the function name in array forms. */
-  #tokenAt(): number {
+  #tokenIndex(): number {
     return this.#row.request.findIndex(({ name }) => name === "authToken");
   }
 

@@ -63,8 +63,8 @@ class ItemsReader {
   #total = 0;
   #filled = 0;
   /** Items in one form without a break, and how many of them justify threads. */
-  #alike = 0;
-  #aheadFrom: number;
+  #sameForm = 0;
+  #readAheadFrom: number;
 
   constructor(reader: XmlReader, expected: RequestDialect, array: ItemArray) {
     this.#reader = reader;
@@ -72,7 +72,7 @@ class ItemsReader {
     this.#array = array;
     const plain = reader.resolve("") === expected.namespace && reader.hasRoom(2, LONGEST_NUMBER);
     this.#form = plain ? PLAIN[array.item] : undefined;
-    this.#aheadFrom = (array.ahead?.remaining() ?? 0) >= LARGE_BYTES ? 1 : AHEAD_FROM;
+    this.#readAheadFrom = (array.ahead?.remaining() ?? 0) >= LARGE_BYTES ? 1 : AHEAD_FROM;
   }
 
   *run(): Steps<void> {
@@ -84,7 +84,7 @@ class ItemsReader {
         const { count, why } = this.#readAlike(this.#form);
         const wait = this.#advance(count);
         if (wait) yield wait;
-        if (this.#alike >= this.#aheadFrom) yield* this.#readAhead(this.#form);
+        if (this.#sameForm >= this.#readAheadFrom) yield* this.#readAhead(this.#form);
         else if (why === FULL && this.#total < most) continue;
         else if (why === SHORT && !reader.ended && reader.end - reader.position < SHORT_BYTES) {
           yield* reader.fill();
@@ -96,7 +96,7 @@ class ItemsReader {
       const path = `${member}[${this.#total}]`;
       const tags = yield* readItem(reader, this.#expected, item, path, sink, this.#filled * 3);
       if (!tags.every((tag, i) => tag === this.#form?.tags[i])) this.#form = { tags, rules: "xml" };
-      this.#alike = 0;
+      this.#sameForm = 0;
       const wait = this.#advance(1);
       if (wait) yield wait;
     }
@@ -110,7 +110,7 @@ class ItemsReader {
     const out = slab.subarray(3 * this.#filled, 3 * (this.#filled + room));
     const read = textModule().read(reader.buffer.subarray(reader.position, reader.end), form, out);
     reader.position += read.bytes;
-    this.#alike += read.count;
+    this.#sameForm += read.count;
     return read;
   }
 
@@ -131,14 +131,14 @@ class ItemsReader {
    */
   *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;
-    this.#alike = 0;
+    this.#sameForm = 0;
     if (ahead === undefined) {
-      this.#aheadFrom = Number.POSITIVE_INFINITY;
+      this.#readAheadFrom = Number.POSITIVE_INFINITY;
       return;
     }
     const deliver = (triples: Float32Array, count: number) => this.#deliver(triples, count);
-    const isOdd = yield* readAhead(this.#reader, form, ahead.texts, deliver);
-    this.#aheadFrom = Math.max(AHEAD_FROM, isOdd ? 2 * this.#aheadFrom : 0);
+    const isOtherForm = yield* readAhead(this.#reader, form, ahead.texts, deliver);
+    this.#readAheadFrom = Math.max(AHEAD_FROM, isOtherForm ? 2 * this.#readAheadFrom : 0);
   }
 
   *#deliver(triples: Float32Array, count: number): Steps<void> {
@@ -166,14 +166,14 @@ function* readItem(
   at: number,
 ): Steps<string[]> {
   const { namespace, version } = expected;
-  expect(reader, namespace, item, path);
+  expectElement(reader, namespace, item, path);
   checkAttributes(reader, version, path, `{${namespace}}${item}`);
   const tags = [reader.tag()];
   const stray = () => invalid(`There is text inside ${path}.`, path);
   for (const [i, name] of RECORDS[item].entries()) {
     const member = `${path}.${name}`;
     if ((yield* reader.nextTag(stray)) !== START) throw invalid(`The member ${member} is missing.`, path);
-    expect(reader, namespace, name, member);
+    expectElement(reader, namespace, name, member);
     checkAttributes(reader, version, member, schemaType("float"));
     tags.push(reader.tag());
     const value = readFloat(collapsed(yield* readText(reader, member)), member);
@@ -185,7 +185,7 @@ function* readItem(
   return tags;
 }
 
-function expect(reader: XmlReader, namespace: string, local: string, path: string): void {
+function expectElement(reader: XmlReader, namespace: string, local: string, path: string): void {
   if (reader.local === local && reader.namespace === namespace) return;
   throw invalid(`Expected ${path}, found ${excerpt(reader.local)}.`, path);
 }

@@ -90,14 +90,14 @@ export function scanWithIndex(
 export function scanChanges(folders: readonly string[], options: ChangesOptions): ScanChanges {
   const states = new StoreStates(folders.filter(isAddress));
   try {
-    return lookAtAll(folders, options, states);
+    return scanAll(folders, options, states);
   } finally {
     states.close();
   }
 }
 
 /** Looks at every candidate: those with separate descriptors, those at addresses, those in data folders. */
-function lookAtAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
+function scanAll(folders: readonly string[], options: ChangesOptions, states: StoreStates): ScanChanges {
   const unreadable: Refusal[] = [];
   const roots = folders.filter((folder) => !isAddress(folder));
   const walked: string[] = [];
@@ -146,7 +146,7 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
 }
 
 /** The present state of a candidate, and a function that examines it if that state is new. */
-interface Look {
+interface Observation {
   readonly observed: ObservedState;
   readonly examine: () => CandidateOutcome;
 }
@@ -158,7 +158,7 @@ interface Look {
 function candidateAt(
   location: string,
   options: ChangesOptions,
-  look: (known: string | undefined) => Look,
+  look: (known: string | undefined) => Observation,
 ): ScanChanges["candidates"][number] {
   const before = options.known.get(location);
   try {
@@ -172,12 +172,12 @@ function candidateAt(
     return { location, state, outcome };
   } catch (error) {
     if (error instanceof LibraryNeeded) throw error;
-    if (isPassing(error) && before !== undefined) return { location, state: before, outcome: null };
+    if (isTransient(error) && before !== undefined) return { location, state: before, outcome: null };
     return { location, state: "", outcome: { problems: [problemOf(error, location)] } };
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof BusyError || isOutOfFiles(error)) return true;
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall === "scandir" && code !== "ENOENT";
@@ -234,8 +234,8 @@ function findLocations(
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
       if (status?.isDirectory() && depth < FOLDER_DEPTH) walk(path, realOf() ?? path, depth + 1);
-      const isOne = () => known.has(path) || isConfirmation(name) || isStoredFile(path);
-      if (status?.isFile() && isOne() && isNew(realOf())) found.push(path);
+      const isDatasetFile = () => known.has(path) || isConfirmation(name) || isStoredFile(path);
+      if (status?.isFile() && isDatasetFile() && isNew(realOf())) found.push(path);
     }
   };
   for (const folder of folders) {

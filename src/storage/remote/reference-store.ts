@@ -84,7 +84,7 @@ export class ReferenceStore implements ObjectStore {
       return { version: `${size} ${newestMs} ${latestMs} ${ino}`, newestMs, bytes };
     }
     const [folder, name] = splitAddress(this.#location);
-    const object = await new PinnedObjects(folder, this.#fetching).current(name, null, mostBytes);
+    const object = await new PinnedObjects(folder, this.#fetching).fetchCurrent(name, null, mostBytes);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
     return { version: sha256(object.bytes), newestMs: object.dateMs, bytes: async () => object.bytes };
   }

@@ -58,7 +58,7 @@ export class RemoteFolder {
   async #thereOf(folder: string, names: readonly string[]): Promise<string[]> {
     const isThere = async (name: string): Promise<boolean> => {
       try {
-        return (await this.#objects.current(keyOf(folder, name), BEGINNING)) !== null;
+        return (await this.#objects.fetchCurrent(keyOf(folder, name), BEGINNING)) !== null;
       } catch (error) {
         // Hosts that do not list refuse missing objects.
         if (error instanceof DataError) return false;

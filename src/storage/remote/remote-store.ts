@@ -52,7 +52,7 @@ export class RemoteStore implements ObjectStore {
   async #consolidated(reader: DocumentReader): Promise<Found | null> {
     const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
     const read = async (key: string): Promise<Json | null> => {
-      const object = await this.#objects.current(key, null, reader.bytesLeft);
+      const object = await this.#objects.fetchCurrent(key, null, reader.bytesLeft);
       if (object === null) return null;
       const document = reader.read(`${this.#location}/${key}`, object.bytes);
       found.set(key, { document, ...object });
@@ -90,7 +90,7 @@ export class RemoteStore implements ObjectStore {
       let isArray = false;
       for (const name of listed.objects.map((object) => object.name).filter((object) => NAMES.includes(object))) {
         const key = folder === "" ? name : `${folder}/${name}`;
-        const object = await this.#objects.current(key, null, reader.bytesLeft);
+        const object = await this.#objects.fetchCurrent(key, null, reader.bytesLeft);
         if (object === null) continue;
         const document = reader.read(`${this.#location}/${key}`, object.bytes);
         found.documents.set(key, document);

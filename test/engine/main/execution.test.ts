@@ -293,7 +293,7 @@ describe("an execution", () => {
     expect(waiting.map(({ task }) => (task as { kind: string }).kind)).toEqual(["sort"]);
     waiting.shift()?.complete();
     await new Promise((resolve) => setImmediate(resolve));
-    expect(waiting.map(({ task: { count, places } }) => [count, places])).toEqual([
+    expect(waiting.map(({ task: { count, outIndices } }) => [count, outIndices])).toEqual([
       [2501, null],
       [2500, null],
     ]);

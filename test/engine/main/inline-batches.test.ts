@@ -167,7 +167,7 @@ describe("a batch", () => {
     query: SMALL,
     fields: ["velocity"],
     count: 50,
-    places: null,
+    outIndices: null,
     dataset: {
       axes: [{ periodic: true }, { periodic: true }, { periodic: true }],
       fields: { velocity: { bricking: { count: [2, 2, 2] } } },
@@ -182,7 +182,7 @@ describe("a batch", () => {
     expect(isSmall({ ...task, query: { ...SMALL, spatialInterpolation: "Lag8" } })).toBe(false);
     const walls = [{ periodic: true }, { periodic: false }, { periodic: true }];
     expect(isSmall({ ...task, dataset: { ...task.dataset, axes: walls } } as unknown as BatchTask)).toBe(false);
-    expect(isSmall({ ...task, places: new Uint32Array(50) })).toBe(false);
+    expect(isSmall({ ...task, outIndices: new Uint32Array(50) })).toBe(false);
   });
 
   it("goes to the worker threads once the evaluator cannot be made", async () => {

@@ -115,9 +115,9 @@ describe("pool", () => {
     const triples = new Float32Array(new SharedArrayBuffer(12 * 64)).map((_, i) => i / 32);
     const points = [{ triples, count: 64 }];
     const order = new Uint32Array(new SharedArrayBuffer(4 * 64)).map((_, i) => i);
-    const batch = (source: number, query: Partial<Query>, places: Uint32Array | null, steps = 0): Task => ({
+    const batch = (source: number, query: Partial<Query>, outIndices: Uint32Array | null, steps = 0): Task => ({
       ...{ kind: "batch", dataset, source, fields: ["velocity"], first: 0, count: 64, velocities: [] },
-      ...{ work: 1e6, cancel, points, steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, places },
+      ...{ work: 1e6, cancel, points, steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, outIndices },
       query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None", ...query } as Query,
       out: new Float32Array(new SharedArrayBuffer(12 * 64)),
     });

@@ -22,7 +22,7 @@ function contextOf(name: OperationName, y: (random: number) => number): BatchCon
   const query = { operation: name, time: 0, filterwidth: 5, spacing: 3 };
   const time = { count: 1, origin: 0, step: 1, values: null, guardBefore: 0, guardAfter: 0 };
   return {
-    task: { query, fields: ["velocity"], count: COUNT, first: 40, out, places: null },
+    task: { query, fields: ["velocity"], count: COUNT, first: 40, out, outIndices: null },
     operation,
     open: { dataset: { axes: AXES, time, fields: { velocity: { components: 3 } } }, source: () => null },
     sampler: { positions, reader: () => readerOf(field) },
@@ -65,18 +65,18 @@ describe.each(["GetBoxFilter", "GetBoxFilterSGSsymtensor", "GetBoxFilterGradient
     expect(divided.out).toEqual(whole.out);
   });
 
-  it("writes the values of points in another order to their places, and names them by these", () => {
+  it("writes the values of points in another order to their outIndices, and names them by these", () => {
     const plain = contextOf(name, inside);
     evaluateBoxes(plain);
-    const places = Uint32Array.from({ length: COUNT }, (_, i) => COUNT - 1 - i);
+    const outIndices = Uint32Array.from({ length: COUNT }, (_, i) => COUNT - 1 - i);
     const swept = contextOf(name, inside);
-    evaluateBoxes({ ...swept, task: { ...swept.task, places } });
+    evaluateBoxes({ ...swept, task: { ...swept.task, outIndices } });
     const size = swept.out.length / COUNT;
     const recordsOf = (out: Float32Array) =>
       Array.from({ length: COUNT }, (_, i) => [...out.subarray(size * i, size * (i + 1))]);
     expect(recordsOf(swept.out)).toEqual(recordsOf(plain.out).toReversed());
     const beyond = contextOf(name, (random) => (random < 0.02 ? 1 : 30));
-    expect(() => evaluateBoxes({ ...beyond, task: { ...beyond.task, places } })).toThrow(
+    expect(() => evaluateBoxes({ ...beyond, task: { ...beyond.task, outIndices } })).toThrow(
       expect.objectContaining({ context: { member: "points[295]" } }),
     );
   });

@@ -32,7 +32,7 @@ function evaluation({ operation }: Query): Evaluation {
     nodes: operation === "GetThreshold" ? 8 : 0,
     limit: { points: 1e6, name: "query.points" },
     work: POINTS,
-    moreRecords: 2 * POINTS,
+    particleRecords: 2 * POINTS,
     ...(operation === "GetVelocityHessian" ? { pointRecords: 6 } : {}),
   };
   return {

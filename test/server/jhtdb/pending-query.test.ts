@@ -59,7 +59,7 @@ function start(query: Query, stream = false): Evaluation {
     nodes: 0,
     limit: most,
     work: 7,
-    moreRecords: 2,
+    particleRecords: 2,
     async finish(): Promise<Result> {
       mostRunning = Math.max(mostRunning, ++running);
       await gate(time).finally(() => running--);

@@ -68,7 +68,7 @@ export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery
 /** Makes a batch. */
 export function batchOf(
   { checked, velocities, source, cancel, stepBudget }: PlanContext,
-  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "combined">,
+  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "outIndices" | "combined">,
 ): BatchTask {
   const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
   return {
@@ -140,7 +140,7 @@ export function planByArrival(context: PlanContext): Plan {
         first,
         count,
         out,
-        places: null,
+        outIndices: null,
       });
     },
     complete: () => taken === context.points.count,

@@ -14,7 +14,7 @@ export function planByPeers(context: PlanContext, sharing: Sharing): Plan {
     next(): DividedTask | null {
       if (begun) return null;
       begun = true;
-      const whole = batchOf(context, { points: slabs, first: 0, count, out, places: null });
+      const whole = batchOf(context, { points: slabs, first: 0, count, out, outIndices: null });
       return { kind: "divided", whole, run: (control) => sharing.evaluate(checked, work, control) };
     },
     complete: () => begun,

@@ -279,7 +279,7 @@ class SweepPlan implements Plan {
       first: section.first,
       count,
       out: this.#out,
-      places: section.order.subarray(at, at + count),
+      outIndices: section.order.subarray(at, at + count),
       ...(combined ? { combined: { ...combined, batch: this.#batches++ } } : {}),
     });
   }
@@ -296,7 +296,7 @@ class SweepPlan implements Plan {
       first,
       count,
       out: this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint),
-      places: null,
+      outIndices: null,
     });
   }
 }

@@ -27,7 +27,7 @@ export function planByTiles(context: PlanContext): Plan {
         first,
         count,
         out: out.subarray(first * width, (first + count) * width),
-        places: null,
+        outIndices: null,
       });
       return { ...batch, part, work: batch.work / parts };
     },

@@ -13,7 +13,7 @@ import type { Service } from "../../http/service.js";
 import { type Context, Plan } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import { listed, openPoints, plainRows, pointsText, REPEATED_POINTS } from "../question/points.js";
+import { openPoints, plainRows, pointsText, REPEATED_POINTS, statedRows } from "../question/points.js";
 import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
 
@@ -57,7 +57,7 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   let own: string | null = null;
   if (rows !== null) await openPoints(context, question, isTimed);
   if (rows !== null) body.points = pointsText(rows);
-  else if (points !== undefined && "rows" in points) body.points = listed(points);
+  else if (points !== undefined && "rows" in points) body.points = statedRows(points);
   const asSent = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   if (rows !== null && rows.rows.length / rows.width > REPEATED_POINTS) {
     const plain = plainRows(rows, isTimed);

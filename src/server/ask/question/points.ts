@@ -134,8 +134,12 @@ function pointsIn(rows: Float64Array, first: number, columns: readonly string[])
     return out;
   };
   const triples = pick(["x", "y", "z"], new Float32Array(3 * count));
-  const odd = triples.findIndex((one) => !Number.isFinite(one));
-  if (odd >= 0) throw wrong(`points[${first + Math.floor(odd / 3)}]`, `${"xyz"[odd % 3]} is not a finite float32`);
+  const firstInvalid = triples.findIndex((one) => !Number.isFinite(one));
+  if (firstInvalid >= 0)
+    throw wrong(
+      `points[${first + Math.floor(firstInvalid / 3)}]`,
+      `${"xyz"[firstInvalid % 3]} is not a finite float32`,
+    );
   return {
     ...{ triples, count },
     times: columns.includes("t") ? pick(["t"], new Float64Array(count)) : null,
@@ -162,13 +166,17 @@ export function pointsText(points: RequestedPoints): unknown {
   if (!("rows" in points)) return points;
   const { rows, width } = points.columns === undefined ? points : plainRows(points, false);
   const count = rows.length / width;
-  if (count <= REPEATED_POINTS) return listed({ ...points, rows, width });
+  if (count <= REPEATED_POINTS) return statedRows({ ...points, rows, width });
   const bytes = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength);
   return { count, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 /** Rows, pairs or tetrads as lists. */
-export function listed({ rows, width, together }: Extract<RequestedPoints, { readonly rows: Float64Array }>): unknown {
+export function statedRows({
+  rows,
+  width,
+  together,
+}: Extract<RequestedPoints, { readonly rows: Float64Array }>): unknown {
   const list = Array.from({ length: rows.length / width }, (_, i) => [...rows.subarray(width * i, width * (i + 1))]);
   return together === undefined ? list : { [together === 2 ? "pairs" : "tetrads"]: list };
 }

@@ -79,7 +79,7 @@ export class PinnedObjects {
     this.host = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
 
-  current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
+  fetchCurrent(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
     return this.host.fetch(this.#addressOf(key), part, mostBytes);
   }
 
@@ -90,7 +90,7 @@ export class PinnedObjects {
 
   /** Fetches the beginning of an object, and pins its ranges to that version; null if there is none. */
   async pin(key: string): Promise<RemoteObject | null> {
-    const object = await this.current(key, BEGINNING);
+    const object = await this.fetchCurrent(key, BEGINNING);
     if (object !== null) this.#versions.set(key, versionOf(object));
     return object;
   }
@@ -104,7 +104,7 @@ export class PinnedObjects {
   }
 
   async #range(key: string, range: ObjectRange): Promise<Uint8Array | null> {
-    const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#learn(key));
+    const version = this.#versions.get(key) ?? (this.#disk === null ? undefined : await this.#versionOnDisk(key));
     const name = {
       address: this.#addressOf(key),
       version: version?.text ?? "",
@@ -124,7 +124,7 @@ export class PinnedObjects {
     return bytes;
   }
 
-  async #learn(key: string): Promise<Version | undefined> {
+  async #versionOnDisk(key: string): Promise<Version | undefined> {
     if ((await this.#fetch(key, BEGINNING)) === null) return undefined;
     return this.#versions.get(key);
   }

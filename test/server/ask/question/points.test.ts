@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Context } from "../../../../src/server/ask/context.js";
 import type { RequestedPoints } from "../../../../src/server/ask/question/member-values.js";
-import { listed, openPoints } from "../../../../src/server/ask/question/points.js";
+import { openPoints, statedRows } from "../../../../src/server/ask/question/points.js";
 import { readMember } from "../../../../src/server/ask/question/read-member.js";
 
 const context = (length?: string) =>
@@ -29,6 +29,6 @@ it("have initial velocities of particles with drag only", async () => {
 it.each([2, 4] as const)("in groups of %i are listed as they are read", (together) => {
   const numbers = Array.from({ length: 3 * 4 * together }, (_, i) => i / 7);
   const points = { rows: new Float64Array(numbers), width: 3, together } as const;
-  const read = readMember("points", listed(points), "dispersion");
+  const read = readMember("points", statedRows(points), "dispersion");
   expect(read).toEqual(points);
 });
