@@ -178,10 +178,7 @@ export class Execution implements Evaluation {
     return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
   }
 
-  /**
-   * Checks the newest slab of an echo: checking a million points at the end would block the event loop for
-   * milliseconds.
-   */
+  /** Checks the newest slab of an echo: checking a million points at the end would block the event loop for long. */
   #checkFinite(): void {
     const slab = this.points.slabs.at(-1);
     if (slab === undefined || this.#checked?.operation.family !== "echo") return;

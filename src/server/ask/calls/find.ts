@@ -3,9 +3,11 @@ import { compileScalar } from "../../../analysis/expression.js";
 import type { Extremes } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";
 import { isOfExpression } from "../../../analysis/names.js";
+import type { Four } from "../../../analysis/plan.js";
 import type { Gathered } from "../../../analysis/reductions.js";
-import { LETTERS, together } from "../analysis/analysed-nodes.js";
-import { analysisOf } from "../analysis/analysis.js";
+import type { Dataset } from "../../../storage/dataset/dataset.js";
+import { type AnalysedNodes, LETTERS, together } from "../analysis/analysed-nodes.js";
+import { type Analysis, analysisOf } from "../analysis/analysis.js";
 import { whereHolds } from "../analysis/conditions.js";
 import { withMeans } from "../analysis/means.js";
 import { type CallAnswer, columnOf, type RowsAnswer } from "../answer.js";
@@ -46,52 +48,24 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const merged = await reduce(nodes, { columns: [key], reductions, ...skipped });
   const { highest } = merged.states(0)[0] as Extremes;
   const total = (merged.states(1)[0] as Moments).count;
-  const runs = runsIn(question, dataset, dataset.axes);
-  const [nx, ny] = nodes.base.extent;
+  const rows = rowsAt(
+    highest.map(({ node }) => node),
+    nodes.base.extent,
+    dataset,
+    runsIn(question, dataset, dataset.axes),
+  );
   const count = highest.length;
-  const indices = [0, 1, 2].map(() => new Int32Array(count));
-  const coordinates = [0, 1, 2].map(() => new Float64Array(count));
-  const triples = new Float32Array(3 * count);
-  for (const [row, { node }] of highest.entries()) {
-    const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
-    for (let a = 0; a < 3; a++) {
-      const { from, step } = runs[a] as NodeRun;
-      const number = from + (at[a] as number) * step;
-      (indices[a] as Int32Array)[row] = number;
-      const place = coordinateOf(dataset.axes[a as 0], number);
-      (coordinates[a] as Float64Array)[row] = place;
-      triples[3 * row + a] = place;
-    }
-  }
   const times = highest.map(({ frame }) => nodes.base.times[frame] as number);
   const numbers = quantities.map(({ columns }) => new Float32Array(columns.length * count));
   const derivatives = nodeDerivatives(question);
   const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
-  // Operators of expressions are known at nodes only.
-  const isAtNodes = (one: Quantity): boolean => one.expressions.some(({ reads }) => reads.some(isOfExpression));
   const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));
-  for (const time of new Set(times)) await fillAt(context, atPoints, triples, times, time, options, numbers);
-  const gathered = quantities.filter(isAtNodes);
-  if (gathered.length > 0 && count > 0) {
-    const columns = gathered.flatMap(({ components }) => components);
-    const gather = {
-      ...({ kind: "gather", of: columns.map((_, c) => c) } as const),
-      ...{ nodes: highest.map(({ node }) => node), frames: highest.map(({ frame }) => frame) },
-    };
-    const [state] = (await reduce(together(nodes), { columns, reductions: [gather] })).states(0);
-    for (const [row, ...values] of (state as Gathered).found) {
-      let at = 0;
-      for (const one of gathered) {
-        const n = one.columns.length;
-        numbers[quantities.indexOf(one)]?.set(values.slice(at, at + n), n * (row as number));
-        at += n;
-      }
-    }
-  }
+  for (const time of new Set(times)) await fillAt(context, atPoints, rows.triples, times, time, options, numbers);
+  if (count > 0 && quantities.some(isAtNodes)) await gatherInto(numbers, quantities, highest, together(nodes), reduce);
   const length = unitOf(dataset, "length");
   const lead = [
-    ...["i", "j", "k"].map((name, a) => columnOf(name, indices[a] as Int32Array)),
-    ...["x", "y", "z"].map((name, a) => columnOf(name, coordinates[a] as Float64Array, length)),
+    ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a] as Int32Array)),
+    ...["x", "y", "z"].map((name, a) => columnOf(name, rows.coordinates[a] as Float64Array, length)),
     ...(analysis.isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
   ];
   const more = { total, ...about };
@@ -100,6 +74,53 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
   };
   return { answer, found: analysis.time };
+}
+
+/** Indices and coordinates of nodes, in columns, and their coordinates as points. */
+function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, runs: readonly NodeRun[]) {
+  const indices = [0, 1, 2].map(() => new Int32Array(found.length));
+  const coordinates = [0, 1, 2].map(() => new Float64Array(found.length));
+  const triples = new Float32Array(3 * found.length);
+  for (const [row, node] of found.entries()) {
+    const inRegion = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+    for (let a = 0; a < 3; a++) {
+      const { from, step } = runs[a] as NodeRun;
+      const index = from + (inRegion[a] as number) * step;
+      const coordinate = coordinateOf(axes[a as 0], index);
+      (indices[a] as Int32Array)[row] = index;
+      (coordinates[a] as Float64Array)[row] = coordinate;
+      triples[3 * row + a] = coordinate;
+    }
+  }
+  return { indices, coordinates, triples };
+}
+
+/** Whether a quantity has operators of expressions, which are known at nodes only. */
+const isAtNodes = ({ expressions }: Quantity): boolean => expressions.some(({ reads }) => reads.some(isOfExpression));
+
+/** Gathers the quantities that are known at nodes only. @param numbers receives the values of each quantity */
+async function gatherInto(
+  numbers: readonly Float32Array[],
+  quantities: readonly Quantity[],
+  highest: Extremes["highest"],
+  nodes: AnalysedNodes,
+  reduce: Analysis["reduce"],
+): Promise<void> {
+  const gathered = quantities.filter(isAtNodes);
+  const columns = gathered.flatMap(({ components }) => components);
+  const gather = {
+    ...({ kind: "gather", of: columns.map((_, c) => c) } as const),
+    ...{ nodes: highest.map(({ node }) => node), frames: highest.map(({ frame }) => frame) },
+  };
+  const [state] = (await reduce(nodes, { columns, reductions: [gather] })).states(0);
+  for (const [row, ...values] of (state as Gathered).found) {
+    let at = 0;
+    for (const quantity of gathered) {
+      const width = quantity.columns.length;
+      numbers[quantities.indexOf(quantity)]?.set(values.slice(at, at + width), width * (row as number));
+      at += width;
+    }
+  }
 }
 
 /** Evaluates quantities at the rows of a time. */
