@@ -1,25 +1,25 @@
-/** Tells addresses of stores from paths, and splits lists of both. */
+/** Addresses of stores: recognised among paths, and lists of both split. */
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const ADDRESS = /^(https?|s3|gs):\/\//i;
-/** Addresses of other kinds, whose data can be read by their HTTPS addresses. */
+/** Addresses of other kinds, whose data can be read by HTTPS addresses. */
 const FOREIGN = /^(gcs|az|abfss?|ftp|hdfs|icechunk):\/\//i;
 /** An address with its port and path up to the next separator; a colon in the path is written as %3A. */
 const LISTED =
   /file:\/\/[^:;]*|(?:https?|s3|gs|gcs|az|abfss?|ftp|hdfs|icechunk):\/\/[^/:]+(?::\d+)?(?:\/[^:;]*)?|[^:;]+/gi;
 
-/** Whether a place is an address of a store rather than a path. */
+/** Whether a place is the address of a store rather than a path. */
 export function isAddress(place: string): boolean {
   return ADDRESS.test(place);
 }
 
-/** Whether an address is that of a bucket. */
+/** Whether an address is one of a bucket. */
 export function isBucket(place: string): boolean {
   return /^(s3|gs):\/\//i.test(place);
 }
 
-/** What helps with addresses that are not read, by how they begin. */
+/** Advice for unsupported addresses, by their beginnings. */
 const HINTS: readonly (readonly [beginning: RegExp, hint: string])[] = [
   [/^gcs:/i, "write gs://"],
   [/^(az|abfss?):/i, "give its address https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH"],
@@ -27,7 +27,7 @@ const HINTS: readonly (readonly [beginning: RegExp, hint: string])[] = [
   [/^/, "give its https:// address"],
 ];
 
-/** What to do about an address of a kind that is not read; null for any other place. */
+/** The advice for an unsupported address; null for any other place. */
 export function foreignAddress(place: string): string | null {
   if (!FOREIGN.test(place)) return null;
   const [, hint] = HINTS.find(([beginning]) => beginning.test(place)) as (typeof HINTS)[number];

@@ -6,11 +6,9 @@ import { fileURLToPath } from "node:url";
 const RUNS_FROM_SOURCE = import.meta.url.endsWith(".ts");
 
 /**
- * Returns the path of a file that the build makes.
- *
- * @param url        of the file, from the `import.meta.url` of the calling module
- * @param fromSource whether that module is in `src`, so that the file is at the same place in `dist`; folders above
- *                   those two may have any name
+ * Returns the path of a file that the build makes. @param url of the file, from the `import.meta.url` of the calling
+ * module @param fromSource whether that module is in `src`, so that the file is at the same position in `dist`; folders
+ * above those two may have any name
  */
 export function builtFile({ href }: URL, fromSource = RUNS_FROM_SOURCE): string {
   const at = fromSource ? href.lastIndexOf("/src/") : -1;

@@ -1,10 +1,10 @@
 /**
- * The calls of the plain HTTP interface and their members: routes, the reader of questions, OpenAPI, faults, the
- * reference in docs and the types of the client ask nowhere else.
+ * The table of calls of the plain HTTP interface and of their members. Routes, the reader of questions, OpenAPI,
+ * faults, the reference in docs and the types of the client follow from it.
  */
 import { SPLINES } from "./operations.js";
 
-/** How the value of a member is read. */
+/** Type of the value of a member. */
 export type MemberType =
   | "what"
   | "points"
@@ -33,15 +33,15 @@ export type MemberType =
 export interface CallMember {
   readonly type: MemberType;
   readonly about: string;
-  /** What it is if it is left out, in words. */
+  /** Its default, in words. */
   readonly usual?: string;
-  /** Of choices. */
+  /** Values of a member of type `choice`. */
   readonly choices?: readonly string[];
   readonly least?: number;
   readonly most?: number;
-  /** Members of an object, which may be given with dots: points.random. */
+  /** Members of an object; in a query string they are written with dots: points.random. */
   readonly leaves?: readonly string[];
-  /** A value in text. */
+  /** An example of a value, as text. */
   readonly example: string;
 }
 
@@ -429,7 +429,7 @@ export const MEMBERS = {
 } as const satisfies Readonly<Record<string, CallMember>>;
 export type MemberName = keyof typeof MEMBERS;
 
-/** Forms of answers: media type, the ending of a file, and whether it holds one quantity. */
+/** Forms of answers: media type, file ending, and whether a form holds one quantity only. */
 export const FORMS = {
   json: { type: "application/json", alone: false },
   csv: { type: "text/csv", alone: false },
@@ -462,12 +462,12 @@ export interface Call {
   readonly about: string;
   readonly kind: "rows" | "grid" | "table";
   readonly members: readonly MemberName[];
-  /** Members without which there is no answer. */
+  /** Members that are required. */
   readonly needs: readonly MemberName[];
   readonly forms: readonly FormName[];
-  /** Words for `usual` that are this call's own. */
+  /** Defaults in words, where they differ from those of the member. */
   readonly usual?: Readonly<Partial<Record<MemberName, string>>>;
-  /** A question about the shipped dataset isotropic32, in text. */
+  /** An example of a question, about the shipped dataset isotropic32, as text. */
   readonly example: Readonly<Partial<Record<MemberName, string>>>;
 }
 
@@ -770,12 +770,12 @@ export type CallName = keyof typeof CALLS;
 /** The names of all calls. */
 export const CALL_NAMES = Object.keys(CALLS) as readonly CallName[];
 
-/** The row of a call. */
+/** The call with a name. */
 export function callOf(name: CallName): Call {
   return CALLS[name];
 }
 
-/** The row of a member. */
+/** The member with a name. */
 export function memberOf(name: MemberName): CallMember {
   return MEMBERS[name];
 }

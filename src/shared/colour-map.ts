@@ -9,7 +9,7 @@ import {
   interpolateViridis,
 } from "d3-scale-chromatic";
 
-/** A colour of the same hue, as light as the given one is dark: white becomes black. */
+/** A colour of the same hue with inverted lightness: white becomes black. */
 function inverted(text: string): string {
   const parts = channels(text);
   const shift = 255 - Math.max(...parts) - Math.min(...parts);
@@ -37,7 +37,7 @@ export const COLOUR_MAPS: readonly ColourMapName[] = MAPS.map((map) => map.name)
 /** Colours of a map. */
 export const COLOUR_STEPS = 256;
 
-/** The step of a table for a place on its range, 0 at the low end and 1 at the high end; beyond them the end stays. */
+/** The step of a table for a position within its range, 0 at the low end and 1 at the high end; clamped beyond them. */
 export function colourStep(place: number): number {
   return Math.max(0, Math.min(COLOUR_STEPS - 1, Math.round(place * (COLOUR_STEPS - 1))));
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the settings from one table of name, check, default and meaning, from which configuration, flags, help and
+ * Settings of a process: one table of name, check, default and meaning, from which configuration, flags, help and
  * reference follow.
  */
 import { existsSync } from "node:fs";
@@ -11,12 +11,12 @@ import { foreignAddress, isAddress, isBucket, splitPlaces } from "./addresses.js
 import { MISSING_CHUNKS, STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
-/** The longest time of a timer, 24 days: Node takes one millisecond for a longer one. */
+/** The longest time of a timer, 24 days: for a longer one Node's timers fire after a millisecond. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Limits of what a request may cost: default, meaning, and the largest value if there is one.
- * FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`.
+ * Limits of the cost of a request: default, meaning, and the largest value if there is one. FIELDPROBE_HTTP_BODY_BYTES
+ * sets `http.bodyBytes`.
  */
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "size of a request"],
@@ -70,17 +70,17 @@ export type Limits = Readonly<Record<LimitName, number>>;
 /** The default of every limit. */
 export const LIMITS = mapValues(LIMIT_TABLE, ([value]) => value) as Limits;
 
-/** One setting. */
+/** A setting. */
 export interface Setting<T> {
-  /** Name of the variable without FIELDPROBE_. */
+  /** Name of its variable, without FIELDPROBE_. */
   readonly variable: string;
   readonly schema: z.ZodType<T>;
-  /** Value if the variable is absent; a function if it depends on the machine. */
+  /** Default value; a function if it depends on the machine. */
   readonly fallback: T | (() => T);
   readonly about: string;
-  /** Placeholder of the command-line flag, if the setting has one: `--base-url <url>`. */
+  /** Placeholder of its command-line flag, `--base-url <url>`; null if it has none. */
   readonly flag: string | null;
-  /** The default in words, if `fallback` does not show it. */
+  /** The default in words, where `fallback` does not show it. */
   readonly shown: string | null;
 }
 
@@ -122,13 +122,13 @@ const list = z.string().transform((items) =>
     .map((item) => item.trim())
     .filter((item) => item !== ""),
 );
-/** The name of a time zone; offsets are none. */
+/** The name of a time zone; offsets are not allowed. */
 const zone = text.refine((name) => !/^[+-]/.test(name) && isZone(name), "must be an IANA time zone");
-/** An address, a network, or a name of some that the HTTP library knows. */
+/** An address, a network, or a name of networks that the HTTP library knows. */
 const PROXY = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an address that begins with http:// or https://" });
 
-/** Every setting but the limits, in the shape of `Config`. */
+/** All settings except the limits, in the shape of `Config`. */
 const SETTINGS = {
   host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
     flag: "address",
@@ -173,7 +173,7 @@ const SETTINGS = {
     "older",
     "interface that a bare `?WSDL` describes: `older`, or `later` for clients of today's public service",
   ),
-  /** Without a slash at its end. */
+  /** The value has no slash at its end. */
   baseUrl: setting(
     "BASE_URL",
     webAddress.transform((url) => url.replace(/\/+$/, "")),
@@ -406,13 +406,13 @@ const SETTINGS = {
 type SettingValues<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: SettingValues<T[K]> };
 type ReadSettings = SettingValues<typeof SETTINGS>;
 
-/** The configuration of a process; `SETTINGS` says what each member means. Names of folders are absolute. */
+/** The configuration of a process; `SETTINGS` has the meaning of each member. Names of folders are absolute. */
 export interface Config extends Omit<ReadSettings, "tls"> {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly limits: Limits;
 }
 
-/** A list of problems with the configuration; `problems` has one line per setting at fault. */
+/** Problems of the configuration, one line for each setting at fault. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -453,7 +453,7 @@ function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name
   };
 }
 
-/** Memory this process may use: the bound of its control group if there is one, else the machine's. */
+/** Memory available to this process: the limit of its control group if there is one, else that of the machine. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
@@ -472,7 +472,7 @@ export function pathOfBase(baseUrl: string | null): string {
   return baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
 }
 
-/** Whether a name or an address is that of this machine alone. */
+/** Whether a host name or an address is that of this machine only. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -545,7 +545,7 @@ function givenIn(
   return given;
 }
 
-/** The values of a group of settings, in its shape; what is wrong is added to `problems`. */
+/** Reads the values of a group of settings, in its shape; errors are added to `problems`. */
 function readGroup(group: object, given: ReadonlyMap<string, string>, problems: string[]): object {
   return mapValues(group, (row: object) => {
     if (!isSetting(row)) return readGroup(row, given, problems);

@@ -1,4 +1,4 @@
-/** Defines the errors of fieldprobe and the closed list of codes that callers may see. */
+/** The errors of fieldprobe, and the closed list of codes that callers may see. */
 
 /** Codes of errors that the caller can correct. */
 export const CALLER_CODES = [
@@ -15,7 +15,7 @@ export const CALLER_CODES = [
   "RateLimited",
 ] as const;
 
-/** Codes of errors that lie with the service or its data. */
+/** Codes of errors of the service or its data. */
 export const SERVER_CODES = ["Busy", "Deadline", "DataError", "Internal"] as const;
 
 export type CallerCode = (typeof CALLER_CODES)[number];
@@ -23,7 +23,7 @@ export type ServerCode = (typeof SERVER_CODES)[number];
 export type ErrorCode = CallerCode | ServerCode;
 export type Blame = "caller" | "server";
 
-/** Members of an error besides its message, each fit for the caller. */
+/** Members of an error besides its message, each safe to show to the caller. */
 export interface ErrorContext {
   /** The request member at fault, e.g. `time` or `points[12].x`. */
   readonly member?: string;
@@ -31,23 +31,23 @@ export interface ErrorContext {
   readonly limit?: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
-  /** What may have been meant instead of a name or a value. */
+  /** The name or value that the caller may have meant. */
   readonly nearest?: string;
-  /** Everything that is wrong with a question, this error first. */
+  /** All faults of a question, this error first. */
   readonly faults?: readonly Fault[];
 }
 
-/** What is wrong with a member of a question. */
+/** A fault of a member of a question. */
 export interface Fault {
   readonly code: ErrorCode;
   readonly member: string;
   readonly detail: string;
   readonly nearest?: string;
-  /** Of points: the number of the row, from 0. */
+  /** For points, the index of the row. */
   readonly row?: number;
 }
 
-/** An error with a stable code and a one-line message fit for the caller; `cause` is for the log only. */
+/** An error with a stable code and a one-line message for the caller; `cause` is for the log only. */
 export class FieldprobeError extends Error {
   readonly code: ErrorCode;
   readonly context: ErrorContext;
@@ -74,7 +74,7 @@ export class LimitError extends FieldprobeError {
   }
 }
 
-/** What a limit of particle steps admits. */
+/** The limit of particle steps, and the steps that a query asked for. */
 export interface StepLimit {
   readonly most: number;
   /** Steps of each particle, and particle steps that a step counts as. */
@@ -83,26 +83,25 @@ export interface StepLimit {
 }
 
 /**
- * More points than a limit admits; `most` is 0 if the work for one point alone exceeds it.
- *
- * @param tracking the limit of particle steps, if it is that and `count` is the number of all particles
+ * More points than a limit admits; `most` is 0 if the work of a single point exceeds it. @param tracking the limit of
+ * particle steps, if that is the limit and `count` is the number of all particles
  */
 export function tooManyPoints(limit: string, count: number, most: number, tracking?: StepLimit): LimitError {
   const fits = limit === "query.particleSteps" ? `: ${most} particles fit with as many steps` : "";
   const why = most === 0 ? `: a single point exceeds ${limit}` : fits;
   const steps = tracking === undefined ? "" : `${why === "" ? ": " : ""}${stepsThatFit(count, tracking, most > 0)}`;
-  // Jobs divide calls with points; others would meet the limit again.
+  // Jobs divide calls with points; other calls would meet the limit again.
   const job = fits === "" || tracking !== undefined ? "" : "; a job may take more (Prefer: respond-async)";
   return new LimitError(limit, `Request size too large (${count} > ${most})${why}${steps}${job}`);
 }
 
-/** Particles with adaptive steps tried more of them than a query may; known only while they move. */
+/** Particles with adaptive steps tried more of them than a query may; this is known only while they move. */
 export function tooManyAdaptiveSteps(most: number): LimitError {
   const text = `The particles need more than ${most} steps to keep the tolerance: ask for a larger tolerance, a shorter time or fewer particles.`;
   return new LimitError("query.particleSteps", text);
 }
 
-/** The end of the message: how many steps fit for as many particles, and what was asked. */
+/** The end of the message: the steps that fit for the number of particles. */
 function stepsThatFit(count: number, { most, steps, weight }: StepLimit, several: boolean): string {
   const fit = Math.floor(most / (count * weight));
   const others = fit === 0 ? "" : `${several ? ", or" : ";"} ${fit} steps of ${count} particles`;
@@ -128,17 +127,17 @@ export class NotFoundError extends FieldprobeError {
   }
 }
 
-/** Datasets that a message lists before the rest is left out. */
+/** Most datasets that a message lists. */
 const MOST_NAMES = 10;
 
-/** Lists the first datasets that are served: `available: isotropic32, channel`. */
+/** A list of the first datasets: `available: isotropic32, channel`. */
 export function namesOf(served: readonly { readonly name: string }[]): string {
   const names = served.slice(0, MOST_NAMES).map((dataset) => dataset.name);
   if (served.length > MOST_NAMES) names.push("...");
   return names.length === 0 ? "there is no dataset in the data folders" : `available: ${names.join(", ")}`;
 }
 
-/** The error of a name that no dataset has, with the names there are. */
+/** The error for an unknown dataset, with the names of known ones. */
 export function unknownDataset(name: string, served: readonly { readonly name: string }[]): NotFoundError {
   return new NotFoundError(`Invalid set name: ${excerpt(name)} (${namesOf(served)})`);
 }
@@ -150,14 +149,14 @@ export class BusyError extends FieldprobeError {
   }
 }
 
-/** The disk had no room for what was to be written; it may have after a minute. */
+/** The disk was full; it may have room after a minute. */
 export function fullDisk(cause: unknown): BusyError {
   return new BusyError("The service has no room left on its disk.", 60, cause);
 }
 
 /**
- * Seconds after which a query of a slow store is worth another try, and up to as many more by chance: those who were
- * refused at the same time would otherwise all return at the same time.
+ * Seconds after which a query of a slow store may be retried; as many more are added at random, since those who were
+ * refused together would otherwise return together.
  */
 const STORE_RETRY_S = 5;
 
@@ -174,29 +173,29 @@ export class DeadlineError extends FieldprobeError {
   }
 }
 
-/** The caller went away; never reaches the wire. */
+/** The caller went away; this error is never sent. */
 export class CancelledError extends FieldprobeError {
   constructor(message = "The request was cancelled.") {
     super("Internal", message);
   }
 }
 
-/** Stored data is unreadable, corrupt or not what its description says. */
+/** Stored data are unreadable, corrupt or not as described. */
 export class DataError extends FieldprobeError {
-  /** @param context `retryAfter` if the data may be mended soon */
+  /** @param context `retryAfter` if the data may soon be repaired */
   constructor(message: string, cause?: unknown, context: Pick<ErrorContext, "retryAfter"> = {}) {
     super("DataError", message, context, cause);
   }
 }
 
-/** A worker thread failed in a way that leaves it untrusted. */
+/** A worker thread failed in a way after which it cannot be trusted. */
 export class WorkerError extends FieldprobeError {
   constructor(message = "A worker failed while it computed this request.", cause?: unknown) {
     super("Internal", message, {}, cause);
   }
 }
 
-/** Text of a caller as a message may hold it: cut to 64 characters, control characters shown as `?`. */
+/** Text of a caller in a form safe for messages: cut to 64 characters, control characters shown as `?`. */
 export function excerpt(text: string): string {
   if (text.length <= 64 && /^[ -~]*$/.test(text)) return text;
   const characters = Array.from(text.slice(0, 130));

@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import { type Config, ConfigError } from "./config.js";
 import { reasonOf } from "./system.js";
 
-/** The first word of all subjects, of which a cluster needs no others. */
+/** The first token of all subjects. */
 export const ROOT = "fieldprobe";
 const CONNECT_MS = 3_000;
 /** Interval of pings to a silent server, and how many may be pending. */
@@ -23,7 +23,7 @@ export interface NatsOptions extends ConnectionOptions {
   readonly secret: Uint8Array | null;
 }
 
-/** Reads a file of a setting. @throws ConfigError */
+/** Reads a file named by a setting. @throws ConfigError */
 function read(variable: string, path: string): Uint8Array {
   try {
     return readFileSync(path);
@@ -32,7 +32,7 @@ function read(variable: string, path: string): Uint8Array {
   }
 }
 
-/** The address of a server without what it may hold of a password. @throws ConfigError */
+/** The address of a server without a password. @throws ConfigError */
 function parseServer(text: string): URL {
   const whole = /^\w+:\/\//.test(text) ? text : `nats://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : null;
@@ -53,7 +53,7 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
   const files = { ca: pem("NATS_CA", ca), cert: pem("NATS_CERT", cert), key: pem("NATS_KEY", key) };
   const tls = Object.fromEntries(Object.entries(files).filter(([, text]) => text !== null));
   const hosts = urls.map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
-  // The client passes TLS no name of a server that has an address only.
+  // The client gives TLS no server name if the address has none.
   const checkServerIdentity = (_: string, shown: PeerCertificate): Error | undefined => {
     const problems = hosts.map((host) => checkIdentity(host, shown));
     return problems.includes(undefined) ? undefined : problems[0];
@@ -98,7 +98,7 @@ export async function openNats({ secret, ...options }: NatsOptions): Promise<Nat
   }
 }
 
-/** What a link reports: each connection is a new session. */
+/** Callbacks of a link: each connection is a new session. */
 interface LinkEvents {
   up(connection: NatsConnection): void;
   down(): void;
@@ -108,7 +108,7 @@ interface LinkEvents {
 export class NatsLink {
   readonly #end = new AbortController();
   #connection: NatsConnection | null = null;
-  /** Why there is no connection; null if there is one. */
+  /** The reason why there is no connection; null if there is one. */
   problem: string | null = "not connected yet";
 
   constructor(options: NatsOptions, log: Logger, events: LinkEvents) {
@@ -131,7 +131,7 @@ export class NatsLink {
         events.down();
         if (!signal.aborted) log.warn({ reason: error ? reasonOf(error) : "closed" }, "lost NATS: working alone");
       } catch (error) {
-        // Said once: strangers and wrong credentials are refused again and again.
+        // Logged once: strangers and wrong credentials are refused again and again.
         if (logged !== reasonOf(error)) log.warn({ reason: reasonOf(error) }, "no connection to NATS: working alone");
         logged = this.problem = reasonOf(error);
       }
@@ -140,12 +140,12 @@ export class NatsLink {
     await this.#connection?.close();
   }
 
-  /** Sends what is written, and ends. */
+  /** Flushes what was written, and closes. */
   async close(): Promise<void> {
     this.#end.abort();
     const connection = this.#connection;
     if (connection === null || connection.isClosed()) return;
-    // A server that has hung acknowledges nothing.
+    // A server that hangs acknowledges nothing.
     await Promise.race([connection.flush(), delay(FLUSH_MS, undefined, { ref: false })]).catch(() => undefined);
     await connection.close();
   }

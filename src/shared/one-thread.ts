@@ -1,6 +1,6 @@
 /**
- * `OneThread` runs tasks one after the other in a thread that starts with the first, and starts another when it ends,
- * whatever it was doing.
+ * Runs tasks one after another in a thread that starts with the first task, and is replaced when it ends for whatever
+ * reason.
  */
 import { setImmediate } from "node:timers/promises";
 import { Piscina } from "piscina";
@@ -13,15 +13,15 @@ const MOST_LOST = 3;
 /** The message of the pool for a task whose thread has ended. */
 const ENDED = /^worker exited/;
 
-/** The thread, its place and its name. */
+/** The thread, its entry and its name. */
 export interface OneThreadOptions {
-  /** Place of its entry. */
+  /** Path of its entry. */
   readonly filename: string;
   readonly name: string;
   readonly workerData?: unknown;
-  /** Tasks that may wait. */
+  /** Most tasks that may wait. */
   readonly maxQueue?: number;
-  /** What it makes, for the log. */
+  /** The kind of its results, for the log. */
   readonly makes: string;
 }
 
@@ -29,10 +29,10 @@ export class OneThread {
   readonly #pool: Piscina;
   readonly #makes: string;
   readonly #warn: (line: string) => void;
-  /** Ends the wait of tasks for a thread that has ended before it took them. */
+  /** Aborts the wait of tasks for a thread that has ended before it took them. */
   readonly #waiting = new Set<AbortController>();
 
-  /** @param warn called when the thread has ended with work to do, which another thread then does */
+  /** @param warn called when the thread has ended with work left, which another thread then does */
   constructor({ makes, ...options }: OneThreadOptions, warn: (line: string) => void = () => undefined) {
     this.#makes = makes;
     this.#warn = warn;
@@ -41,7 +41,7 @@ export class OneThread {
     this.#pool.on("error", (error: Error) => {
       reason = `: ${reasonOf(error)}`;
     });
-    // The pool leaves waiting tasks alone if a thread ends while it starts.
+    // The pool does not start waiting tasks if a thread ends while it starts.
     this.#pool.on("workerDestroy", async () => {
       await setImmediate();
       if (this.#pool.threads.length > 0) return;

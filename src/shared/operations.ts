@@ -1,16 +1,16 @@
 /**
- * Tells in one table what an operation takes, needs and returns, and what follows from it: decoder, encoder, WSDL,
- * `/api`, planner, workers, client, command line and parameterised tests ask nowhere else.
+ * The table of operations: members, fields, kernels and results of each. Decoder, encoder, WSDL, `/api`, planner,
+ * workers, client, command line and parameterised tests follow from it.
  */
 
 /** Records of results: name -> component names, in wire order. The record `float` is a bare number. */
 export const RECORDS = {
   Point3: ["x", "y", "z"],
-  /** A position, and the time at which the particle has left there; plain HTTP alone has it. */
+  /** A position, and the time at which the particle left the domain there; plain HTTP only. */
   Exit: ["x", "y", "z", "exit"],
-  /** A position, and the adaptive steps taken so far; plain HTTP alone has it. */
+  /** A position, and the number of adaptive steps so far; plain HTTP only. */
   Steps: ["x", "y", "z", "steps"],
-  /** Where a seed goes, the gradient of that map, the eigenvalues of its Cauchy-Green tensor, and the FTLE. */
+  /** Final position of a seed, the gradient of the flow map, eigenvalues of its Cauchy-Green tensor, and the FTLE. */
   FlowMap: [
     ...["x", "y", "z", "Fxx", "Fxy", "Fxz", "Fyx", "Fyy", "Fyz", "Fzx", "Fzy", "Fzz"],
     ...["lambda1", "lambda2", "lambda3", "ftle"],
@@ -51,7 +51,7 @@ export const RECORDS = {
 
 export type RecordName = keyof typeof RECORDS;
 
-/** Fields with operations of their own, and the numbers that each has at a node. */
+/** Fields with operations of their own, and their number of components. */
 export const FIELDS = {
   velocity: 3,
   pressure: 1,
@@ -63,15 +63,15 @@ export const FIELDS = {
 } as const;
 export type KnownField = keyof typeof FIELDS;
 
-/** A field of a dataset: a known one, or any other by the name that the dataset gives it. */
+/** Name of a field of a dataset: a known one, or any other that the dataset defines. */
 export type FieldName = string;
 
 /** Names that fields may have. */
 const FIELD_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
-/** Names that mean something else in expressions and requests. */
+/** Names that have another meaning in expressions and requests. */
 const RESERVED = /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
 
-/** Says why a name cannot be that of a field; null if it can. */
+/** The reason why a name cannot be that of a field; null if it can. */
 export function whyNoField(name: string): string | null {
   if (Object.hasOwn(FIELDS, name)) return null;
   if (!FIELD_PATTERN.test(name)) return "a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter";
@@ -90,7 +90,7 @@ export const OLDER_INTERPOLATION = [
   "Lag8",
 ] as const;
 
-/** Splines M{m}Q{q}: continuous to the derivative of order m, on q nodes per axis; M3Q4 and M4Q4 do not exist. */
+/** Splines M{m}Q{q}: continuous up to derivative m, on q nodes per axis; M3Q4 and M4Q4 do not exist. */
 export const SPLINES = [
   "M1Q4",
   "M2Q4",
@@ -133,7 +133,7 @@ export type SpatialInterpolation = (typeof SPATIAL_INTERPOLATION)[number];
 /** Values of TemporalInterpolation, in schema order. */
 export const TEMPORAL_INTERPOLATION = ["None", "PCHIP"] as const;
 export type TemporalInterpolation = (typeof TEMPORAL_INTERPOLATION)[number];
-/** Schemes that move tracers; SOAP and JHTDB's REST always use the first. */
+/** Integrators of tracers; SOAP and JHTDB's REST always use the first. */
 export const INTEGRATORS = ["heun", "rk4", "dopri5"] as const;
 export type Integrator = (typeof INTEGRATORS)[number];
 
@@ -147,7 +147,7 @@ export type MemberType =
   | "ArrayOfVector3"
   | "ArrayOfArrayOfFloat";
 
-/** One member of a request element. */
+/** A member of a request element. */
 export interface Member {
   readonly name: string;
   readonly type: MemberType;
@@ -202,8 +202,8 @@ const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width"
 /** Request of a cutout of any field by its corners, with strides and a filter. */
 const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
 /**
- * Requests that libraries of before 2019 send under names of today: boxes by corner and widths, counted from 0, and
- * cutouts at a time. Their members say which is meant.
+ * Requests that libraries of before 2019 send under present names: boxes by corner and widths, counted from 0, and
+ * cutouts at a time. The members of a request show which one it is.
  */
 const EARLIER = new Map<readonly Member[], readonly Member[]>([
   [RAW, [TOKEN, DATASET, float("time"), ...WIDTHS]],
@@ -257,25 +257,25 @@ export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}
 );
 
 /**
- * The way in which an operation is run: at points, as a forcing, over the octree of a box (filter), over a box of nodes
- * (box), along paths, as a search of a box or a cutout of it, through another operation (arrays), or not at all.
+ * The way in which an operation runs: at points, as a forcing, over the octree of a box (filter), over a box of nodes
+ * (box), along paths, as a search or a cutout of a box, through another operation (arrays), or not at all.
  */
 export type Family = "points" | "force" | "filter" | "box" | "track" | "search" | "cutout" | "arrays" | "echo";
 
-/** One operation of the interface. */
+/** An operation of the interface. */
 export interface Operation {
-  /** Its name here, which is unique. */
+  /** Its unique name. */
   readonly name: string;
-  /** Its name in SOAP messages: of two operations with one name, the members say which is meant. */
+  /** Its name in SOAP messages; two operations may share it, and differ in the members of their requests. */
   readonly wire: string;
   readonly request: readonly Member[];
   readonly result: RecordName;
   readonly family: Family;
-  /** A row of the kernel table (`kernels/table.ts`): for tracking the one that samples the flow. */
+  /** A row of the kernel table (`kernels/table.ts`); for tracking, the kernel that samples the flow. */
   readonly kernel: string;
   /**
-   * Fields that the kernel reads, in its order; none if the request has a member `field`. A force may be known in
-   * closed form instead of being stored.
+   * Fields that the kernel reads, in its order; none if the request has a member `field`. A force may have a closed
+   * form instead of being stored.
    */
   readonly fields: readonly KnownField[];
   /**
@@ -286,10 +286,7 @@ export interface Operation {
   readonly addr: boolean;
   /** The reduction of the kernel's results to records; absent: they are the results. */
   readonly reduced?: "invariants";
-  /**
-   * Kernel and record of a scalar field, if the request may name any field and those of the row are of a vector; null
-   * if it takes vectors only.
-   */
+  /** Kernel and record for a scalar field, if the request may name any field; null if it takes vectors only. */
   readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
 }
 
@@ -395,7 +392,7 @@ export const OPERATIONS = [
   },
 ] as const;
 
-/** Operations of the older interface that the later one has too. */
+/** Operations of the older interface that the later one also has. */
 const SHARED: ReadonlySet<string> = new Set([
   "GetVelocity",
   "GetForce",
@@ -408,7 +405,7 @@ const SHARED: ReadonlySet<string> = new Set([
   "NullOp",
 ]);
 
-/** Operations that only the later interface has, in WSDL order. */
+/** Operations of the later interface only, in WSDL order. */
 export const LATER_OPERATIONS = [
   atPoints("GetMagneticField", "Vector3", "velocity", MAGNETIC, VALUES),
   atPoints("GetVectorPotential", "Vector3", "velocity", POTENTIAL, VALUES),
@@ -481,7 +478,7 @@ export const LATER_OPERATIONS = [
   arrays("GetThreshold_Python", SEARCH_ARRAYS),
 ] as const;
 
-/** A row of a quantity of any field; that of a scalar has another kernel and record. */
+/** A row of a quantity of any field, with another kernel and record for scalars. */
 const ofField = <
   const N extends string,
   const R extends RecordName,
@@ -498,7 +495,7 @@ const ofField = <
   ...{ addr: false as const, scalar },
 });
 
-/** Operations that only plain HTTP has, and what is built on it. */
+/** Operations of plain HTTP only. */
 const PLAIN_OPERATIONS = [
   ofField("GetField", "Vector3", "velocity", VALUES, { kernel: "pressure", result: "float" }),
   ofField("GetFieldGradient", "VelocityGradient", "velocityGradient", GRADIENTS, {
@@ -515,7 +512,7 @@ const PLAIN_OPERATIONS = [
 /** All operations that requests may name. */
 export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
 
-/** The two interfaces that requests are written for. */
+/** The two interfaces of which requests are written. */
 export const DIALECTS = ["older", "later"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 

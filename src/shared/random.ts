@@ -5,7 +5,7 @@
  * Source: Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3, SC11 (2011).
  */
 
-/** What numbers are drawn for: the last word of a counter. */
+/** Purposes of numbers: the last word of a counter. */
 export const PURPOSES = { points: 0, directions: 1 } as const;
 
 const MULTIPLY_0 = 0xd2511f53;
@@ -41,11 +41,7 @@ function highWord(x: number, y: number, low: number): number {
   return Math.round((x * y - low) / WORD);
 }
 
-/**
- * Draws three numbers in [0, 1), of 32 bits each.
- *
- * @param index of what they are for, in the whole call
- */
+/** Draws three numbers in [0, 1), of 32 bits each. @param index in the whole call */
 export function drawTriple(
   seed: number,
   index: number,

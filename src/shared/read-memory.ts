@@ -1,40 +1,42 @@
 /**
- * `ReadMemory` keeps buffers of shared memory that are used again once everybody who may read them has given them back:
- * memory that is allocated anew for each read is collected late, since V8 does not count what is shared.
- *
- * Each buffer counts its holds in its first word, which all threads see. Taking a buffer holds it once. Whoever hands
- * it on either passes on this hold or adds another one first. A hold that is never given back costs no more than an
- * ordinary allocation: the buffer is left to the garbage collection.
+ * A pool of shared memory for reads. A buffer is reused once everybody who may read it has given it back: memory that
+ * is allocated for each read is collected late, since V8 does not count shared memory. Each buffer counts its holds in
+ * its first word, which all threads see. Taking a buffer holds it once. Whoever hands it on either passes on this hold
+ * or adds another one first. A hold that is never given back costs no more than an ordinary allocation: the buffer is
+ * left to the garbage collection.
  */
 
-/** Bytes before those that are lent: the count of holds, up to the alignment of elements and of lines of a cache. */
+/** Bytes before the usable ones: the count of holds, up to the alignment of elements and of cache lines. */
 const HEAD_BYTES = 64;
-/** Least bytes that are kept: smaller ones cost little. */
+/** Least bytes of buffers that are kept: smaller ones are cheap. */
 const LEAST_BYTES = 4096;
 /** Most bytes of buffers that are kept, and of one of them. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 const MOST_ONE_BYTES = MOST_KEPT_BYTES / 4;
-/** Whether what is given back turns into NaN, and a hold too few is an error: tests set it for all they start. */
+/**
+ * Whether memory that is given back turns into NaN, and a missing hold is an error: tests set it for all that they
+ * start.
+ */
 const IS_POISONED = process.env.POISON_READ_MEMORY !== undefined;
 
 type Shared = Uint8Array<SharedArrayBuffer>;
 
 export class ReadMemory {
   static #ofThread: ReadMemory | null = null;
-  /** By their size: buffers that are free, and those that other threads may still read. */
+  /** By size, buffers that are free, and those that other threads may still read. */
   readonly #kept = new Map<number, Set<SharedArrayBuffer>>();
   #keptBytes = 0;
-  /** The buffers that this thread has made, and its holds of those of other threads. */
+  /** The buffers of this thread, and its holds of those of other threads. */
   readonly #own = new WeakSet<SharedArrayBuffer>();
   readonly #received = new WeakMap<SharedArrayBuffer, number>();
 
-  /** The memory of this thread. */
+  /** The pool of this thread. */
   static ofThread(): ReadMemory {
     ReadMemory.#ofThread ??= new ReadMemory();
     return ReadMemory.#ofThread;
   }
 
-  /** Takes memory, whose contents are whatever they were, and holds it once. */
+  /** Takes memory with arbitrary contents, and holds it once. */
   take(bytes: number): Shared {
     if (!(bytes >= LEAST_BYTES && bytes + HEAD_BYTES <= MOST_ONE_BYTES))
       return new Uint8Array(new SharedArrayBuffer(bytes));
@@ -45,10 +47,10 @@ export class ReadMemory {
     return new Uint8Array(buffer, HEAD_BYTES, bytes);
   }
 
-  /** Takes a buffer that is no longer held out of those that are kept; undefined if there is none. */
+  /** Removes a free buffer from those that are kept; undefined if there is none. */
   #free(size: number): SharedArrayBuffer | undefined {
     for (const buffer of this.#kept.get(size) ?? []) {
-      // Below zero it was given back too often, and may still be read.
+      // A negative count was given back too often, and may still be read.
       if (Atomics.load(holdsOf(buffer), 0) !== 0) continue;
       this.#drop(size, buffer);
       return buffer;
@@ -56,15 +58,13 @@ export class ReadMemory {
     return undefined;
   }
 
-  /** Holds memory of this thread again, for one who gives it back separately. Other memory is left alone. */
+  /** Holds memory of this thread again, for one who gives it back separately; ignores other memory. */
   hold({ buffer }: ArrayBufferView, times = 1): void {
     if (this.#isOwn(buffer)) Atomics.add(holdsOf(buffer), 0, times);
   }
 
   /**
-   * Hands memory to another thread with the caller's hold, which that thread receives.
-   *
-   * @returns whether it is to be given back
+   * Passes memory with the caller's hold to another thread, which receives it. @returns whether it has to be given back
    */
   lend({ buffer }: ArrayBufferView): boolean {
     if (!this.#isOwn(buffer)) return false;
@@ -78,7 +78,7 @@ export class ReadMemory {
     this.#received.set(shared, 1 + (this.#received.get(shared) ?? 0));
   }
 
-  /** Gives back one hold: its holder does not look at the memory again. Memory that was not lent is left alone. */
+  /** Gives back one hold, after which its holder may not read the memory; ignores memory that was not lent. */
   giveBack({ buffer }: ArrayBufferView): void {
     const shared = buffer as SharedArrayBuffer;
     const isOwn = this.#isOwn(shared);
@@ -96,7 +96,7 @@ export class ReadMemory {
     return this.#own.has(buffer as SharedArrayBuffer);
   }
 
-  /** Keeps a buffer, and forgets others beyond the bound, whose sizes have been in use for the longest time first. */
+  /** Keeps a buffer, and beyond the limit drops others, first those whose sizes have not been used for longest. */
   #keep(buffer: SharedArrayBuffer): void {
     const size = buffer.byteLength;
     const ofSize = this.#kept.get(size) ?? new Set();
@@ -119,16 +119,16 @@ export class ReadMemory {
   }
 }
 
-/** What is read into lent memory for several askers, each of whom holds it separately. */
+/** A result in lent memory for several readers, each of whom holds it separately. */
 export class LentResult<T> {
-  /** Without a hold. */
+  /** Does not hold the result. */
   readonly settled: Promise<T>;
   readonly #viewOf: (value: T) => ArrayBufferView;
   #askers = 0;
   #value: { readonly view: ArrayBufferView } | null = null;
   #isDropped = false;
 
-  /** @param viewOf the memory of a value, which comes with one hold */
+  /** @param viewOf the memory of a value, which is held once */
   constructor(reading: Promise<T>, viewOf: (value: T) => ArrayBufferView) {
     this.#viewOf = viewOf;
     this.settled = reading.then((value) => {
@@ -147,7 +147,7 @@ export class LentResult<T> {
     return this.settled;
   }
 
-  /** Gives up the result's own hold, once it is no longer requested. */
+  /** Gives up the result's own hold. */
   drop(): void {
     if (this.#isDropped) return;
     this.#isDropped = true;
@@ -163,13 +163,13 @@ function holdsOf(buffer: SharedArrayBuffer): Int32Array {
   return new Int32Array(buffer, 0, 1);
 }
 
-/** The next of four sizes for each power of two, so that what is read to it later is most of it. */
+/** The next of four sizes per power of two, so that later reads use most of a buffer. */
 function roundedUp(bytes: number): number {
   const step = 2 ** Math.max(0, Math.floor(Math.log2(bytes)) - 2);
   return Math.ceil(bytes / step) * step;
 }
 
 export function copyToShared(from: Uint8Array, to: Uint8Array, at: number): void {
-  // A pattern as long as its place is copied at once, however either of them is aligned.
+  // A pattern as long as its target is copied at once, whatever the alignment of either.
   Buffer.from(to.buffer, to.byteOffset + at, from.length).fill(from);
 }

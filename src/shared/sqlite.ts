@@ -1,4 +1,7 @@
-/** Connects to one SQLite file with prepared statements. No other file imports libsql, whose peculiarities it hides. */
+/**
+ * Connections to an SQLite file with prepared statements. No other file imports libsql, whose peculiarities are hidden
+ * here.
+ */
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
@@ -23,7 +26,7 @@ export interface StoreConnection {
   close(): void;
 }
 
-/** Largest number of statements kept prepared. There are few, as a list is bound as one JSON value. */
+/** Most prepared statements that are kept. There are few, as a list is bound as one JSON value. */
 const PREPARED = 500;
 
 const load = createRequire(import.meta.url);
@@ -141,10 +144,10 @@ function foldLog(database: Libsql.Database): void {
   }
 }
 
-/** Codes of SQLite that no store should give: they are defects of this program. */
+/** Codes of SQLite for defects of this program. */
 const DEFECTS = /^SQLITE_(ERROR|MISUSE|RANGE|MISMATCH|CONSTRAINT)/;
 
-/** Whether an error says that a store fails: damaged, locked, on a full disk, without file descriptors. */
+/** Whether an error is one of the store: damaged, locked, on a full disk, without file descriptors. */
 export function isStoreFailure(error: unknown): error is { readonly code: string; readonly message: string } {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" && code.startsWith("SQLITE_") && !DEFECTS.test(code);

@@ -1,9 +1,9 @@
-/** Declares the settings of stores, which say how hosts are requested and what is kept, and the bounds of what is read. */
+/** Settings of stores: requests to hosts, caching, and bounds of what is read. */
 
 const MIB = 1024 * 1024;
 
 export interface StoreSettings {
-  /** Time that a host has for one answer. */
+  /** Timeout of one answer of a host. */
   readonly timeoutMs: number;
   /** Attempts for one request. */
   readonly attempts: number;
@@ -17,15 +17,15 @@ export interface StoreSettings {
   readonly referencesBytes: number;
   /** Bytes of a decoded chunk. */
   readonly chunkBytes: number;
-  /** The meaning of a chunk that is not there, unless its store says it: an error, or the fill value of the array. */
+  /** Meaning of a missing chunk, unless its store defines it: an error, or the fill value of the array. */
   readonly missing: MissingChunks;
-  /** Folder of the cache on disk, which other processes may share; null: there is none. */
+  /** Folder of the cache on disk, which other processes may share; null for none. */
   readonly cacheDir: string | null;
   /** Bytes in that folder at most. */
   readonly cacheBytes: number;
 }
 
-/** What a chunk that is not there may mean. */
+/** Meanings of a missing chunk. */
 export const MISSING_CHUNKS = ["error", "fill"] as const;
 export type MissingChunks = (typeof MISSING_CHUNKS)[number];
 
@@ -42,9 +42,9 @@ export const STORE_DEFAULTS: StoreSettings = {
   cacheBytes: 10 * 1024 * MIB,
 };
 
-/** Bounds of what one store may say, which no setting changes; docs/sources.md lists them. */
+/** Bounds of the content of one store, which no setting changes; docs/sources.md lists them. */
 export const STORE_BOUNDS = {
-  /** Lists and objects that lie in each other in a metadata document, and groups in each other. */
+  /** Nesting of lists and objects in a metadata document, and of groups. */
   depth: 32,
   /** Members and elements of all metadata documents. */
   values: 1_000_000,
@@ -60,7 +60,7 @@ export const STORE_BOUNDS = {
   dimensions: 32,
   /** Chunks of a shard. */
   shardChunks: 1 << 20,
-  /** Chunks that one read touches. */
+  /** Chunks that one read needs. */
   readChunks: 1 << 18,
   /** Objects of a store in a folder. */
   objects: 1_000_000,

@@ -1,4 +1,4 @@
-/** The operating system: its errors in words, the signals of a serving process, new folders, and locks of files. */
+/** The operating system: its errors in words, signals of a serving process, new folders, and file locks. */
 import {
   closeSync,
   existsSync,
@@ -57,13 +57,13 @@ export function reasonOf(error: unknown): string {
   return REASONS.get(code ?? "") ?? (message ?? String(error)).replace(/\s*\n\s*/g, " ").trim();
 }
 
-/** Whether an error, or what caused it, is that the system had no room for what was to be written. */
+/** Whether an error, or its cause, is a full disk or quota. */
 export function isFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return FULL.includes((error as SystemError).code) || isFullDisk(error.cause);
 }
 
-/** Whether an error, or what caused it, is that too many files are open, which passes. */
+/** Whether an error, or its cause, is too many open files, which passes. */
 export function isOutOfFiles(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return OUT_OF_FILES.includes((error as SystemError).code) || isOutOfFiles(error.cause);
@@ -81,11 +81,10 @@ export function describeError(error: unknown): string {
 
 /** The parts of a process that signals act on. */
 export interface Served {
-  /** Counts of what is under way, for the log. */
+  /** Counts of running work, for the log. */
   underWay(): Readonly<Record<string, number>>;
   /**
-   * Takes nothing new and lets what is under way end; false when something was cut off, null when the process ends by
-   * itself.
+   * Accepts nothing new and lets running work end; false if something was cut off, null if the process ends by itself.
    */
   drain(): Promise<boolean | null>;
   /** Reads data folders, token file and TLS files again. */
@@ -94,7 +93,7 @@ export interface Served {
 
 export interface Ending {
   readonly begun: boolean;
-  /** Drains and ends the process with this code, or with 1 when something was cut off. */
+  /** Drains and ends the process with this code, or with 1 if something was cut off. */
   begin(code: number): void;
 }
 
@@ -102,8 +101,8 @@ export interface Ending {
 export type Signalled = Pick<NodeJS.Process, "on" | "removeAllListeners" | "kill" | "exit" | "pid">;
 
 /**
- * `npm` and others pass a Ctrl-C on to a process that has had it from the terminal: within this time it is the same
- * one.
+ * `npm` and others pass on a Ctrl-C that the process has already received from the terminal: within this time they
+ * count as one.
  */
 const SAME_KEY_MS = 500;
 
@@ -174,11 +173,11 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Age from which a lock counts as left over, whoever holds it: changes take milliseconds, or keep it fresh. */
+/** Age from which a lock counts as abandoned, whoever holds it: changes take milliseconds, or keep it fresh. */
 const LEFT_OVER_MS = 60_000;
-/** The same for a lock without a process: one that was killed between making the lock and writing it. */
+/** The same age for a lock without a process, which was killed between making the lock and writing it. */
 const EMPTY_MS = 5_000;
-/** Time after which a command that waits gives up. */
+/** Time for which a command waits. */
 const WAIT_MS = 10_000;
 const FRESH_MS = 10_000;
 const LOOK_MS = 20;
@@ -301,7 +300,7 @@ function readLock(lock: string): HeldLock | null {
   }
 }
 
-/** A lock is empty for the moment between its making and its writing; that of another machine is checked by its age. */
+/** A lock is empty between its making and its writing; one of another machine is checked by its age. */
 function isLeftOver({ pid, host, ageMs }: HeldLock): boolean {
   if (ageMs > (pid === 0 ? EMPTY_MS : LEFT_OVER_MS)) return true;
   if (pid === 0 || host !== hostname()) return false;

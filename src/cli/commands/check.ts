@@ -123,7 +123,7 @@ function printFaults(read: readonly ReadFrame[]): number {
   );
   const known = [...byFrame.values()];
   const repeated = repeatedFrames(byFrame);
-  // A block that has one value in all frames is not damage of one frame: it is a body, or fluid at rest.
+  // A block with one value in all frames is no damage of a frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
   for (const { field, frame, found } of read) {

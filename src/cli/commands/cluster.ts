@@ -62,7 +62,7 @@ function named(names: readonly string[]): string {
   return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Who shares what with whom, and what keeps processes from sharing. */
+/** Processes that share queries, and reasons why others do not. */
 export function comparison(processes: readonly Announcement[]): { lines: string[]; problems: string[] } {
   if (processes.length === 0) return { lines: [], problems: ["no process answers"] };
   const holders = new Map<string, Map<string, string[]>>();

@@ -60,7 +60,7 @@ function list(options: CalendarOptions): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** The name of `--file` in version 1.0. */
+/** Name of `--file` in version 1.0. */
 const DB = () => new Option("--db <file>", "the same as --file").conflicts("file");
 
 export function eventsCommand(): Command {

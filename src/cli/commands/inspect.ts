@@ -52,8 +52,8 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
 }
 
 /**
- * Inspects files, and at a terminal asks for what is open, one line after another, with the draft redrawn after each
- * answer; at the end it asks whether the draft is right.
+ * Inspects files, and at a terminal asks the open questions one after another, with the draft redrawn after each
+ * answer, then for confirmation.
  */
 async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags): Promise<void> {
   const asks = flags.json !== true && flags.yes !== true && process.stdin.isTTY && process.stdout.isTTY;
@@ -87,7 +87,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   return found;
 }
 
-/** What files are taken for. @throws MisuseError for a name that is none */
+/** The draft of files. @throws MisuseError for unknown names in flags */
 function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {
   try {
     return readDraft(paths, answersOf(flags), flags);
@@ -96,14 +96,14 @@ function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | nu
   }
 }
 
-/** Prints a draft. @returns what keeps it from being served, or null */
+/** Prints a draft. @returns the reason why it cannot be served, or null */
 function show(found: Recognised, home: string, first: string, isAll = false): string | null {
   const view = describeDraft(found, home, basename(first), LIMITS["engine.chunkBytes"]);
   print(screenOf(view, isAll));
   return view.refusal;
 }
 
-/** The path of a file or store that is there; an address as it is. @throws MisuseError */
+/** The path of an existing file or store; an address unchanged. @throws MisuseError */
 function pathOf(file: string, isSplit: boolean): string {
   if (isAddress(file)) return file;
   const foreign = foreignAddress(file);
@@ -122,7 +122,7 @@ function pathOf(file: string, isSplit: boolean): string {
   return path;
 }
 
-/** Inspects what an address is, or all datasets of the folder that is there. */
+/** Inspects an address, or all datasets of a folder. */
 function inspectAll(address: string, flags: InspectFlags): void {
   const places = placesAt(address);
   const [only] = places;
@@ -147,10 +147,8 @@ function inspectAll(address: string, flags: InspectFlags): void {
 }
 
 /**
- * Keeps what a person has confirmed.
- *
- * @param place where it is kept; absent: beside the files, or in the folder of descriptors where that cannot be written
- * @throws MisuseError while a line is open or red
+ * Stores a confirmation. @param place where it is stored; absent: beside the files, or in the folder of descriptors
+ * where that is not writable @throws MisuseError while a line is open or red
  */
 function confirm(found: Recognised, first: string, home: string, place?: ConfirmationPlace): string {
   const open = openLines(found.descriptor.questions);
@@ -195,7 +193,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
 }
 
-/** Takes a file for what was confirmed although its structure differs. @throws MisuseError if nothing claims it */
+/** Updates a confirmation to the changed structure of a file. @throws MisuseError if none claims it */
 function takeForSame(path: string): void {
   const location = confirmationFor(path, descriptorsOf(readConfig().config));
   if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
@@ -206,9 +204,7 @@ function takeForSame(path: string): void {
 const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
 
 /**
- * Confirms a file that is to be served, in the state folder, unless its format or an earlier confirmation says
- * everything.
- *
+ * Confirms a file that is to be served, in the state folder, unless its format or an earlier confirmation is complete.
  * @throws MisuseError if nobody answers: there is no terminal, or the person stops
  */
 export async function confirmToServe(file: string, flags: InspectFlags): Promise<string> {

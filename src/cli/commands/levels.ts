@@ -1,4 +1,4 @@
-/** `fieldprobe levels` makes coarser levels of a dataset; interrupted, the same command goes on. */
+/** `fieldprobe levels` makes coarser levels of a dataset; if interrupted, the same command continues. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { ask as send } from "../../client/plain-http.js";
@@ -9,7 +9,7 @@ interface LevelsFlags extends ServiceFlags {
   readonly what?: string;
 }
 
-/** What the service says of the levels of a dataset. */
+/** The state of the levels of a dataset, by the service. */
 interface LevelsAnswer {
   readonly what: readonly string[];
   readonly levels: readonly { readonly cubes: readonly number[] }[];
@@ -19,7 +19,7 @@ interface LevelsAnswer {
 
 const POLL_MS = 300;
 
-/** Makes levels by a service, and shows the progress. */
+/** Lets a service make levels, and shows the progress. */
 export async function makeLevels(dataset: string, { what, ...flags }: LevelsFlags): Promise<void> {
   await withService(dataset, flags, async (url, name) => {
     const { signal } = new AbortController();

@@ -59,7 +59,7 @@ export async function withService<T>(
   }
 }
 
-/** The path or address that an argument is; null for a name. @throws MisuseError for a path where nothing is */
+/** The path or address of an argument; null for a name. @throws MisuseError for a path that does not exist */
 function placeOf(dataset: string): string | null {
   if (isAddress(dataset)) return dataset;
   const path = resolve(withoutFileScheme(dataset));
@@ -70,7 +70,7 @@ function placeOf(dataset: string): string | null {
   return isData ? path : null;
 }
 
-/** The one dataset of a place; if it is refused, the name by which the service says why. */
+/** The dataset of a path; if it is refused, its name, for which the service gives the reason. */
 function only(place: string, names: readonly string[]): string {
   const [name, ...others] = names;
   if (others.length > 0) throw new MisuseError(`${place} holds ${names.join(", ")}: name one, with --data ${place}`);
@@ -87,7 +87,7 @@ function plainLog(requested: string | null): Logger {
   return pino({ level: process.env.FIELDPROBE_LOG_LEVEL ?? "warn", base: null }, { write });
 }
 
-/** @param data folders that win over the configured ones */
+/** @param data folders that precede the configured ones */
 async function answered<T>(
   data: string | undefined,
   descriptors: string | undefined,

@@ -20,7 +20,7 @@ const USUAL: Readonly<Record<string, string>> = {
   z_step: "1",
 };
 
-/** Members that the WSDL lets out and no operation does without. */
+/** Members that are optional in the WSDL but that every operation needs. */
 const NEEDED: readonly string[] = ["dataset", "field", "points"];
 
 /** `spatialInterpolation` -> `spatial-interpolation`, `x_start` -> `x-start`, `Xwidth` -> `xwidth`. */

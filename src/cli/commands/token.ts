@@ -80,7 +80,7 @@ function lifetime(text: string): number {
   throw new InvalidArgumentError("a time above 0 is needed.");
 }
 
-/** The same; `never` is infinity. */
+/** The same as `duration`; `never` is infinity. */
 function expiry(text: string): number {
   return text === "never" ? Number.POSITIVE_INFINITY : lifetime(text);
 }
@@ -91,7 +91,7 @@ function pathOf({ file }: FileOption): string {
   return tokenFileAt(path);
 }
 
-/** Action of a command that changes the token file; no other command changes it meanwhile. */
+/** The action of a command that changes the token file under its lock. */
 function alone<O extends FileOption>(change: (name: string, path: string, options: O) => void) {
   return (name: string, options: O): void => {
     const path = pathOf(options);

@@ -4,7 +4,7 @@ import { RequestError } from "../../shared/errors.js";
 import { ANSWER_FLAGS, type AnswerTexts, answersFrom } from "../../storage/recognise/answer-texts.js";
 import type { Answers } from "../../storage/recognise/answers.js";
 
-/** The flags of a command that has those of answers; each of these holds its texts. */
+/** Flags of a command with those of answers, each with its texts. */
 export interface AnswerOptions {
   readonly yes?: boolean;
   readonly [flag: string]: unknown;
@@ -29,7 +29,7 @@ export function withAnswers(command: Command, isHidden = false): Command {
   return command.option("--yes", "confirm: everything else is right as it is shown");
 }
 
-/** The texts of the answers among the flags of a command. */
+/** The texts of the answers in the flags of a command. */
 export function textsOf(flags: AnswerOptions): AnswerTexts {
   return new Map(
     ANSWER_FLAGS.flatMap(({ flag }) => {
@@ -39,7 +39,7 @@ export function textsOf(flags: AnswerOptions): AnswerTexts {
   );
 }
 
-/** The answers among the flags of a command. */
+/** The answers in the flags of a command. */
 export function answersOf(flags: AnswerOptions): Answers {
   return { ...answersFrom(textsOf(flags)), ...(flags.yes === undefined ? {} : { yes: flags.yes }) };
 }

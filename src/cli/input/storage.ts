@@ -1,4 +1,4 @@
-/** Prepares commands that read data in their own process. */
+/** Preparation of commands that read data in their own process. */
 import { readConfig } from "../../shared/config.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { StoreClient } from "../../storage/remote/store-client.js";
