@@ -91,8 +91,7 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
   api.addHook("onListen", async () => jobs.resume());
   api.addHook("preClose", () => jobs.close());
   statusRoutes(api, service, jobs);
-  resultRoute(api, service, jobs);
-  eventsRoute(api, service, jobs);
+  partRoute(api, service, jobs);
   inputRoutes(api, service, jobs);
   return jobs;
 }
@@ -159,36 +158,54 @@ function statusRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void 
   );
 }
 
-function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
-  const summary = "The result of a job";
-  const description = "Takes Range and If-Range. Repr-Digest has the SHA-256 of the whole file.";
-  const content = { "*/*": { schema: Type.String({ format: "binary" }) } };
-  const response = { 200: { description: "The file.", content }, ...FAILURES };
-  api.get<WithId>(
-    "/jobs/:id/result",
-    { schema: { ...TAGS, summary, description, params: ID, response } },
-    async (request, reply) => {
-      const { result, state } = await jobOf(service, jobs, request);
-      if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
-      const { bytes: size } = result;
-      if (!(await jobs.results.holds(result)))
-        throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
-      const etag = `"${result.sha256}"`;
-      const digest = Buffer.from(result.sha256, "hex").toString("base64");
-      reply
-        .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
-        .header("content-disposition", `attachment; filename="${result.name}"`);
-      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      const [first, last] = requestedRange(request, reply, etag, size);
-      if (request.method === "HEAD" || size === 0) return sendHead(reply);
-      const path = jobs.results.fileOf(result.name);
-      const { fileParts } = api;
-      return sendResult(
-        service,
-        reply,
-        path === null ? jobs.results.read(result.name, first, last) : fileParts.read(path, first, last),
-      );
+/** The parts of a job that are answered as they are: its result, and its events. */
+function partRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  api.addHook("preClose", async () => service.connections.streams.endAll());
+  const summary = "The result of a job, or its events";
+  const description =
+    "result: the file; it takes Range and If-Range, and Repr-Digest has the SHA-256 of all of it. events: server-sent events `job`, with the job at the beginning and after each change, until it has ended; a busy service may end them before: then ask again.";
+  const binary = Type.String({ format: "binary" });
+  const content = { "*/*": { schema: binary }, "text/event-stream": { schema: Type.String() } };
+  const response = { 200: { description: "The file, or the events.", content }, ...FAILURES };
+  const part = Type.Unsafe<"result" | "events">({ type: "string", enum: ["result", "events"] });
+  const params = Type.Object({ id: Type.String({ description: "Id of a job." }), part });
+  api.get<WithId & { Params: Static<typeof params> }>(
+    "/jobs/:id/:part",
+    { schema: { ...TAGS, summary, description, params, response } },
+    (request, reply) => {
+      if (request.params.part === "result") return answerResult(api, service, jobs, request, reply);
+      if (request.params.part === "events") return answerEvents(service, jobs, request, reply);
+      return reply.callNotFound();
     },
+  );
+}
+
+async function answerResult(
+  api: FastifyInstance,
+  service: Service,
+  jobs: Jobs,
+  request: FastifyRequest<WithId>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { result, state } = await jobOf(service, jobs, request);
+  if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
+  const { bytes: size } = result;
+  if (!(await jobs.results.holds(result)))
+    throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
+  const etag = `"${result.sha256}"`;
+  const digest = Buffer.from(result.sha256, "hex").toString("base64");
+  reply
+    .headers({ etag, "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
+    .header("content-disposition", `attachment; filename="${result.name}"`);
+  if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+  const [first, last] = requestedRange(request, reply, etag, size);
+  if (request.method === "HEAD" || size === 0) return sendHead(reply);
+  const path = jobs.results.fileOf(result.name);
+  const { fileParts } = api;
+  return sendResult(
+    service,
+    reply,
+    path === null ? jobs.results.read(result.name, first, last) : fileParts.read(path, first, last),
   );
 }
 
@@ -213,48 +230,40 @@ function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
-  const { streams } = service.connections;
-  api.addHook("preClose", async () => streams.endAll());
-  const summary = "Server-sent events of a job";
-  const description =
-    "One event `job` with the job at the beginning and after each change, until it has ended. A busy service may end it before: then ask again.";
-  const content = { "text/event-stream": { schema: Type.String() } };
-  const response = { 200: { description: "The events.", content }, ...FAILURES };
-  api.get<WithId>(
-    "/jobs/:id/events",
-    { schema: { ...TAGS, summary, description, params: ID, response } },
-    async (request, reply) => {
-      const owner = ownerOf(service, request as FastifyRequest);
-      const job = await jobOf(service, jobs, request);
-      const common = { "cache-control": "no-store", connection: "close" };
-      const headers = { ...(reply.getHeaders() as Record<string, string>), ...common };
-      const { raw } = reply.hijack();
-      raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
-      const end = (): void => {
-        leave();
-        forget();
-        raw.end();
-      };
-      const notify = (now: Job): void => {
-        // A reader that lags misses states in between.
-        if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
-        raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
-        if (!UNFINISHED.includes(now.state)) end();
-      };
-      const look = async (): Promise<void> => {
-        const now = await jobs.find(owner, job.id).catch(() => null);
-        if (raw.writableEnded) return;
-        if (now === null) end();
-        else notify(now);
-      };
-      const forget = jobs.watch(job.id, () => void look());
-      const leave = streams.add(owner ?? request.ip, end);
-      raw.on("close", end);
-      await look();
-      return reply;
-    },
-  );
+async function answerEvents(
+  service: Service,
+  jobs: Jobs,
+  request: FastifyRequest<WithId>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const owner = ownerOf(service, request as FastifyRequest);
+  const job = await jobOf(service, jobs, request);
+  const common = { "cache-control": "no-store", connection: "close" };
+  const headers = { ...(reply.getHeaders() as Record<string, string>), ...common };
+  const { raw } = reply.hijack();
+  raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
+  const end = (): void => {
+    leave();
+    forget();
+    raw.end();
+  };
+  const notify = (now: Job): void => {
+    // A reader that lags misses states in between.
+    if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
+    raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
+    if (!UNFINISHED.includes(now.state)) end();
+  };
+  const look = async (): Promise<void> => {
+    const now = await jobs.find(owner, job.id).catch(() => null);
+    if (raw.writableEnded) return;
+    if (now === null) end();
+    else notify(now);
+  };
+  const forget = jobs.watch(job.id, () => void look());
+  const leave = service.connections.streams.add(owner ?? request.ip, end);
+  raw.on("close", end);
+  await look();
+  return reply;
 }
 
 async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
