@@ -518,7 +518,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     about:
-      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and extremes of statistics are apart.",
+      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them, missing of those without a value of it, which are not listed. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and extremes of statistics are apart.",
     kind: "rows",
     members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],

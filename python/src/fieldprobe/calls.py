@@ -257,8 +257,9 @@ class Calls(Asking):
         """Nodes where a condition holds.
 
         Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the
-        order of nodes. total is the number of all of them. Neighbouring nodes of one vortex are rows of their
-        own: structures has a row for each, and extremes of statistics are apart.
+        order of nodes. total is the number of all of them, missing of those without a value of it, which are
+        not listed. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and
+        extremes of statistics are apart.
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions

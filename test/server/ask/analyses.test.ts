@@ -193,6 +193,13 @@ describe("find", () => {
     expect(found[0]).toBeCloseTo(results[0].max, 5);
   });
 
+  it("counts all nodes that hold, also those where the first quantity has no value", async () => {
+    const { total: held } = await question("find", { where: "u.x > 0.5", limit: 1 });
+    const { total: positive } = await question("find", { where: "u.x > 0.5 && p > 0", limit: 1 });
+    const logarithm = await question("find", { where: "u.x > 0.5", what: "log(p)", limit: 1 });
+    expect(logarithm).toMatchObject({ total: held, missing: held - positive });
+  });
+
   it("goes in the order of nodes without a quantity, and finds the greatest without a condition", async () => {
     const { rows, total } = await question("find", { where: "p > 0", limit: 3 });
     expect(total).toBeGreaterThan(3);

@@ -40,14 +40,16 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const key = where === undefined ? (first as Quantity).text : whereHolds(where, first?.text ?? "1");
   const compiled = compileScalar(key, nodes.base.names, "where");
   checkFilterUsed(question, [...quantities, { expressions: [compiled] }]);
+  // Nodes where the condition holds count even where the first quantity has no value.
+  const columns = [key, where === undefined ? key : whereHolds(where, "1")];
   const reductions = [
     { kind: "extremes", of: 0, count: limit, apart: 0 },
-    { kind: "moments", of: 0, order: 1 },
+    ...[0, 1].map((of) => ({ kind: "moments", of, order: 1 }) as const),
   ] as const;
   const skipped = await skipOf(context, question, where, nodes.frames, Number.NaN);
-  const merged = await reduce(nodes, { columns: [key], reductions, ...skipped });
+  const merged = await reduce(nodes, { columns, reductions, ...skipped });
   const { highest } = merged.states(0)[0] as Extremes;
-  const total = (merged.states(1)[0] as Moments).count;
+  const [known, total] = [1, 2].map((n) => (merged.states(n)[0] as Moments).count) as [number, number];
   const rows = rowsAt(
     highest.map(({ node }) => node),
     nodes.base.extent,
@@ -68,7 +70,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
     ...["x", "y", "z"].map((name, a) => columnOf(name, rows.coordinates[a] as Float64Array, length)),
     ...(analysis.isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
   ];
-  const more = { total, ...about };
+  const more = { total, ...(known < total ? { missing: total - known } : {}), ...about };
   const answer: RowsAnswer = {
     ...{ kind: "rows", count, lead, shape: [count], more },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
