@@ -78,7 +78,6 @@ export function namesFor({ fields, viscosity, units = {}, forcing }: KnownDatase
 /** Properties of a dataset that names depend on. */
 interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
   readonly fields: Readonly<Record<FieldName, { readonly components: number }>>;
-  /** `none`, or how its force is known: stored, or in closed form. */
   readonly forcing: { readonly kind: string };
 }
 

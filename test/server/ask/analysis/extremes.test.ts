@@ -14,7 +14,7 @@ const dataset = {
   axes: [axis, axis, { ...axis, periodic: false }],
   time: { origin: 0, step: 1, count: 1, values: null, guardBefore: 0, guardAfter: 0 },
   fields: { velocity: {} },
-  units: {},
+  ...{ units: {}, forcing: { kind: "none" } },
 } as unknown as Dataset;
 
 interface Found {
