@@ -5,7 +5,7 @@ import type { Moments } from "../../../analysis/moments.js";
 import { isOfExpression } from "../../../analysis/names.js";
 import type { Four } from "../../../analysis/plan.js";
 import type { Gathered } from "../../../analysis/reductions.js";
-import type { Dataset } from "../../../storage/dataset/dataset.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
 import { type AnalysedNodes, LETTERS, together } from "../analysis/analysed-nodes.js";
 import { type Analysis, analysisOf } from "../analysis/analysis.js";
 import { whereHolds } from "../analysis/conditions.js";
