@@ -459,14 +459,20 @@ function requireSameTables(
   tables: readonly CoordinateTable[],
 ): void {
   const group = parentOf(path);
-  for (const table of tables.filter((entry) => entry.role !== "t" && entry.path.startsWith(`${group}/`)))
+  for (const table of tables.filter(({ role }) => role !== "t")) {
+    const [, holder = table.path, name] =
+      contents.dataset(table.path) === null ? (/^(.*)@(.*)$/.exec(table.path) ?? []) : [];
     for (const step of steps ?? []) {
-      const other = place(path).replace("{step}", step);
-      const moved = `${parentOf(other)}${table.path.slice(group.length)}`;
-      if (moved === table.path || contents.dataset(moved) === null) continue;
-      if (contents.numbers(table.path).join() !== contents.numbers(moved).join())
+      const at = (own: string) => place(own).replace("{step}", step);
+      const isBelow = holder.startsWith(`${group}/`);
+      const twin = name === undefined && isBelow ? `${parentOf(at(path))}${holder.slice(group.length)}` : at(holder);
+      const isThere =
+        name === undefined ? isBelow && contents.dataset(twin) !== null : contents.attributes(twin).has(name);
+      const moved = name === undefined ? twin : `${twin}@${name}`;
+      if (isThere && contents.numbers(table.path).join() !== contents.numbers(moved).join())
         throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
     }
+  }
 }
 
 /** Asks about a group of another time that states another grid: that of the first is served. */
@@ -745,7 +751,8 @@ function cellsOf(
   findings: Findings,
 ): AxisClues["edges"] {
   const { path, along, isEdges } = table;
-  if (isEdges) return { value: { file: contents.name, path }, where: path };
+  const place = { file: contents.name, path };
+  if (isEdges) return { value: contents.dataset(path) === null ? [...contents.numbers(path)] : place, where: path };
   const nodes = tableNodes(contents, table);
   const name = contents.attribute(path, "bounds");
   const bounds = typeof name === "string" ? join(parentOf(path), name) : path;

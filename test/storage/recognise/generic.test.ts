@@ -79,6 +79,18 @@ describe("names of coordinates", () => {
     );
   });
 
+  it.each(["", "/u"])("in attributes of %s have to be the same at all times", async (holder) => {
+    const fill = (file: File) => {
+      for (const step of ["step_0000", "step_0001"]) {
+        writeField(file, `${step}/u`, { dimensions: [...ZYX, "c"] });
+        const attributes = file.get(`${step}${holder}`) as H5Dataset;
+        for (const axis of AXES)
+          attributes.create_attribute(axis, even(NODES[axis], step === "step_0000" ? 0 : 1), [NODES[axis]], "<d");
+      }
+    };
+    await expect(questions(fill)).rejects.toThrow(`/step_0001${holder}@x differs from /step_0000${holder}@x`);
+  });
+
   it("may be said", async () => {
     const fill = (file: File) => {
       components(file);
