@@ -52,6 +52,8 @@ function parsed<Flags extends object>(words: readonly string[], before: Flags): 
   const command = withAnswers(new Command("answer"))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
+  // A flag that may be repeated adds to what was said before.
+  for (const [flag, value] of Object.entries(before)) command.setOptionValue(flag, value);
   try {
     command.parse([...words], { from: "user" });
     return { ...before, ...command.opts() };

@@ -159,11 +159,12 @@ export const ANSWER_FLAGS: readonly AnswerFlag[] = [
     flag: "despite",
     value: "lines",
     about: "override red lines by their subjects: order,values",
-    read: (text) => {
+    repeats: true,
+    read: (text, { despite = [] }) => {
       const found = partsOf(text);
       const wrong = found.find((word) => !(SUBJECTS as readonly string[]).includes(word));
       if (wrong !== undefined) throw needed(`"${wrong}" is no line: ${SUBJECTS.join(", ")}.`);
-      return { despite: found as Subject[] };
+      return { despite: [...despite, ...(found as Subject[])] };
     },
   },
 ];
