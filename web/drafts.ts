@@ -100,8 +100,6 @@ export function openDrafts(): void {
   });
 }
 
-/** Lines of what is not used that are shown at once. */
-const SHOWN = 12;
 const JSON_BODY = { "content-type": "application/json" };
 
 /** Sends answers for the draft, and shows the draft that results. */
@@ -177,12 +175,7 @@ function draftView(one: Draft): TemplateResult {
       "Notes",
       one.notes.map(({ question }) => question),
     )}
-    ${bullets("Not used", unused.slice(0, SHOWN), "quiet")}
-    ${
-      unused.length > SHOWN
-        ? html`<details><summary>${unused.length - SHOWN} more that are not used</summary>${bullets("", unused.slice(SHOWN), "quiet")}</details>`
-        : nothing
-    }
+    <details ?open=${unused.length <= 40}><summary>Not used (${unused.length})</summary>${bullets("", unused, "quiet")}</details>
     <div class="chips">${
       files > 1
         ? html`<button aria-pressed=${series ? "true" : "false"} @click=${() => answer(id, { series: !series })}>All ${files} files as one dataset</button>`
