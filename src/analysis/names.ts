@@ -135,7 +135,7 @@ const FORMULAS: Readonly<Record<string, string>> = {
   gradp: "grad_pressure",
   lapu: "lap_velocity",
   lambda2: "eig2(S * S + W * W)",
-  helicity: "dot(u, w)",
+  helicity: "dot(u, omega)",
   bar_A: "bar_grad_velocity",
   bar_S: "(bar_A + transpose(bar_A)) / 2",
   bar_w: "[bar_A[2][1] - bar_A[1][2], bar_A[0][2] - bar_A[2][0], bar_A[1][0] - bar_A[0][1]]",
@@ -245,10 +245,9 @@ function distance(a: string, b: string): number {
 /** The name that a misspelt one is nearest to; undefined if none is near. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   const cut = wrong.slice(0, 64);
-  const ranked = names
+  const [best] = names
     .map((name) => [name, distance(cut.toLowerCase(), name.toLowerCase())] as const)
     .toSorted((a, b) => a[1] - b[1]);
-  const [best] = ranked;
   // One letter of two is no likeness, but words are cut short.
   if (best !== undefined && best[1] <= (cut.length < 3 ? 0 : Math.floor(cut.length / 3))) return best[0];
   return names.find((name) => name.toLowerCase().startsWith(cut.toLowerCase()));

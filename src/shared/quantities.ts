@@ -145,7 +145,18 @@ export interface Quantity {
 
 /** How names of expressions are printed. */
 const SYMBOLS: Readonly<Record<string, string>> = {
-  ...{ A: "∇u", w: "ω", nu: "ν", gradp: "∇p", H_p: "∇∇p", lapu: "∇²u", force: "f", magnetic: "b", potential: "a" },
+  ...{
+    A: "∇u",
+    w: "ω",
+    omega: "ω",
+    nu: "ν",
+    gradp: "∇p",
+    H_p: "∇∇p",
+    lapu: "∇²u",
+    force: "f",
+    magnetic: "b",
+    potential: "a",
+  },
   ...{ density: "ρ", temperature: "T", grad_density: "∇ρ", grad_temperature: "∇T" },
   ...Object.fromEntries(["xx", "yy", "zz", "xy", "xz", "yz"].map((axes) => [axes, `τ${axes}`])),
 };
@@ -192,11 +203,11 @@ export const QUANTITIES = [
   { name: "uz", title: "Velocity z", expression: "u.z", ...VELOCITY },
   { name: "p", title: "Pressure", expression: "p", ...PRESSURE },
   { name: "speed", title: "Speed |u|", expression: "norm(u)", ...VELOCITY },
-  { name: "vorticity", title: "Vorticity magnitude", expression: "norm(w)", ...GRADIENT, measure: "rate" },
+  { name: "vorticity", title: "Vorticity magnitude", expression: "norm(omega)", ...GRADIENT, measure: "rate" },
   { name: "wx", title: "Vorticity x", expression: "w.x", ...GRADIENT, measure: "rate" },
   { name: "wy", title: "Vorticity y", expression: "w.y", ...GRADIENT, measure: "rate" },
   { name: "wz", title: "Vorticity z", expression: "w.z", ...GRADIENT, measure: "rate" },
-  { name: "enstrophy", title: "Enstrophy", expression: "dot(w, w) / 2", ...GRADIENT, measure: "rateSquared" },
+  { name: "enstrophy", title: "Enstrophy", expression: "dot(omega, omega) / 2", ...GRADIENT, measure: "rateSquared" },
   { name: "strain", title: "Strain rate |S|", expression: "sqrt(2 * ddot(S, S))", ...GRADIENT, measure: "rate" },
   {
     name: "epsilon",

@@ -57,7 +57,8 @@ in curl, on the command line and in Python; this page lists every call and membe
 
 \`GET\` and \`POST /api/datasets/NAME/CALL\` take the same members, in the query string or as JSON; each has one meaning, as text and as JSON.
 \`POST /api/ask\` takes a whole question, \`{"dataset": …, "call": …}\` with its members, or a list of at most 64, and answers a list of
-answers and problems. \`/api/docs\` of a running service describes all of them, and \`/api/openapi.json\` is the description for programs.
+answers and problems. \`GET /api/datasets\` lists the datasets; \`GET /api/datasets/NAME\` has axes, times, the names of quantities, methods, and calls
+with their limits. \`/api/docs\` of a running service describes all of them, and \`/api/openapi.json\` is the description for programs.
 
 - In an address, \`+ & # %\` are encoded: with curl, use \`-G --data-urlencode\`. Objects are JSON, or leaves with dots: \`points.random=1000\`.
 - Points may be the body: CSV with a header of names, npy of shape (n, 3), or octets of float32. The other members are then in the query string.
@@ -89,7 +90,8 @@ const ANSWERS = `## Answers
 | \`h5\`, \`zarr\`, \`f32\` | rows and grids; \`h5\` of \`nodes\` has the layout of JHTDB cutouts | h5py, zarr, \`numpy.frombuffer\` |
 | \`png\`, \`xmf\` | planes; \`nodes\` | ParaView opens \`xmf\` beside its \`h5\` |
 
-In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
+In files of arrays (\`npz\` of rows and grids, \`nc\`, \`h5\`, \`zarr\`), what is no letter or digit of a name becomes \`_\`; the name stands in \`long_name\`. A name that
+another column or a coordinate has then too is refused: name the quantity, as in \`q = x\`. In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
 
 \`\`\`python
 import io

@@ -55,27 +55,14 @@ export type Vec3 = readonly [number, number, number];
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
-interface Described extends Omit<Dataset, "times" | "guards" | "methods" | "levels"> {
+interface Described extends Omit<Dataset, "times" | "guards" | "levels"> {
   readonly times: { readonly stored: readonly number[]; readonly guardBefore: number; readonly guardAfter: number };
-  readonly operations: readonly { readonly name: string; readonly spatialInterpolation: readonly string[] }[];
 }
-
-/** Nodes that a method of interpolation needs along an axis. */
-const widthOf = (method: string) => Number(/\d+$/.exec(method)?.[0] ?? 1);
 
 /** The dataset of a description that the service sent. */
 export function datasetOf(described: unknown, levels = 0): Dataset {
-  const { times, operations, ...rest } = described as Described;
-  const spatial = operations.find(({ name }) => name === "GetVelocity")?.spatialInterpolation ?? [
-    "Lag4",
-    "Lag6",
-    "Lag8",
-  ];
-  const methods = spatial
-    .map((name) => (name === "None" ? "nearest" : name))
-    .filter((name) => rest.axes.every(({ nodes, periodic }) => periodic || nodes >= widthOf(name)));
-  const guards = times.guardBefore + times.guardAfter;
-  return { ...rest, times: times.stored, guards, methods, levels };
+  const { times, ...rest } = described as Described;
+  return { ...rest, times: times.stored, guards: times.guardBefore + times.guardAfter, levels };
 }
 
 /** The coordinate of a node, also one beyond a periodic seam. */

@@ -1,8 +1,8 @@
 /** Collects all faults of a question, so that its caller can mend them at once. */
 import { MEMBERS, type MemberName } from "../../shared/calls.js";
-import { excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
+import { type CallerCode, excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 
-const ORDER = Object.keys(MEMBERS);
+export const ORDER = Object.keys(MEMBERS);
 
 /** Members of the engine's queries, by their names in questions. */
 const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
@@ -10,12 +10,12 @@ const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
   ...{ spatialInterpolation: "method", temporalInterpolation: "time_method", openFaces: "open_faces" },
 };
 
-export function wrong(member: string, detail: string, nearest?: string): RequestError {
-  return new RequestError("InvalidRequest", `${member}: ${detail}.`, {
-    member,
-    ...(nearest === undefined ? {} : { nearest }),
-  });
+export function wrong(member: string, detail: string, nearest?: string, code: CallerCode = "InvalidRequest") {
+  return new RequestError(code, `${member}: ${detail}.`, { member, ...(nearest === undefined ? {} : { nearest }) });
 }
+
+export const outOfRange = (member: string, detail: string, nearest?: string) =>
+  wrong(member, detail, nearest, "OutOfRange");
 
 export class Faults {
   readonly #faults: Fault[] = [];
@@ -27,7 +27,7 @@ export class Faults {
     if (context.faults !== undefined) this.#faults.push(...context.faults);
     else
       this.#faults.push({
-        ...inQuestion(code, context.member ?? member, excerptLine(message)),
+        ...inQuestion(code, context.member ?? member, message.length > 2000 ? excerpt(message) : message),
         ...(context.nearest === undefined ? {} : { nearest: context.nearest }),
       });
   }
@@ -71,13 +71,10 @@ export function withFaults(error: unknown): unknown {
 }
 
 /** A fault under the name that questions use. */
-function inQuestion(code: Fault["code"], member: string, detail: string): Fault {
+function inQuestion(code: Fault["code"], member: string, text: string): Fault {
   const own = OF_QUESTIONS[member];
+  const detail = text.replaceAll("None_Fd", "Fd");
   return own === undefined
     ? { code, member, detail }
     : { code, member: own, detail: detail.replaceAll(new RegExp(`\\b${member}\\b`, "g"), own) };
-}
-
-function excerptLine(message: string): string {
-  return message.length > 2000 ? excerpt(message) : message;
 }

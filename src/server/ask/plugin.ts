@@ -8,12 +8,13 @@ import { AuthError, excerpt, RequestError, unknownDataset } from "../../shared/e
 import { watchRoutes } from "../http/allowed-methods.js";
 import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
 import { tokenOf } from "../http/compute.js";
-import { describe, summarize } from "../http/describe.js";
+import { summarize } from "../http/describe.js";
 import { problemHandler } from "../http/describe-problem.js";
 import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
+import { describeDataset } from "./describe-dataset.js";
 import { API_GROUPS, ASK_EXAMPLE, answerSchema, exampleOf, membersSchema } from "./document.js";
 import { draftRoutes } from "./drafts.js";
 import { jobRoutes } from "./jobs/job-routes.js";
@@ -47,12 +48,12 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
     jobs: service.jobs,
     datasets: engine.datasets().map(summarize),
   }));
-  const summary = "Grid, times, fields and operations of a dataset";
+  const summary = "Grid, times, fields, quantities, methods and calls of a dataset";
   const schema = { summary, params: NAME, response: { 200: DESCRIPTION, ...FAILURES } };
   api.get<Named>("/datasets/:name", { schema }, (request) => {
     const dataset = engine.find(request.params.name);
     if (dataset === undefined) throw unknownDataset(request.params.name, engine.datasets());
-    return describe(dataset);
+    return describeDataset(dataset, config);
   });
 }
 

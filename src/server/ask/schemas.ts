@@ -109,14 +109,7 @@ export const DESCRIPTION = Type.Object({
   source: Type.String(),
   warnings: Type.Array(Type.String()),
   assumed: Type.Array(Type.String(), { description: "Accepted guesses about the data." }),
-  operations: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      available: Type.Boolean(),
-      parameters: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), required: Type.Boolean() })),
-      spatialInterpolation: Type.Array(Type.String()),
-      result: Type.String(),
-      components: Type.Array(Type.String()),
-    }),
-  ),
+  what: Type.Array(anyObject("A quantity: name, shape (scalar, vector or tensor), unit, and formula if it has one.")),
+  methods: Type.Array(Type.String(), { description: "Methods of interpolation in space." }),
+  calls: Type.Array(anyObject("A call: name, and the limit of a request.")),
 });

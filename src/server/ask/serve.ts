@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { SMALL_WORK } from "../../engine/contract/query.js";
-import { type CallName, callOf, FORMS, type FormName, MEMBERS } from "../../shared/calls.js";
+import { type CallName, callOf, FORMS, type FormName } from "../../shared/calls.js";
 import { CancelledError, excerpt, FieldprobeError } from "../../shared/errors.js";
 import { compute } from "../http/compute.js";
 import { describeProblem } from "../http/describe-problem.js";
@@ -27,7 +27,7 @@ import { nodes } from "./calls/nodes.js";
 import { paths } from "./calls/paths.js";
 import { values } from "./calls/values.js";
 import type { Context, Part, Plan } from "./context.js";
-import { withFaults, wrong } from "./faults.js";
+import { ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
 import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
@@ -67,8 +67,6 @@ const RUNS: Readonly<Record<CallName, Run>> = {
   structure_functions,
   structures,
 };
-
-const ORDER = Object.keys(MEMBERS);
 
 /** The form of an answer; `format` overrides `Accept`. @throws NotAcceptableError that lists the forms */
 function formFor(call: CallName, { format }: MemberValues, accept: string | undefined): FormName {
@@ -161,7 +159,7 @@ export function serveCall(
       const given = joined(query, body);
       const isMember = takeJob(given);
       if (isMember && request.method !== "POST") throw wrong("job", "jobs are started by POST");
-      const question = readQuestion(call, given);
+      const question = readQuestion(call, given, dataset);
       const part = (life.task?.part ?? null) as Part | null;
       const context: Context = { life, service, thread, jobs, dataset, part };
       if (life.task === null && (isMember || prefersJob(request))) {
@@ -203,7 +201,7 @@ export function serveAsk(doors: Doors, request: FastifyRequest, reply: FastifyRe
       return answerAndSend(
         { ...doors, life, dataset, part: null },
         call,
-        readQuestion(call, members),
+        readQuestion(call, members, dataset),
         reply,
         request,
         members,
@@ -232,7 +230,7 @@ async function answerList(
         life.another();
       }
       const { dataset, call, members } = wholeQuestion(life, one);
-      const question = readQuestion(call, members);
+      const question = readQuestion(call, members, dataset);
       if (question.format !== undefined && question.format !== "json")
         throw wrong("format", `answers of a list are json, not ${excerpt(question.format)}`);
       answers.push(await answerTo({ ...doors, life, dataset, part: null }, call, question, "json"));

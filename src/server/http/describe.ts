@@ -1,4 +1,4 @@
-/** Describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
+/** Describes a dataset to callers: grid, times, fields and units. */
 import {
   type Axis,
   axesOfField,
@@ -12,13 +12,7 @@ import {
   type TimeAxis,
   type Walls,
 } from "../../engine/contract/dataset.js";
-import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../shared/operations.js";
 import { type Measure, unitOf } from "../../shared/quantities.js";
-
-/** Operations with routes below a dataset. Cutouts have another form, and array forms exist only in SOAP. */
-export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
-  ({ family }) => family !== "echo" && family !== "cutout" && family !== "arrays",
-);
 
 /** Measures and titles of fields. */
 const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
@@ -69,19 +63,6 @@ function describeAxis(name: string, axis: Axis, [first, last]: Walls) {
     ...(axis.periodic ? {} : { faces: [first ? "wall" : "open", last ? "wall" : "open"] }),
     ...(axis.coordinates === null ? {} : { coordinates: [...axis.coordinates] }),
     ...(axis.edges === undefined ? {} : { edges: [...axis.edges] }),
-  };
-}
-
-function describeOperation(operation: Operation, dataset: Dataset) {
-  return {
-    name: operation.name,
-    available: lackOf(operation, dataset) === null,
-    parameters: operation.request
-      .filter((member) => member.name !== "authToken" && member.name !== "dataset")
-      .map(({ name, type, required }) => ({ name, type, required })),
-    spatialInterpolation: [...plainSpatialOf(operation, dataset)],
-    result: operation.result,
-    components: [...RECORDS[operation.result]],
   };
 }
 
@@ -159,7 +140,6 @@ export function describe(dataset: Dataset) {
     source: dataset.source,
     warnings: [...dataset.warnings],
     assumed: assumedOf(dataset),
-    operations: DATASET_OPERATIONS.map((operation) => describeOperation(operation, dataset)),
   };
 }
 

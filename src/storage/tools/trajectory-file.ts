@@ -18,8 +18,8 @@ function timeAt({ times }: PathRecords, starts: Float64Array | null, particle: n
 }
 
 function variableName(column: string, taken: Set<string>): string {
-  const plain = column.replaceAll(/[^A-Za-z0-9_]+/g, "_").replaceAll(/^_+|_+$/g, "");
-  const base = /^[A-Za-z]/.test(plain) ? plain : `q_${plain}`;
+  const plain = column.replaceAll(/[^A-Za-z0-9_]/g, "_");
+  const base = /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
   let name = base;
   for (let n = 2; taken.has(name); n++) name = `${base}_${n}`;
   taken.add(name);

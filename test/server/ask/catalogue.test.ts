@@ -4,7 +4,6 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Auth, OPEN_AUTH } from "../../../src/server/http/auth.js";
 import { AuthError, LimitError } from "../../../src/shared/errors.js";
-import { HESSIANS, OPERATIONS } from "../../../src/shared/operations.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
@@ -50,11 +49,12 @@ describe("datasets", () => {
     ]);
   });
 
-  it.each(["", "/grid", "/nodes?format=h5", "/values?points=1,2,3"])(
-    "lists what there is for nowhere%s",
+  it.each(["nowhere", "nowhere/grid", "nowhere/nodes?format=h5", "nowhere/values?points=1,2,3", "__proto__"])(
+    "lists what there is for %s",
     async (path) => {
-      const { code, detail } = (await app.inject({ url: `/api/datasets/nowhere${path}` })).json();
-      expect([code, detail]).toEqual(["UnknownDataset", "Invalid set name: nowhere (available: lopsided)"]);
+      const { status, code, detail } = (await app.inject({ url: `/api/datasets/${path}` })).json();
+      const told = `Invalid set name: ${path.split("/")[0]} (available: lopsided)`;
+      expect([status, code, detail]).toEqual([404, "UnknownDataset", told]);
     },
   );
 
@@ -68,19 +68,12 @@ describe("datasets", () => {
     });
     expect(body.axes[0]).toMatchObject({ name: "x", nodes: 8, first: 0, length: 2 * Math.PI, periodic: true });
     expect(body.axes[1]).toMatchObject({ name: "y", first: -1, last: 1, length: 2, periodic: false });
-    const accepts = new Map(body.operations.map((row: { name: string }) => [row.name, row]));
-    expect(accepts.size).toBeGreaterThan(OPERATIONS.length);
-    expect(accepts.get("GetForce")).toMatchObject({ available: false });
-    expect(accepts.get("GetPressureHessian")).toMatchObject({
-      available: true,
-      spatialInterpolation: [...HESSIANS],
-      components: ["d2pdxdx", "d2pdxdy", "d2pdxdz", "d2pdydy", "d2pdydz", "d2pdzdz"],
-    });
-  });
-
-  it("answers 404 for another name", async () => {
-    const response = await app.inject({ url: "/api/datasets/__proto__" });
-    expect([response.statusCode, response.json().code]).toEqual([404, "UnknownDataset"]);
+    const what = new Map(body.what.map((row: { name: string }) => [row.name, row]));
+    expect(what.get("Q")).toEqual({ name: "Q", shape: "scalar", unit: "1/s²", formula: "-tr(A * A) / 2" });
+    expect(what.get("u")).toMatchObject({ shape: "vector", unit: "m/s" });
+    expect(["temperature", "tau"].map((name) => what.has(name))).toEqual([false, false]);
+    expect(body.methods.slice(0, 4)).toEqual(["nearest", "Lag4", "Lag6", "M1Q4"]);
+    expect(body.calls).toContainEqual({ name: "values", points: 2_000_000 });
   });
 });
 

@@ -329,14 +329,6 @@ describe("faults", () => {
     expect(member).toBe("metod");
   });
 
-  it("show an example where a member is missing", async () => {
-    const response = await get(service, "isotropic32", "values", { what: "u", time: "0.5" });
-    const { errors } = (await response.json()) as AnyAnswer;
-    expect(errors).toEqual([
-      expect.objectContaining({ member: "points", detail: expect.stringContaining("points=1,2,3;4,5,6") }),
-    ]);
-  });
-
   it("list the stored times where a time is missing", async () => {
     const response = await get(service, "isotropic32", "values", { points: "1,2,3" });
     expect(response.status).toBe(400);

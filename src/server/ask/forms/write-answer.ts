@@ -8,7 +8,7 @@ import { RequestError } from "../../../shared/errors.js";
 import { writeGridFile } from "../../../storage/tools/grid-file.js";
 import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../../http/request-life.js";
-import { sendChunks, sendStream } from "../../http/send-answer.js";
+import { sendChunks } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
 import { type Answer, type Answered, columnOf, type GridAnswer, type RowsAnswer, type TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
@@ -38,7 +38,9 @@ export function checkForm({ answer }: Answered, form: FormName): void {
   if (answer.kind === "table") return;
   if (FORMS[form].alone) onlyQuantity(answer, form);
   if (!["npz", "nc", "h5", "zarr"].includes(form)) return;
-  fileNames((answer.kind === "rows" ? rowsOf(answer).columns : answer.quantities).map(({ name }) => name));
+  const named =
+    answer.kind === "rows" ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
+  fileNames(named.map(({ name }) => name));
 }
 
 /** Sends only the numbers of an answer, quantity after quantity. */
@@ -118,8 +120,7 @@ export async function sendAnswer(answered: Answered, form: FormName, sending: Se
     case "parquet": {
       const about = Object.entries(aboutOf(answered));
       const rows = rowsOf(answer);
-      await sendStream(reply, type, parquetColumns(rows.columns, rows.count, about), service, life.reader);
-      return reply;
+      return send(parquetColumns(rows.columns, rows.count, about));
     }
     default:
       break;
@@ -176,13 +177,13 @@ async function sendTable(
     if (table.rows.length === 0)
       throw wrong("format", "the table has no rows, and a dimension of NetCDF has at least one: take json or csv");
     reply.type(type);
-    const numbers = numberTable(table, attributesOf(answered));
+    const numbers = numberTable(table, attributesOf(answered), fileNames(table.columns));
     return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
   }
   if (form === "parquet") {
     const columns = numberTable(table, {});
     const all = [columns.along, ...columns.columns].map(({ name, values }) => columnOf(name, values));
-    await sendStream(reply, type, parquetColumns(all, table.rows.length, Object.entries(about)), service, life.reader);
+    await sendChunks(reply, type, parquetColumns(all, table.rows.length, Object.entries(about)), service, life.reader);
     return reply;
   }
   if (form !== "csv" && form !== "npy" && form !== "npz")

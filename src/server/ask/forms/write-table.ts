@@ -76,13 +76,12 @@ function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
 }
 
 /** The numbers of a table for a NetCDF file: along the column on its plot's x axis if that ascends, else by row. */
-export function numberTable({ columns, rows, plot }: AnalysisTable, about: NumberTable["about"]): NumberTable {
-  const all = columns.map((name, c) =>
-    numberColumn(
-      name,
-      rows.map((row) => row[c]),
-    ),
-  );
+export function numberTable(table: AnalysisTable, about: NumberTable["about"], names = table.columns): NumberTable {
+  const { columns, rows, plot } = table;
+  const all = columns.map((title, c) => {
+    const values = rows.map((row) => row[c]);
+    return numberColumn(names[c] as string, title, values);
+  });
   const ordered = all[columns.indexOf(plot?.x ?? "")];
   const ascends = ordered?.values.every((value, i) => i === 0 || value > Number(ordered.values[i - 1])) === true;
   const numbers = {
@@ -95,7 +94,7 @@ export function numberTable({ columns, rows, plot }: AnalysisTable, about: Numbe
 }
 
 /** A column; texts are numbers of what `flag_meanings` lists, from 0 on. */
-function numberColumn(name: string, values: readonly unknown[]): TableColumn {
+function numberColumn(name: string, title: string, values: readonly unknown[]): TableColumn {
   const texts = [...new Set(values.filter((value): value is string => typeof value === "string" && value !== ""))];
   const number = (value: unknown): number =>
     typeof value === "string" && value !== ""
@@ -106,8 +105,8 @@ function numberColumn(name: string, values: readonly unknown[]): TableColumn {
   const meanings =
     texts.length === 0 ? {} : { flag_meanings: texts.map((text) => text.replaceAll(" ", "_")).join(" ") };
   return {
-    name: name.replaceAll("/", "_"),
+    name,
     values: Float64Array.from(values, number),
-    attributes: { long_name: name, ...meanings },
+    attributes: { long_name: title, ...meanings },
   };
 }

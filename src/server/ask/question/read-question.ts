@@ -1,8 +1,10 @@
 /** Reads the members of a question from a query string, a body, or both, and reports all faults at once. */
 import { nearestName } from "../../../analysis/names.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
 import { CALL_NAMES, type CallName, callOf, MEMBERS, type MemberName } from "../../../shared/calls.js";
 import { excerpt } from "../../../shared/errors.js";
 import { Faults, wrong } from "../faults.js";
+import { exampleFor } from "./example.js";
 import type { MemberValues } from "./member-values.js";
 import { readMember } from "./read-member.js";
 
@@ -67,14 +69,8 @@ function unknownMember(name: string, call: CallName): Error {
   return error;
 }
 
-export function exampleText(call: CallName): string {
-  return Object.entries(callOf(call).example)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(" ");
-}
-
 /** Reads the members of a call. @throws RequestError with everything that is wrong */
-export function readQuestion(call: CallName, given: GivenMembers): MemberValues {
+export function readQuestion(call: CallName, given: GivenMembers, dataset: Dataset): MemberValues {
   const faults = new Faults();
   const { members, needs } = callOf(call);
   const values: Record<string, unknown> = {};
@@ -88,7 +84,7 @@ export function readQuestion(call: CallName, given: GivenMembers): MemberValues 
   for (const name of needs)
     if (given.get(name) === undefined || given.get(name) === null) {
       if (name === "time" && given.has("frame")) continue;
-      faults.add(wrong(name, `it is missing; for example ${exampleText(call)}`));
+      faults.add(wrong(name, `it is missing${exampleFor(call, dataset)}`));
     }
   faults.raise();
   return values as MemberValues;

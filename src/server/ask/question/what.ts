@@ -86,7 +86,9 @@ export function fileNames(names: readonly string[]): readonly string[] {
   const clash = plain.findIndex((name, i) => plain.indexOf(name) < i);
   if (clash < 0) return plain;
   const other = names[plain.indexOf(plain[clash] as string)];
-  const text = `what: ${other} and ${names[clash]} are both ${plain[clash]} in this form: name one, as in q = ${names[clash]}.`;
+  const both =
+    other === names[clash] ? "a coordinate has this name too" : `${other} and ${names[clash]} are both ${plain[clash]}`;
+  const text = `what: ${both} in this form: name one, as in q = ${names[clash]}.`;
   throw new RequestError("InvalidRequest", text, { member: "what" });
 }
 

@@ -1,21 +1,13 @@
 /** Times of a question: any times for values between nodes, stored times at nodes, intervals for paths. */
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { withoutNoise } from "../../../float32/format.js";
-import { RequestError } from "../../../shared/errors.js";
 import { timesOf } from "../../http/describe.js";
-import { wrong } from "../faults.js";
+import { outOfRange, wrong } from "../faults.js";
 import type { MemberValues, RequestedFrames, RequestedTimes } from "./member-values.js";
 
 export interface Times {
   readonly times: readonly number[];
   readonly isList: boolean;
-}
-
-function outOfRange(member: string, text: string, nearest?: string): RequestError {
-  return new RequestError("OutOfRange", `${member}: ${text}.`, {
-    member,
-    ...(nearest === undefined ? {} : { nearest }),
-  });
 }
 
 /** Some of the stored times, for messages. */

@@ -1,8 +1,8 @@
 /** Positions of a question: parts of axes, by length or by node, as nodes, as a box, or as samples. */
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../../engine/contract/dataset.js";
-import { RequestError } from "../../../shared/errors.js";
+import type { RequestError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
-import { Faults, wrong } from "../faults.js";
+import { Faults, outOfRange, wrong } from "../faults.js";
 import type { MemberValues, RequestedNodes, RequestedSpan } from "./member-values.js";
 import type { SampleAxis } from "./sample-grid.js";
 
@@ -63,8 +63,8 @@ function outside(part: Part, a: number, axis: Axis, name: string): RequestError 
   const { first, last } = spanOf(axis);
   const [from, to] = [first, last].map((at) => Number(at.toPrecision(6)));
   const over = axis.periodic ? "; over the seam, a part goes on for a period at most" : "";
-  const text = `${member}: it is not in "${name}", whose nodes 0 to ${axis.nodes - 1} along ${AXIS_NAMES[a]} are at ${from} to ${to}${over}.`;
-  return new RequestError("OutOfRange", text, { member });
+  const text = `it is not in "${name}", whose nodes 0 to ${axis.nodes - 1} along ${AXIS_NAMES[a]} are at ${from} to ${to}${over}`;
+  return outOfRange(member, text);
 }
 
 /** Distance below which coordinates count as equal, by float32 rounding or relative to a node; two nodes never do. */
@@ -90,15 +90,9 @@ function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
   if ("at" in part) {
     const node = nearestNode(axis, part.at);
     const place = coordinateOf(axis, node);
+    const near = String(Number(place.toPrecision(9)));
     if (Math.abs(place - part.at) > nearness(axis, part.at))
-      throw new RequestError(
-        "OutOfRange",
-        `${AXIS_NAMES[a]}: no node is at ${part.at}; node ${node} is at ${Number(place.toPrecision(9))}.`,
-        {
-          member: AXIS_NAMES[a] as string,
-          nearest: String(Number(place.toPrecision(9))),
-        },
-      );
+      throw outOfRange(AXIS_NAMES[a] as string, `no node is at ${part.at}; node ${node} is at ${near}`, near);
     return made(node, node + 1, 1);
   }
   const near = nearness(axis, part.first, part.last);

@@ -80,7 +80,7 @@ describe("forms of analyses", () => {
       separations: { axis: string; longitudinal: Record<2, number> }[];
     };
     const table = await variablesOf(await post("structure_functions", SEPARATIONS, "application/netcdf"));
-    expect(read(table, "longitudinal.2")).toEqual(separations.map(({ longitudinal }) => longitudinal[2]));
+    expect(read(table, "longitudinal_2")).toEqual(separations.map(({ longitudinal }) => longitudinal[2]));
     expect(read(table, "axis")).toEqual(separations.map(({ axis }) => "xyz".indexOf(axis)));
     expect((table.get("axis") as Dataset).get_attribute("flag_meanings", true)).toBe("x y z");
     expect((table.get("axis") as Dataset).get_attached_scales(0)).toEqual(["/row"]);
