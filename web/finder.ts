@@ -1,6 +1,5 @@
 /**
- * Find: a list of quantities, datasets, times, methods, positions and commands that is searched by typing; long menus
- * are parts of it.
+ * Find: a list of quantities, datasets, times, methods, positions and commands, searched by typing; also long menus.
  */
 import { signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";

@@ -5,10 +5,10 @@ import type { Vec3 } from "./state/dataset.js";
 import type { Plane } from "./state/link.js";
 import { view } from "./state/model.js";
 
-/** The place under the pointer; what the picture shows there is read when it is written, never kept. */
+/** The position under the pointer; its value is read from the picture whenever it is shown. */
 export interface Hover {
   readonly place: Vec3;
-  /** Whether B of a comparison is there. */
+  /** Whether it is in B of a comparison. */
   readonly second: boolean;
 }
 
@@ -16,31 +16,31 @@ export const hover = signal<Hover | null>(null);
 export const stageSize = signal<readonly [number, number]>([0, 0]);
 /** The pane that a narrow stage shows of four. */
 export const onePane = signal<Plane | "3d" | null>(null);
-/** What stands at the top of a pane. */
+/** The title at the top of a pane. */
 export interface PaneTitle {
   readonly title: string;
   readonly note: string;
   readonly isPending: boolean;
-  /** Whether what is below it is light. */
+  /** Whether the picture below it is light. */
   readonly isOnLight: boolean;
 }
 export const titles = signal<readonly (PaneTitle | undefined)[]>([]);
-/** Where the line of a comparison stands, as part of the width. */
+/** Position of the line of a comparison, as a fraction of the width. */
 export const swipe = signal(0.5);
-/** Segments that panels add to space: trails of particles. */
+/** Trails of particles in space, as segments. */
 export const trails = signal<Float32Array>(new Float32Array(0));
-/** Segments of dye, which glow. */
+/** Trails of dye in space, as segments. */
 export const dyeTrails = signal<Float32Array>(new Float32Array(0));
-/** The place of the surface that was clicked. */
+/** The position on the surface that was clicked. */
 export const picked = signal<Vec3 | null>(null);
-/** The structure that is shown alone: its label among those of all nodes, x fastest. */
+/** The structure that is shown alone: its label, and the labels of all nodes, x fastest. */
 export const isolated = signal<{ readonly key: string; readonly label: number; readonly labels: Int32Array } | null>(
   null,
 );
-/** What a drag in a plane does. */
+/** The effect of a drag in a plane. */
 export type Tool = "cross" | "ruler" | "dye";
 export const tool = signal<Tool>("cross");
-/** A stroke that was drawn in a plane by a tool; its places are not wrapped. */
+/** A stroke of a tool in a plane; its positions are not wrapped into the box. */
 export interface Stroke {
   readonly tool: Tool;
   readonly plane: Plane;
@@ -48,6 +48,7 @@ export interface Stroke {
   readonly isDone: boolean;
 }
 export const stroke = signal<Stroke | null>(null);
+/** The reason why there is no WebGL2; null if there is. */
 export const noGraphics = signal<string | null>(null);
 
 export const panes = computed<readonly Pane[]>(() => {
@@ -55,4 +56,5 @@ export const panes = computed<readonly Pane[]>(() => {
   return panesOf(view.value, width, height, onePane.value);
 });
 
+/** Whether the user prefers reduced motion. */
 export const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -3,7 +3,7 @@ import { eigenvalues } from "./array-functions.js";
 import { binOf, edgeOf } from "./histogram.js";
 
 /** Number of particles that are evaluated together: 1, a pair, or a tetrad. */
-export type Company = 1 | 2 | 4;
+export type GroupSize = 1 | 2 | 4;
 
 /** Some particles at all records; those of a pair or tetrad follow one another. */
 export interface PathPart {
@@ -11,7 +11,7 @@ export interface PathPart {
   readonly records: number;
   /** `width` numbers a record, the first three of which are the position; records of a particle follow one another. */
   readonly width: number;
-  readonly places: Float32Array;
+  readonly positions: Float32Array;
   /** Three numbers a record; NaN once a particle has left the domain. */
   readonly velocities: Float32Array;
 }
@@ -34,26 +34,26 @@ interface IncrementSums extends RequestedIncrements {
 
 /** Sums over particles for each record, in the order of the particles, so that parts do not change their bits. */
 export interface DispersionSums {
-  readonly company: Company;
+  readonly groupSize: GroupSize;
   /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
   /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2, u(t)^2, u(0) and u(t) over them. */
-  readonly single: readonly Float64Array[];
+  readonly particleSums: readonly Float64Array[];
   /** Pairs or tetrads that are still complete, then their sums of powers or of eigenvalues, largest first. */
-  readonly shared: readonly Float64Array[];
+  readonly groupSums: readonly Float64Array[];
   readonly increments: IncrementSums | null;
 }
 
-const SINGLE = 13;
+const PARTICLE_SUMS = 13;
 
 export function dispersionSums(
   records: number,
-  company: Company,
+  groupSize: GroupSize,
   orders: readonly number[],
   requested: RequestedIncrements | null = null,
 ): DispersionSums {
   const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
-  const shared = { 1: 0, 2: 1 + orders.length, 4: 4 }[company];
+  const groupSums = { 1: 0, 2: 1 + orders.length, 4: 4 }[groupSize];
   const counts = [0, 1, 2].map(() => new Float64Array(records * (requested?.bins?.count ?? 0)));
   const increments = requested && {
     ...requested,
@@ -61,29 +61,29 @@ export function dispersionSums(
     powers: sums(3 * requested.orders.length),
     counts,
   };
-  return { company, orders, single: sums(SINGLE), shared: sums(shared), increments };
+  return { groupSize, orders, particleSums: sums(PARTICLE_SUMS), groupSums: sums(groupSums), increments };
 }
 
 /** Adds the pairs or tetrads `from .. to - 1` of a part. */
 export function addPaths(sums: DispersionSums, part: PathPart, from: number, to: number): void {
-  const { company } = sums;
-  for (let i = company * from; i < company * to; i++) {
-    addPath(sums.single, part, i);
+  const { groupSize } = sums;
+  for (let i = groupSize * from; i < groupSize * to; i++) {
+    addPath(sums.particleSums, part, i);
     if (sums.increments !== null) addIncrements(sums.increments, part, i);
   }
-  if (company === 2) addPairs(sums, part, from, to);
-  if (company === 4) addTetrads(sums, part, from, to);
+  if (groupSize === 2) addPairs(sums, part, from, to);
+  if (groupSize === 4) addTetrads(sums, part, from, to);
 }
 
-function addPath(sums: DispersionSums["single"], part: PathPart, particle: number): void {
-  const { records, width, places, velocities: u } = part;
+function addPath(sums: DispersionSums["particleSums"], part: PathPart, particle: number): void {
+  const { records, width, positions, velocities: u } = part;
   const first = particle * records;
   for (let r = 0; r < records; r++) {
     if (!isInside(part, particle, r)) continue;
     const [at, of] = [width * (first + r), 3 * (first + r)];
     sums[0][r]++;
     for (let c = 0; c < 3; c++) {
-      const moved = places[at + c] - places[width * first + c];
+      const moved = positions[at + c] - positions[width * first + c];
       sums[1 + c][r] += moved * moved;
       sums[4][r] += u[3 * first + c] * u[of + c];
       sums[5][r] += u[3 * first + c] * u[3 * first + c];
@@ -134,19 +134,19 @@ function isInside({ records, velocities }: PathPart, particle: number, record: n
 }
 
 /** The distance from a particle to another along an axis. */
-function between({ records, width, places }: PathPart, from: number, to: number, record: number, c: number): number {
-  return places[width * (to * records + record) + c] - places[width * (from * records + record) + c];
+function between({ records, width, positions }: PathPart, from: number, to: number, record: number, c: number): number {
+  return positions[width * (to * records + record) + c] - positions[width * (from * records + record) + c];
 }
 
-function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: number, to: number): void {
+function addPairs({ groupSums, orders }: DispersionSums, part: PathPart, from: number, to: number): void {
   for (let pair = from; pair < to; pair++)
     for (let r = 0; r < part.records; r++) {
       const [a, b] = [2 * pair, 2 * pair + 1];
       if (!isInside(part, a, r) || !isInside(part, b, r)) continue;
       const [x, y, z] = [0, 1, 2].map((c) => between(part, a, b, r, c));
       const distance = Math.sqrt(x * x + y * y + z * z);
-      shared[0][r]++;
-      for (let k = 0; k < orders.length; k++) shared[1 + k][r] += distance ** orders[k];
+      groupSums[0][r]++;
+      for (let k = 0; k < orders.length; k++) groupSums[1 + k][r] += distance ** orders[k];
     }
 }
 
@@ -155,7 +155,7 @@ function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: numb
  * sqrt 2, r_2 = (2 x_3 - x_2 - x_1) / sqrt 6, r_3 = (3 x_4 - x_3 - x_2 - x_1) / sqrt 12. Source: Biferale et al.,
  * Physics of Fluids 17 (2005) 111701.
  */
-function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to: number): void {
+function addTetrads({ groupSums }: DispersionSums, part: PathPart, from: number, to: number): void {
   const scratch = () => new Float64Array(to - from);
   const g = Array.from({ length: 9 }, scratch);
   for (let r = 0; r < part.records; r++) {
@@ -169,8 +169,8 @@ function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to
     const values = eigenvalues(g, scratch);
     for (let tetrad = from; tetrad < to; tetrad++) {
       if (![0, 1, 2, 3].every((k) => isInside(part, 4 * tetrad + k, r))) continue;
-      shared[0][r]++;
-      for (let k = 0; k < 3; k++) shared[1 + k][r] += values[k][tetrad - from];
+      groupSums[0][r]++;
+      for (let k = 0; k < 3; k++) groupSums[1 + k][r] += values[k][tetrad - from];
     }
   }
 }
@@ -189,13 +189,13 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
  * velocities less their mean over the particles
  */
 export function dispersionMeans(
-  { company, orders, single, shared, increments }: DispersionSums,
+  { groupSize, orders, particleSums, groupSums, increments }: DispersionSums,
   removesMean: boolean,
 ): Readonly<Record<string, unknown>> {
-  const [count, dx, dy, dz, product, before, now] = single;
+  const [count, dx, dy, dz, product, before, now] = particleSums;
   /** The sum of products a.b less the product of their means; the components of a begin at sum `a`. */
   const centred = (sum: Float64Array, a: number, b: number, r: number): number => {
-    const means = [0, 1, 2].reduce((all, c) => all + single[a + c][r] * single[b + c][r], 0) / count[r];
+    const means = [0, 1, 2].reduce((all, c) => all + particleSums[a + c][r] * particleSums[b + c][r], 0) / count[r];
     return removesMean ? sum[r] - means : sum[r];
   };
   const mean = (sum: Float64Array, of: Float64Array) => [...sum].map((value, r) => finite(value / of[r]));
@@ -210,9 +210,9 @@ export function dispersionMeans(
       (r) => centred(product, 7, 10, r) / Math.sqrt(centred(before, 7, 7, r) * centred(now, 10, 10, r)),
     ),
   };
-  if (company === 1) return answer;
-  const [groups, ...sums] = shared;
-  if (company === 4) {
+  if (groupSize === 1) return answer;
+  const [groups, ...sums] = groupSums;
+  if (groupSize === 4) {
     const values = [...groups].map((n, r) => sums.map((sum) => finite(sum[r] / n)));
     return { ...answer, tetrads: { count: [...groups], eigenvalues: values } };
   }

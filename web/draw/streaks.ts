@@ -35,10 +35,7 @@ void main() {
 /** The flow of a pane: two components on a coarse grid of the pane. */
 export interface PaneFlow {
   readonly key: string;
-  /**
-   * The part of the key that is the position: streaks continue from one time to the next, and restart at another
-   * position.
-   */
+  /** The position in the key: streaks continue from one time to the next, and restart at another position. */
   readonly place: string;
   readonly width: number;
   readonly height: number;

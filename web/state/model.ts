@@ -1,7 +1,4 @@
-/**
- * The model of the page, as signals: the view of the link, the requests that it needs, and the answers that have
- * arrived.
- */
+/** The model of the page, as signals: the view of the link, the requests that it needs, and the answers to them. */
 import { batch, computed, effect, signal } from "@preact/signals-core";
 import { askJson, askNumbers, type Entry, type Question, Refusal, rootOf, Store, send, type Wanted } from "./ask.js";
 import {
@@ -37,7 +34,7 @@ export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 :
 export const datasets = signal<readonly Listed[]>([]);
 export const dataset = signal<Dataset | null>(null);
 /** The other dataset of a comparison. */
-export const other = signal<Dataset | null>(null);
+export const secondDataset = signal<Dataset | null>(null);
 export const view = signal<View>(readLink("", ""));
 /** The view when it was last at rest. */
 export const rested = signal<View>(view.peek());
@@ -139,9 +136,9 @@ export async function open(next: View): Promise<void> {
   const time = next.time ?? (found.times[Math.floor(found.times.length / 2)] as number);
   batch(() => {
     dataset.value = found;
-    other.value = second;
+    secondDataset.value = second;
     problem.value = null;
-    view.value = withUsual({ ...next, dataset: found.name, time, what: next.what ?? firstQuantity(found) }, found);
+    view.value = withDefaults({ ...next, dataset: found.name, time, what: next.what ?? firstQuantity(found) }, found);
     rested.value = view.peek();
   });
   saveLink("replace");
@@ -149,7 +146,7 @@ export async function open(next: View): Promise<void> {
 }
 
 /** Replaces what the dataset does not have by defaults. */
-function withUsual(next: View, set: Dataset): View {
+function withDefaults(next: View, set: Dataset): View {
   const { axes, fields, methods } = set;
   const has = fields.some(({ name }) => name === "velocity");
   const cross = next.cross?.map((one, a) => wrapped(axes[a], one)) as Vec3 | undefined;
@@ -192,7 +189,7 @@ export function shownOf(now: View, second = false): Shown | null {
   const first = { dataset: own, what: now.what, time: now.time, method: now.method };
   if (!second) return first;
   const { dataset: _, ...rest } = now.b;
-  return { ...first, ...rest, dataset: other.value ?? own };
+  return { ...first, ...rest, dataset: secondDataset.value ?? own };
 }
 
 /** The finest volume of a quantity that has arrived; null until the first. */
@@ -227,9 +224,9 @@ export interface PicturePlan {
 /** The axes across and up of the plane normal to an axis: xy, zy and xz. */
 export const PLANE_AXES: Readonly<Record<Plane, readonly [number, number]>> = { z: [0, 1], x: [2, 1], y: [0, 2] };
 
-const MOST_PICTURE = 384;
+const MOST_PICTURE_SAMPLES = 384;
 /** Most samples along a side of a picture of flow maps, each of which is a path of a particle. */
-const MOST_PATHS = 160;
+const MOST_PATH_SAMPLES = 160;
 
 /** The part of the box that a pane shows, given its middle and the length of a pixel. */
 export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec3, scale: number): PicturePlan {
@@ -243,7 +240,7 @@ export function plannedPicture(shown: Shown, plane: Plane, at: Vec3, middle: Vec
   for (const [side, a] of PLANE_AXES[plane].entries()) {
     const axis = set.axes[a];
     const seen = size[side] * scale;
-    const pixels = Math.min(durationOf(what) === null ? MOST_PICTURE : MOST_PATHS, size[side]);
+    const pixels = Math.min(durationOf(what) === null ? MOST_PICTURE_SAMPLES : MOST_PATH_SAMPLES, size[side]);
     let [low, high] = [middle[a] - seen / 2, middle[a] + seen / 2];
     if (!axis.periodic) [low, high] = [Math.max(axis.first, low), Math.min(axis.last, high)];
     const isWhole = axis.periodic ? seen >= axis.length * 0.999 : low <= axis.first && high >= axis.last;

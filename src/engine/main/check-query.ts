@@ -1,4 +1,4 @@
-/** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
+/** Checks of a query before its points arrive, in the order and with the messages of the public service. */
 import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
@@ -55,6 +55,15 @@ const LEAST_TOLERANCE = 1e-13;
 
 /** Steps per stored interval, if the dataset does not state the step of the simulation. */
 const STEPS_PER_FRAME = 10;
+
+/** Bound on the particle steps of a background query, relative to that of other queries. */
+const TASK_STEPS = 16;
+
+/** Evaluations of the velocity that a step takes. */
+const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
+
+/** Cost of evaluating velocity and gradient, in evaluations of the velocity. */
+const GRADIENT_WORK = 4;
 
 const NO_WORK = { dataset: null, fields: [], region: null, steps: 0, step: 0, last: 0, samples: 1, itemsPerPoint: 1 };
 
@@ -291,10 +300,10 @@ function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
     throw invalid("filterwidth", `The filter width is ${width} nodes, more than "${dataset.name}" has.`);
   }
   if (spacing === undefined) return width ** 3;
-  const shift = Math.round(spacing / step);
-  if (shift < 1) throw invalid("spacing", `The spacing must be at least half a grid spacing, which is ${step}.`);
-  if (dataset.axes.some(({ nodes }) => shift > nodes)) {
-    throw invalid("spacing", `The spacing is ${shift} nodes, more than "${dataset.name}" has.`);
+  const spacingNodes = Math.round(spacing / step);
+  if (spacingNodes < 1) throw invalid("spacing", `The spacing must be at least half a grid spacing, which is ${step}.`);
+  if (dataset.axes.some(({ nodes }) => spacingNodes > nodes)) {
+    throw invalid("spacing", `The spacing is ${spacingNodes} nodes, more than "${dataset.name}" has.`);
   }
   return 6 * width ** 3;
 }
@@ -337,15 +346,6 @@ export function recordLimit(limits: Limits, checked: CheckedQuery | null): Evalu
 function stepWeight(checked: CheckedQuery): number {
   return evaluationsOf(checked) / STAGES.heun;
 }
-
-/** Bound on the particle steps of a background query, relative to that of other queries. */
-const TASK_STEPS = 16;
-
-/** Evaluations of the velocity that a step takes. */
-const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
-
-/** Cost of evaluating velocity and gradient, in evaluations of the velocity. */
-const GRADIENT_WORK = 4;
 
 /** Evaluations of a field for a number of points. A query with adaptive steps is never small. */
 export function workOf(checked: CheckedQuery, points: number): number {

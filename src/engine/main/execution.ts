@@ -268,7 +268,7 @@ export class Execution implements Evaluation {
       if (!this.#context.pool.runInline?.(task, this.#life.share)) return false;
       this.#stream?.done.add(index);
     } catch (error) {
-      this.#note(index, error);
+      this.#recordFailure(index, error);
     }
     return true;
   }
@@ -277,30 +277,30 @@ export class Execution implements Evaluation {
     // Recorded while the task still counts as running: the outcome is settled once none runs.
     await this.#life.counted(async () => {
       try {
-        await this.#attempt(task);
+        await this.#runTask(task);
         this.#stream?.done.add(index);
       } catch (error) {
-        this.#note(index, error);
+        this.#recordFailure(index, error);
       }
     });
     this.#advance();
   }
 
-  #note(index: number, error: unknown): void {
+  #recordFailure(index: number, error: unknown): void {
     this.#context.failed(error);
     const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
   }
 
   /** Runs a task. A divided task handles lost peers itself. */
-  async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
+  async #runTask(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
-    else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
+    else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#runTracking(task);
     else await this.#life.run<null>(task, () => this.#failure === null);
   }
 
   /** Runs a tracking batch, with memory for its particles between time slices. */
-  async #attemptTracking(task: BatchTask): Promise<void> {
+  async #runTracking(task: BatchTask): Promise<void> {
     const { buffers } = this.#context;
     const particles = buffers.doubles(task.count * this.#particleNumbers);
     try {
@@ -367,7 +367,7 @@ export class Execution implements Evaluation {
     const stream = this.#stream as Stream;
     const plan = this.#plan as Plan;
     for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
-      await this.#life.timed(this.#computed(stream, part));
+      await this.#life.timed(this.#untilComputed(stream, part));
       if (this.#failure) throw this.#failure.error;
       const values = plan.values[part];
       yield values;
@@ -377,7 +377,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  async #computed(stream: Stream, part: number): Promise<void> {
+  async #untilComputed(stream: Stream, part: number): Promise<void> {
     while (!this.#failure && !stream.done.has(part)) {
       await new Promise<void>((resolve) => {
         stream.wake = resolve;

@@ -92,17 +92,17 @@ function weightsOf(
   { outIndices, first, count }: Pick<BatchTask, "outIndices" | "first" | "count">,
 ): Float64Array {
   if (outIndices === null) return all.subarray(frames * first, frames * (first + count));
-  const some = new Float64Array(frames * count);
+  const batchWeights = new Float64Array(frames * count);
   for (let i = 0; i < count; i++)
-    for (let f = 0; f < frames; f++) some[frames * i + f] = all[frames * outIndices[i] + f];
-  return some;
+    for (let f = 0; f < frames; f++) batchWeights[frames * i + f] = all[frames * outIndices[i] + f];
+  return batchWeights;
 }
 
 function evaluatePoints(context: BatchContext): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
   const { count, outIndices, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
-  const finish = operation.reduced === undefined ? scatter : reduced(scatter);
+  const finish = operation.reduced === undefined ? scatter : toInvariants(scatter);
   if (arePartsSampled(open, fields)) {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
@@ -118,7 +118,7 @@ function progressOf(done: number, count: number): Progress | null {
 }
 
 /** Replaces gradients by their invariants. */
-function reduced(next: Emit): Emit {
+function toInvariants(next: Emit): Emit {
   return (values, order, count) => {
     for (let i = 0; i < count; i++) invariantsOf(values, 9 * i, values, 3 * i);
     next(values, order, count);
@@ -200,12 +200,12 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   const [field] = task.fields as [FieldName];
   const names = partsOfField(dataset, field);
   // Products need all components at once.
-  const ofEach = names.length === 1 ? undefined : FILTERS_OF_COMPONENTS.get(operation.kernel);
-  const groups = ofEach === undefined ? [names] : names.map((part) => [part]);
+  const componentKernel = names.length === 1 ? undefined : FILTERS_OF_COMPONENTS.get(operation.kernel);
+  const groups = componentKernel === undefined ? [names] : names.map((part) => [part]);
   return groups.map((group, c) => {
     const grids = group.map((part) => axesOfField(dataset, part));
     const axes = (grids.length === 1 ? grids[0] : grids) as FilterAxes;
-    const filter = boxFilter(ofEach ?? operation.kernel, task.query, { name: dataset.name, axes });
+    const filter = boxFilter(componentKernel ?? operation.kernel, task.query, { name: dataset.name, axes });
     const numbers = filter.components * filter.itemsPerPoint;
     const values = groups.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
     const readers = group.map((part) => sampler.reader(open.source(part)));

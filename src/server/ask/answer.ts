@@ -28,14 +28,14 @@ export interface Column {
 export interface RowsAnswer {
   readonly kind: "rows";
   readonly count: number;
-  readonly lead: readonly Column[];
+  readonly leadColumns: readonly Column[];
   readonly quantities: readonly AnsweredQuantity[];
   /** Dimensions of the rows in arrays: times, then points. */
   readonly shape: readonly number[];
   /** Members beside the rows. */
   readonly more?: Readonly<Record<string, unknown>>;
   /** The numbers of forms that hold one quantity, if the question names none. */
-  readonly places?: AnsweredQuantity;
+  readonly positions?: AnsweredQuantity;
   /** Paths: their layout in NetCDF. */
   readonly paths?: { readonly records: PathRecords; readonly starts: Float64Array | null } | undefined;
 }

@@ -81,7 +81,7 @@ class ItemsReader {
     const stray = () => invalid(`There is text inside ${member}.`, member);
     for (;;) {
       if (this.#form !== undefined && this.#total < most) {
-        const { count, why } = this.#readAlike(this.#form);
+        const { count, why } = this.#readSameForm(this.#form);
         const wait = this.#advance(count);
         if (wait) yield wait;
         if (this.#sameForm >= this.#readAheadFrom) yield* this.#readAhead(this.#form);
@@ -103,7 +103,7 @@ class ItemsReader {
     if (this.#filled > 0) sink.commit(this.#filled);
   }
 
-  #readAlike(form: ItemForm): TriplesRead {
+  #readSameForm(form: ItemForm): TriplesRead {
     const reader = this.#reader;
     const { slab } = this.#array.sink;
     const room = Math.min(slab.length / 3 - this.#filled, this.#array.most - this.#total);

@@ -188,7 +188,7 @@ class BrickFiles implements StoredBricks {
     if (!isUnchanged(record)) throw changed(record);
     const strides = [components, components * edge[0], components * edge[0] * edge[1], 1];
     copyBox(found.view, ndarray(out, found.view.shape, strides, component));
-    this.#buffer.done();
+    this.#buffer.giveBackLent();
     this.bytesRead += found.bytes;
     if (gap !== null) this.#checkGap(file, opened, gap);
   }

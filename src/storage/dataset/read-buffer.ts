@@ -1,4 +1,4 @@
-/** Memory for values that are read; grows to the largest read and is kept. */
+/** Memory for reads of values, reused by the next read; it grows to the largest one. */
 import { DataError } from "../../shared/errors.js";
 import { ReadMemory } from "../../shared/read-memory.js";
 import type { RawValues, Stored } from "./stored.js";
@@ -16,14 +16,15 @@ const VIEWS: Readonly<Record<string, View>> = {
   uint4: Uint32Array,
 };
 
+/** Values of the last read are either in memory of this buffer or lent by another thread. */
 export class ReadBuffer {
   #values = Buffer.alloc(0);
   #room = Buffer.alloc(0);
   #lent: RawValues | null = null;
 
-  /** Memory for that many bytes of values. What was read before is lost when it has to grow. */
+  /** Memory for so many bytes of values; it may replace that of earlier reads. */
   bytes(count: number): Uint8Array {
-    this.done();
+    this.giveBackLent();
     if (this.#values.length < count) this.#values = Buffer.allocUnsafeSlow(count);
     return this.#values.subarray(0, count);
   }
@@ -37,19 +38,19 @@ export class ReadBuffer {
 
   /** Values in memory of another thread, which is given back at the next use. */
   lent<T extends RawValues>(values: T): T {
-    this.done();
+    this.giveBackLent();
     this.#lent = values;
     return values;
   }
 
   /** Gives lent memory back: the values of the last read are no longer used. */
-  done(): void {
+  giveBackLent(): void {
     if (this.#lent !== null) ReadMemory.ofThread().giveBack(this.#lent);
     this.#lent = null;
   }
 
   /** Memory for a stored chunk; its previous content is lost. */
-  readonly room = (bytes: number): Buffer => {
+  readonly chunkMemory = (bytes: number): Buffer => {
     if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(bytes);
     return this.#room;
   };

@@ -305,7 +305,7 @@ export class Hdf5File implements StoredFile {
     const total = countElements(`${this.path}: ${path}`, stored.shape, box);
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
     const out = buffer.bytes(total * stored.size);
-    this.#reading(`reading ${path} failed`, () => this.#readBox(path, box, out, buffer.room));
+    this.#reading(`reading ${path} failed`, () => this.#readBox(path, box, out, buffer.chunkMemory));
     return buffer.values(stored, total);
   }
 
@@ -314,7 +314,7 @@ export class Hdf5File implements StoredFile {
     return this.#reading(`reading ${path} failed`, () => {
       const chunked = this.#chunked(path);
       if (chunked === null || !isWholeChunk(chunked, box)) return false;
-      return this.#fetching(path, box, () => readWholeChunk(chunked, box, out, buffer.room));
+      return this.#fetching(path, box, () => readWholeChunk(chunked, box, out, buffer.chunkMemory));
     });
   }
 

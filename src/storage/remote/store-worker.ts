@@ -30,7 +30,7 @@ const disk =
     ? null
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
 const hosts = new Hosts(undefined, (address) => report({ named: address }));
-for (const address of named) hosts.name(address);
+for (const address of named) hosts.allow(address);
 const clock = () => performance.now();
 const reportVersion: ReportVersion = (found, version) => report({ found, version });
 const stores = new Stores({ settings, disk }, hosts, clock, versions, reportVersion);

@@ -108,7 +108,7 @@ export class Stores {
 
   /** Finds possible datasets at a named address or below it. @throws DataError, BusyError */
   async folder(address: string): Promise<FolderContents> {
-    this.#hosts.name(address);
+    this.#hosts.allow(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
     const looking = this.#looks.get(address) ?? this.#folderNow(address);
     this.#looks.set(address, looking);
@@ -151,7 +151,7 @@ export class Stores {
     versions: Versioned<T>,
     { store: location, newestMs, named, scan }: OpenRequest,
   ): Promise<T> {
-    if (named === true && isAddress(location)) this.#hosts.name(location);
+    if (named === true && isAddress(location)) this.#hosts.allow(location);
     return newestMs === undefined ? versions.now(location, scan) : versions.verified(location, newestMs);
   }
 

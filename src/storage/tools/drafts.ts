@@ -38,7 +38,7 @@ export function readDraft(paths: readonly string[], answers: Answers, names: Giv
     throw new RequestError("InvalidRequest", "name: 1 to 64 of A-Z a-z 0-9 _ . - are needed.", { member: "name" });
   const real = isAlone && !isAddress(first) ? realpathSync(first) : first;
   const found = isAlone ? recognise(real, answers, names.name ?? nameOf(first)) : recogniseSeries(paths, answers);
-  return found === null ? null : measured(renamed(found, names), homeOf(first, isAlone), answers);
+  return found === null ? null : measured(withNames(found, names), homeOf(first, isAlone), answers);
 }
 
 /** The folder of a file; links are followed if the file is alone. */
@@ -47,7 +47,7 @@ export function homeOf(first: string, isAlone = true): string {
   return dirname(isAlone ? realpathSync(first) : first);
 }
 
-function renamed(found: Recognised, { name, alias }: GivenNames): Recognised {
+function withNames(found: Recognised, { name, alias }: GivenNames): Recognised {
   if (name === undefined && alias === undefined) return found;
   const names = { ...(name === undefined ? {} : { name }), ...(alias === undefined ? {} : { aliases: [...alias] }) };
   const written = { ...found.written, ...names };
@@ -66,8 +66,8 @@ export function keepDraft(
   found: Recognised,
   first: string,
   home: string,
-  apart: string,
-  place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, apart),
+  descriptors: string,
+  place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
   const text = confirmationOf(found, found.varies, home, place.isApart);
   makeFolder(dirname(place.path));

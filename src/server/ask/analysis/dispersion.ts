@@ -1,10 +1,10 @@
 /** Answers `dispersion`: statistics of paths over time, without the paths. */
 import {
   addPaths,
-  type Company,
   type DispersionSums,
   dispersionMeans,
   dispersionSums,
+  type GroupSize,
   type PathPart,
 } from "../../../analysis/dispersion.js";
 import { compileExpression } from "../../../analysis/expression.js";
@@ -119,7 +119,7 @@ async function pathsOf(
     const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
     const times = Array.from(recordTimes, withoutNoise);
     const velocities = along?.values as Float32Array;
-    return { particles, records, width, places: joinedValues(result), velocities, times };
+    return { particles, records, width, positions: joinedValues(result), velocities, times };
   } finally {
     result.release();
   }
@@ -144,8 +144,8 @@ function areUniform(times: readonly number[]): boolean {
 }
 
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {
-  const companies = part.particles / sums.company;
-  const step = Math.ceil(SLICE_RECORDS / (part.records * sums.company));
+  const companies = part.particles / sums.groupSize;
+  const step = Math.ceil(SLICE_RECORDS / (part.records * sums.groupSize));
   for (let from = 0; from < companies; from += step) {
     if (from > 0) await slices.pause();
     addPaths(sums, part, from, Math.min(companies, from + step));
@@ -154,7 +154,7 @@ async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices):
 
 interface Seeds {
   readonly points: Float32Array;
-  readonly together: Company;
+  readonly together: GroupSize;
 }
 
 /** The start positions in order. @throws RequestError if they leave the domain, LimitError */

@@ -65,14 +65,14 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   for (const time of new Set(times)) await fillAt(context, atPoints, rows.triples, times, time, options, numbers);
   if (count > 0 && quantities.some(isAtNodes)) await gatherInto(numbers, quantities, highest, together(nodes), reduce);
   const length = unitOf(dataset, "length");
-  const lead = [
+  const leadColumns = [
     ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a] as Int32Array)),
     ...["x", "y", "z"].map((name, a) => columnOf(name, rows.coordinates[a] as Float64Array, length)),
     ...(analysis.isList ? [columnOf("t", Float64Array.from(times), unitOf(dataset, "time"))] : []),
   ];
   const more = { total, ...(known < total ? { missing: total - known } : {}), ...about };
   const answer: RowsAnswer = {
-    ...{ kind: "rows", count, lead, shape: [count], more },
+    ...{ kind: "rows", count, leadColumns, shape: [count], more },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Float32Array)),
   };
   return { answer, found: analysis.time };

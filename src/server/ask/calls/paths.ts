@@ -120,7 +120,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const exit = names.indexOf("exit");
   const steps = names.indexOf("steps");
   const none = new Float32Array(exit < 0 ? count : 0).fill(Number.NaN);
-  const lead: Column[] = [
+  const leadColumns: Column[] = [
     columnOf(
       "particle",
       Int32Array.from({ length: count }, (_, i) => Math.floor(i / kept)),
@@ -131,7 +131,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
     ...(steps < 0 ? [] : [columnOf("steps", own, null, width, steps)]),
   ];
   const answers = quantities.map((one, q) => answered(one, pick(values[q] as Float32Array, one.columns.length)));
-  const places = {
+  const positions = {
     name: "position",
     columns: ["x", "y", "z"],
     shape: [3],
@@ -141,11 +141,11 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const answer: RowsAnswer = {
     kind: "rows",
     count,
-    lead,
+    leadColumns,
     quantities: answers,
     shape: [points.count, kept],
-    places,
-    paths: fileOf(lead, answers, points, recordTimes.subarray(first), kept),
+    positions,
+    paths: fileOf(leadColumns, answers, points, recordTimes.subarray(first), kept),
   };
   const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
   return { answer, found };

@@ -79,10 +79,10 @@ export async function values(context: Context, question: MemberValues): Promise<
       );
     },
   });
-  const lead = await leadOf(source, when, rounds, dataset, isWhole);
-  if (isEach) lead.push(await column("t", eachTime(source), dataset, isWhole));
+  const leadColumns = await leadOf(source, when, rounds, dataset, isWhole);
+  if (isEach) leadColumns.push(await column("t", eachTime(source), dataset, isWhole));
   const answer: RowsAnswer = {
-    ...{ kind: "rows", count: count * rounds, lead, shape: [...(when.isList ? [rounds] : []), count] },
+    ...{ kind: "rows", count: count * rounds, leadColumns, shape: [...(when.isList ? [rounds] : []), count] },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
   const stated = isEach ? {} : timeText(question, when.times, when.isList);

@@ -65,7 +65,7 @@ export interface Rows {
 /** An answer as rows; a grid has x, y, z and t where they are dimensions, x fastest. */
 export function rowsOf(answer: RowsAnswer | GridAnswer): Rows {
   if (answer.kind === "rows")
-    return { columns: [...answer.lead, ...columnsOf(answer.quantities)], count: answer.count };
+    return { columns: [...answer.leadColumns, ...columnsOf(answer.quantities)], count: answer.count };
   const { dims, quantities } = answer;
   const count = dims.reduce((product, { coordinates }) => product * coordinates.length, 1);
   let span = count;
@@ -96,7 +96,7 @@ export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQ
 /** The only quantity of an answer. @throws RequestError if there are several */
 export function onlyQuantity(answer: RowsAnswer | GridAnswer, form: string): AnsweredQuantity {
   const { quantities } = answer;
-  const places = answer.kind === "rows" ? answer.places : undefined;
+  const places = answer.kind === "rows" ? answer.positions : undefined;
   const [only = places, ...more] = quantities;
   if (only === undefined || more.length > 0)
     throw wrong("format", `${form} holds one quantity, and there are ${quantities.length}`);

@@ -52,7 +52,7 @@ export class Hosts {
     }
   }
 
-  name(address: string): void {
+  allow(address: string): void {
     const host = hostOf(address);
     if (this.#named.has(host)) return;
     this.#named.add(host);

@@ -29,7 +29,7 @@ describe("hosts of stores", () => {
   ])("refuses %s, unless its host was named", async (address) => {
     const hosts = new Hosts();
     await expect(hosts.check(address)).rejects.toThrow(/private network/);
-    hosts.name(address);
+    hosts.allow(address);
     await expect(hosts.check(address)).resolves.toBeUndefined();
   });
 
@@ -52,7 +52,7 @@ it.each([
   const refusal = await new Hosts().check(address).catch((error: Error) => error.message);
   expect(refusal).toMatch(/is refused/);
   expect(refusal).not.toMatch(/secret/);
-  expect(() => new Hosts().name(address)).toThrow(/is refused/);
+  expect(() => new Hosts().allow(address)).toThrow(/is refused/);
 });
 
 describe("a host whose name leads to another address when a connection is made", () => {
