@@ -202,21 +202,21 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/analysis": 4_998,
-  "src/cli": 2_581,
+  "src/cli": 2_580,
   "src/client": 900,
   "src/cluster": 1_650,
-  "src/engine": 9_483,
-  "src/events": 4_182,
+  "src/engine": 9_470,
+  "src/events": 4_180,
   "src/float32": 371,
   "src/jobs": 2_508,
-  "src/kernels": 9_300,
-  "src/server": 19_333,
+  "src/kernels": 9_250,
+  "src/server": 19_320,
   "src/storage": 24_660,
   "src/storage/recognise": 5_902,
   "src/text": 1_049,
-  web: 10_450,
+  web: 10_430,
   bench: 4_500,
-  test: 70_797,
+  test: 70_740,
 };
 
 describe("the source", () => {

@@ -49,8 +49,8 @@ function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * HTTP status of an error. A limit on simultaneous requests does not concern the size of this one, and data may be
- * mended later.
+ * HTTP status of an error. A limit on simultaneous requests is not about the size of this one; data may be mended
+ * later.
  */
 function statusOf(error: FieldprobeError): number {
   if (error instanceof NotAcceptableError) return 406;

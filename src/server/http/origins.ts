@@ -1,7 +1,4 @@
-/**
- * Protection from web pages of other sites: foreign names for the address, and costly requests from foreign origins,
- * are refused.
- */
+/** Protection from web pages of other sites: refuses foreign names of the address, and costly foreign requests. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../shared/config.js";
 import { HttpRefusal } from "./refusal.js";
@@ -69,10 +66,7 @@ export function guardOrigins(
   });
 }
 
-/**
- * Refuses costly GET from images and scripts of other sites if the service listens on loopback. Links that open in a
- * tab are followed.
- */
+/** Refuses costly GET from images and scripts of other sites on loopback, but not links that open in a tab. */
 export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Config, "host" | "corsOrigins">): void {
   if (!isLoopbackHost(host)) return;
   const allowed = new Set(corsOrigins);

@@ -33,10 +33,7 @@ export interface ReadingThreads {
   remaining(): number;
 }
 
-/**
- * Longest incomplete item that waits for more bytes; the XML reader, which never reads a byte twice for long, reads
- * longer ones.
- */
+/** Longest incomplete item that waits for more bytes; the XML reader reads longer ones, without reading bytes twice. */
 const SHORT_BYTES = 4096;
 /** Items in one form after which threads pay off, and announced bytes from which they are used at once. */
 const AHEAD_FROM = 4096;
@@ -126,8 +123,7 @@ class ItemsReader {
   }
 
   /**
-   * Lets threads read items until one has another form; then many of one form must follow before threads are tried
-   * again.
+   * Lets threads read items until one has another form; then many of one form must follow before they are used again.
    */
   *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;

@@ -69,10 +69,7 @@ async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, 
   return result;
 }
 
-/**
- * The bytes of a chunk of stored nodes, part by part without a copy; null for other chunks, and at the ends of the
- * grid.
- */
+/** The bytes of a chunk of stored nodes, part by part without a copy; null for other chunks and at the grid's ends. */
 export async function storedBytes(
   life: RequestLife,
   dataset: Dataset,

@@ -125,8 +125,7 @@ function addImages(
 }
 
 /**
- * An image. Its translation is the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4 and 0.5,
- * multiscales.
+ * An image, translated to the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4, 0.5, multiscales.
  */
 function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
   const [first = 0, second = first + 1, ...later] = timesOf(time);

@@ -47,8 +47,7 @@ function record(widths: string, ...numbers: readonly number[]): Buffer {
 }
 
 /**
- * Members common to both records of an entry: flags, method, time, date, checksum, sizes, lengths of name and extra
- * field.
+ * Members common to both records of an entry: flags, method, time, date, checksum, sizes, lengths of name and extra.
  */
 function factsOf({ flags, crc, bytes, name }: ZipEntry, more: number): Buffer {
   return record("222244422", flags, 0, 0, DATE, crc, bytes, bytes, name.length, more);

@@ -54,10 +54,7 @@ export class Connections {
   /** With TLS, the TCP sockets below the TLS sockets. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
-  /**
-   * Connections without a first request, oldest first, by the address of the caller, which a TLS socket shares with its
-   * TCP socket.
-   */
+  /** Connections without a first request, oldest first, by the caller's address, which TLS and TCP sockets share. */
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   #unanswered = 0;
   #looks: NodeJS.Timeout | undefined;

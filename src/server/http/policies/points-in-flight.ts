@@ -1,7 +1,4 @@
-/**
- * Bounds the points that all requests hold, from the first point read until the result is complete. A part is reserved
- * for small requests.
- */
+/** Bounds the points that all requests hold until their results are complete; a part is reserved for small ones. */
 import type { Limits } from "../../../shared/config.js";
 import { HttpRefusal } from "../refusal.js";
 import { granted } from "./granted.js";

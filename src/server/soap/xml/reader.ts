@@ -54,10 +54,7 @@ export interface ByteSource {
   take(): Buffer | null | undefined;
   /** Resolves when `take` should be called again. */
   arrival(): Promise<void>;
-  /**
-   * Passes bytes on as they arrive, until `into` returns false. Resolves when `take` should be called again, or when
-   * `also` does.
-   */
+  /** Passes bytes on as they arrive, until `into` returns false. Resolves when `take` or `also` should go on. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** @throws if the XML declaration contradicts what is known */
   declare(encoding: string): void;
