@@ -180,7 +180,7 @@ export const statedWays = fc.record({
   /** Groups above the fields. */
   group: fc.constantFrom("", "fields", "run/data"),
   /** How the grid is stated. */
-  grid: fc.constantFrom("tables", "steps", "scales"),
+  grid: fc.constantFrom("tables", "steps", "scales", "lists"),
   frames: fc.integer({ min: 1, max: 3 }),
   statement: fc.oneof(
     statement("changing", CHANGING),
@@ -195,6 +195,8 @@ export const statedWays = fc.record({
 });
 export type StatedWay = typeof statedWays extends fc.Arbitrary<infer T> ? T : never;
 
+/** Whether coordinates are datasets; else they are attributes, lists or first nodes and steps. */
+const hasTables = ({ grid }: Pick<StatedWay, "grid">): boolean => grid === "tables" || grid === "scales";
 const nodesOf = ({ nodes }: StatedWay, axis: Axis): number => nodes[AXES.indexOf(axis)] as number;
 const coordinates = (way: StatedWay, axis: Axis): Float64Array =>
   Float64Array.from({ length: nodesOf(way, axis) }, (_, i) => GRID[axis].origin + i * GRID[axis].spacing);
@@ -345,12 +347,13 @@ function writeGrid(file: File, way: StatedWay): void {
   for (const axis of AXES) {
     const { origin, spacing } = GRID[axis];
     const last = origin + (nodesOf(way, axis) - 1) * spacing;
-    const isTable = way.grid !== "steps" || open === "staggered" || open === "second table";
+    const isTable = hasTables(way) || open === "staggered" || open === "second table";
     if (open === "box") {
       file.create_attribute(`${axis}min`, origin - spacing / 2, [], "<d");
       file.create_attribute(`${axis}max`, last + spacing / 2, [], "<d");
     } else if (open === "curved" && axis === "x") file.create_dataset(curvedMesh(way));
     else if (isTable) file.create_dataset({ name: axis, data: coordinates(way, axis) });
+    else if (way.grid === "lists") file.create_attribute(axis, coordinates(way, axis), [nodesOf(way, axis)], "<d");
     else {
       file.create_attribute(`d${axis}`, spacing, [], "<d");
       file.create_attribute(`${axis}0`, origin, [], "<d");
@@ -368,8 +371,8 @@ function writeGrid(file: File, way: StatedWay): void {
 
 function attachScales(file: File, way: StatedWay): void {
   const open = openOf(way);
-  const hasTables = way.grid === "scales" && !["box", "curved", "elements"].includes(open ?? "");
-  if (!hasTables && open !== "staggered") return;
+  const isAttached = way.grid === "scales" && !["box", "curved", "elements"].includes(open ?? "");
+  if (!isAttached && open !== "staggered") return;
   for (const name of open === "staggered" ? AXES.flatMap((axis) => [axis, `${axis}h`]) : AXES)
     (file.get(name) as H5Dataset).make_scale(name);
   for (const [at, path] of pathsOf(way).entries())
@@ -395,7 +398,7 @@ function writeStatement(file: File, way: StatedWay): void {
         ? groupsOf(way).slice(-1)
         : level === "component"
           ? paths.slice(-1)
-          : level === "coordinate" && way.grid !== "steps"
+          : level === "coordinate" && hasTables(way)
             ? ["/x"]
             : paths;
   for (const path of holders) {
@@ -414,10 +417,10 @@ export function isPossible({ statement: said, grid, vector, frames }: StatedWay)
   if (said.kind === "open" && said.what === "components") return vector;
   if (said.kind === "open" && said.what === "levels") return frames > 1;
   if (said.kind === "open" && said.what === "coordinates") return !vector;
-  if (said.kind === "open" && ["length", "limit", "unit of length"].includes(said.what)) return grid !== "steps";
+  if (said.kind === "open" && ["length", "limit", "unit of length"].includes(said.what)) return hasTables({ grid });
   if (said.kind === "open" && said.what === "times") return frames === 1;
   if (said.kind === "open") return said.what !== "staggered" || !vector;
-  return said.kind !== "changing" || said.level !== "coordinate" || grid !== "steps";
+  return said.kind !== "changing" || said.level !== "coordinate" || hasTables({ grid });
 }
 
 /** A draft is right, has lines that are open or red, shows what nothing applies, or is wrong. */
