@@ -3,23 +3,15 @@ import { effect } from "@preact/signals-core";
 import { render } from "lit-html";
 import "./style.css";
 import { wantCards } from "./cards.js";
+import { openFind, openQuantities } from "./commands.js";
 import { readWaiting } from "./drafts.js";
 import { downloadWithToken } from "./export/download.js";
 import { finderView } from "./finder.js";
 import { tab } from "./inspector.js";
+import { stepTime, togglePlay } from "./playing.js";
 import { wantPoint } from "./point.js";
 import { toggleRuler } from "./ruler.js";
-import {
-  openFind,
-  openQuantities,
-  overStage,
-  PARTS,
-  sampleTable,
-  stepTime,
-  togglePlay,
-  wantSeries,
-  welcome,
-} from "./shell.js";
+import { overStage, PARTS, sampleTable, wantSeries, welcome } from "./shell.js";
 import { Stage } from "./stage.js";
 import { centreHere, fit, listen, step } from "./stage-input.js";
 import { picked, stroke, tool } from "./stage-state.js";

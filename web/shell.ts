@@ -1,29 +1,28 @@
-/** The parts of the page around the stage: bar, titles of panes, time line, and the commands of Find. */
+/** The parts of the page around the stage: bar, titles of panes, messages, and time line. */
 import { signal } from "@preact/signals-core";
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { cardInStage, cardNames, chooseCard, isInStage } from "./cards.js";
-import { confirmable, draftsDialog, openDrafts } from "./drafts.js";
+import { cardInStage, isInStage } from "./cards.js";
+import { chooseFrom, datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
+import { draftsDialog } from "./drafts.js";
 import { dyeView } from "./dye.js";
-import { jobsDialog, openJobs } from "./export/jobs-list.js";
+import { jobsDialog } from "./export/jobs-list.js";
 import { openShare, shareDialog } from "./export/share.js";
 import { exportDialog, openExport } from "./export.js";
-import { type Item, openFinder } from "./finder.js";
-import { inspector, showTab, TABS } from "./inspector.js";
-import { message, say } from "./notify.js";
-import { rulerView, toggleRuler } from "./ruler.js";
-import { centreHere, fit } from "./stage-input.js";
-import { hover, noGraphics, onePane, panes, stageSize, titles, tool } from "./stage-state.js";
+import { inspector } from "./inspector.js";
+import { message } from "./notify.js";
+import { speed, stepTime, togglePlay } from "./playing.js";
+import { rulerView } from "./ruler.js";
+import { hover, noGraphics, onePane, panes, stageSize, titles } from "./stage-state.js";
 import { confirm, costOf, estimateOf, isConfirmed, keyOf, wantedAnswer } from "./state/answers.js";
 import { addressOf, type Question, reachable, rootOf, setToken } from "./state/ask.js";
 import { type Dataset, flatAxis, hasVelocity, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber, shortNumber, ticksOf } from "./state/format.js";
-import { EMPTY, type Show } from "./state/link.js";
+import type { Show } from "./state/link.js";
 import {
   change,
   cross,
   dataset,
-  datasets,
   failureOf,
   frameOf,
   furtherWants,
@@ -32,13 +31,10 @@ import {
   isPlaying,
   isStored,
   needsToken,
-  open,
   openAddress,
-  planesOf,
   problem,
   rangeOf,
   rested,
-  saveLink,
   servedValue,
   shownOf,
   store,
@@ -53,276 +49,6 @@ const isWelcome = signal(false);
 export function welcome(): void {
   isWelcome.value = true;
 }
-
-/** Chooses a quantity, with the default range of its values. */
-export function chooseQuantity(what: string): void {
-  change({ what, map: null });
-  const set = dataset.peek();
-  if (set !== null) document.title = `${quantityOf(what).symbol} of ${set.name} · fieldprobe`;
-}
-
-/** Opens a dataset; choices are kept where the dataset has them. */
-export async function chooseDataset(name: string): Promise<void> {
-  const { method, show, flow, stage } = view.peek();
-  await open({ ...EMPTY, dataset: name, method, show: show === "compare" ? "four" : show, flow, stage });
-  saveLink("push");
-}
-
-const quantityItem = (quantity: Quantity): Item => ({
-  name: quantity.symbol,
-  about: quantity.title,
-  kind: quantity.group,
-  words: `${quantity.what} ${quantity.words ?? ""}`,
-  run: () => chooseQuantity(quantity.what),
-});
-
-/** The item of a typed expression. */
-const expressionItem = (text: string): Item => ({
-  name: text,
-  about: "Show this expression",
-  kind: "Expression",
-  run: () => chooseQuantity(text),
-});
-
-export function chooseFrom(title: string, items: readonly Item[], typed?: (text: string) => Item | null): void {
-  openFinder({ title, items, ...(typed === undefined ? {} : { typed }) });
-}
-
-/** The item that opens the drafts, for those who may confirm them. */
-const addData = (): Item[] =>
-  confirmable() === 0
-    ? []
-    : [
-        {
-          name: "Add data",
-          about: `${confirmable()} ${confirmable() === 1 ? "file waits" : "files wait"} to be confirmed`,
-          kind: "Dataset",
-          words: "draft upload inspect",
-          run: openDrafts,
-        },
-      ];
-
-const datasetItems = (): Item[] => [...addData(), ...servedItems()];
-const servedItems = (): Item[] =>
-  datasets.peek().map(({ name, title }) => ({
-    name,
-    about: title,
-    kind: "Dataset",
-    run: () => void chooseDataset(name).catch((error: unknown) => say(String((error as Error).message))),
-  }));
-
-const timeItems = ({ times }: Dataset): Item[] =>
-  times.map((time) => ({
-    name: `t = ${plainNumber(time)}`,
-    about: "Stored time",
-    kind: "Time",
-    run: () => change({ time }),
-  }));
-
-const methodItems = ({ methods }: Dataset): Item[] =>
-  methods.map((method) => ({
-    name: method,
-    about: methodTitle(method),
-    kind: "Method",
-    run: () => change({ method }),
-  }));
-
-function methodTitle(method: string): string {
-  if (method === "nearest") return "Value of the nearest node";
-  const [, nodes] = /^Lag(\d)$/.exec(method) ?? [];
-  if (nodes !== undefined) return `Lagrange polynomials on ${nodes} nodes an axis`;
-  const [, smooth, width] = /^M(\d)Q(\d+)$/.exec(method) ?? [];
-  return smooth === undefined ? "Interpolation" : `Spline on ${width} nodes, ${smooth} continuous derivatives`;
-}
-
-/** Moves the crosshair to the largest value of the quantity of the surface. */
-async function moveToStrongest(): Promise<void> {
-  change({ cross: null, centre: null });
-}
-
-const commands = (set: Dataset): Item[] => [
-  ...(["four", "slice:z", "3d", "compare"] as const).map((show, i) => ({
-    name: ["Four views", "Slice", "3-D", "Compare"][i],
-    about: "Show",
-    kind: "Command",
-    run: () => change({ show }),
-  })),
-  {
-    name: "Strongest vortex",
-    about: "Crosshair to the largest Q",
-    kind: "Place",
-    words: "maximum",
-    run: moveToStrongest,
-  },
-  { name: "Middle of the box", about: "Crosshair to the centre", kind: "Place", run: () => moveToMiddle() },
-  { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
-  { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
-  { name: "Play", about: "Play or stop time", kind: "Command", words: "movie animation", run: togglePlay },
-  {
-    name: "Export figure",
-    about: "Figure for a paper or slide",
-    kind: "Command",
-    words: "png pdf picture",
-    run: () => openExport("figure"),
-  },
-  {
-    name: "Export movie",
-    about: "Time or turntable",
-    kind: "Command",
-    words: "video webm",
-    run: () => openExport("movie"),
-  },
-  {
-    name: "Export data",
-    about: "Plane, box or nodes as a file",
-    kind: "Command",
-    words: "download csv netcdf hdf5",
-    run: () => openExport("data"),
-  },
-  {
-    name: "Code",
-    about: "curl, Python and command line of this question",
-    kind: "Command",
-    words: "api request",
-    run: () => openExport("code"),
-  },
-  {
-    name: "Share",
-    about: "Link, curl, Python and command line of what is shown",
-    kind: "Command",
-    run: () => openShare(),
-  },
-  { name: "Jobs", about: "Progress and results of jobs", kind: "Command", words: "queue batch", run: openJobs },
-  {
-    name: "Token",
-    about: "For requests, until the page is closed",
-    kind: "Command",
-    run: () => {
-      needsToken.value = true;
-    },
-  },
-  ...TABS.map((name) => ({ name, about: "Tab of the inspector", kind: "Panel", run: () => showTab(name) })),
-  ...cardNames(set).map((card) => ({
-    name: card,
-    about: "Statistics",
-    kind: "Statistics",
-    run: () => {
-      chooseCard(card);
-      showTab("Statistics");
-    },
-  })),
-  {
-    name: "Ruler",
-    about: "Measure a distance in a plane",
-    kind: "Command",
-    words: "length distance",
-    run: toggleRuler,
-  },
-  {
-    name: "Dye",
-    about: "Draw in a plane, and see where it flows",
-    kind: "Command",
-    words: "tracers",
-    run: () => {
-      tool.value = "dye";
-      showTab("Particles");
-    },
-  },
-  {
-    name: "Streaks",
-    about: "Moving streaks of the flow, on or off",
-    kind: "Command",
-    words: "LIC flow arrows",
-    run: () => change({ flow: view.peek().flow === "off" ? "streaks" : "off" }),
-  },
-  {
-    name: "Light stage",
-    about: "Light or dark background",
-    kind: "Command",
-    words: "theme dark white",
-    run: () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" }),
-  },
-];
-
-function moveToMiddle(): void {
-  const set = dataset.peek();
-  if (set !== null) change({ cross: set.axes.map(({ first, length }) => first + length / 2) as unknown as Vec3 });
-}
-
-/** The item of a typed position, three numbers. */
-function placeItem(text: string): Item | null {
-  const numbers = text.split(/[\s,;]+/).map(Number);
-  const set = dataset.peek();
-  if (set === null || numbers.length !== 3 || !numbers.every(Number.isFinite)) return null;
-  const place = numbers.map((one, a) => wrapped(set.axes[a], one)) as unknown as Vec3;
-  return { name: text, about: "Crosshair to this place", kind: "Place", run: () => change({ cross: place }) };
-}
-
-/** Opens Find with all items. */
-export function openFind(): void {
-  const set = dataset.peek();
-  if (set === null) return;
-  const items = [
-    ...quantitiesOf(set).map(quantityItem),
-    ...commands(set),
-    ...datasetItems(),
-    ...timeItems(set),
-    ...methodItems(set),
-  ];
-  openFinder({
-    title: "Find a quantity, a dataset, a command …",
-    items,
-    typed: (text) => placeItem(text) ?? expressionItem(text),
-  });
-}
-
-export function openQuantities(): void {
-  const set = dataset.peek();
-  if (set !== null) chooseFrom("Quantity or expression", quantitiesOf(set).map(quantityItem), expressionItem);
-}
-
-// Playing
-
-let playTimer = 0;
-/** Stored times played a second. */
-export const speed = signal(4);
-let arrived = 0;
-
-/** Moves to the next stored time once its picture has arrived. */
-function playOn(): void {
-  const set = dataset.peek();
-  const now = view.peek();
-  if (set === null || !isPlaying.peek()) return;
-  const frame = frameOf(now.time, set);
-  const next = (frame + 1) % set.times.length;
-  const needed = [
-    ...(planesOf(now).length > 0 ? [now.what as string] : []),
-    ...(now.show === "four" || now.show === "3d" ? [now.surface.what, now.colour] : []),
-  ];
-  const isThere = needed.every((what) => volumeOf(set, what, next) !== null);
-  if (isThere && performance.now() - arrived >= 1000 / speed.peek() - 8) {
-    arrived = performance.now();
-    change({ time: set.times[next] }, "drag");
-  }
-  playTimer = window.setTimeout(playOn, 16);
-}
-
-export function togglePlay(): void {
-  isPlaying.value = !isPlaying.peek();
-  clearTimeout(playTimer);
-  if (isPlaying.peek()) playOn();
-  else saveLink("replace");
-}
-
-/** Moves to a neighbouring stored time. */
-export function stepTime(by: number): void {
-  const set = dataset.peek();
-  if (set === null) return;
-  const n = set.times.length;
-  change({ time: set.times[(frameOf(view.peek().time, set) + by + n) % n] }, "replace");
-}
-
-// Views
 
 const MODES: readonly (readonly [string, string, (show: Show) => boolean])[] = [
   ["slice:z", "Slice", (show) => show.startsWith("slice")],
