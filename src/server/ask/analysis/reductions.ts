@@ -167,7 +167,7 @@ async function findRanges(
   );
 }
 
-/** Picks the extremes of each group. If the candidates of a pass do not suffice, another pass continues after them. */
+/** Picks the extremes of groups, 16 candidates between looks at the clock. If a pass is too short, another follows. */
 async function pickAll(
   reduction: AnyReduction & ExtremesOptions,
   found: readonly Extremes[],
@@ -181,9 +181,10 @@ async function pickAll(
     for (const [g, state] of picked.entries())
       for (const side of SIDES) {
         const candidates = pass[g]?.[side] ?? [];
-        await slices.each(candidates.length, (from, to) => {
+        const pick = (from: number, to: number): void => {
           state[side] = pickExtremes(reduction, state[side], candidates.slice(from, to), distance2);
-        });
+        };
+        await slices.each(candidates.length, pick, 16);
       }
     const next = (side: Side): Extreme | null => {
       const open = pass.filter((_, g) => (picked[g]?.[side].length ?? 0) < reduction.count);
