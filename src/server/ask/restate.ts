@@ -35,7 +35,8 @@ export function restate(call: CallName, question: MemberValues, found: Understoo
     const given = question[name];
     const usual = name === "derivatives" ? usualDerivatives(call, question) : USUAL[name];
     const value = name in found ? found[name] : given === undefined ? usual : textOf(name, given);
-    if (value !== undefined) restated[name] = value;
+    // A single place has no samples along any axis.
+    if (value !== undefined && !(Array.isArray(value) && value.length === 0)) restated[name] = value;
   }
   return restated;
 }

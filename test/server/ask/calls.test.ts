@@ -53,10 +53,11 @@ describe("calls", () => {
     expect(bytes.length).toBeGreaterThan(0);
   });
 
-  it.each(CALL_NAMES.map((call) => ({ call })))(
-    "$call repeats its question, which gives the same bytes",
-    async ({ call }) => {
-      const first = await get(service, "isotropic32", call, callOf(call).example);
+  const place = { call: "grid" as const, members: { what: "p", x: "1", y: "2", z: "3", time: "0.5" } };
+  it.each([...CALL_NAMES.map((call) => ({ call, members: callOf(call).example })), place])(
+    "$call repeats its question $members, which gives the same bytes",
+    async ({ call, members }) => {
+      const first = await get(service, "isotropic32", call, members);
       const text = await first.text();
       expect(first.status, text).toBe(200);
       const { question, dataset, version, manifest } = JSON.parse(text);
