@@ -15,13 +15,13 @@ import {
   UNFINISHED,
 } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
-import { JobPlaces } from "./job-places.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
+import { JobSlots } from "./job-slots.js";
 import type { ResultStore } from "./result-store.js";
 import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
 /** Delay before a task is tried again, after the service was too busy for it or failed. */
-const REST_MS = 2_000;
+const RETRY_MS = 2_000;
 const MOST_ATTEMPTS = 3;
 /** Most restarts of a job: data that grow all the time would never let it end. */
 const MOST_RESTARTS = 8;
@@ -79,17 +79,17 @@ export class JobRunner {
   readonly #bytesLeft: (owner: string | null) => Promise<number>;
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
   /** Tasks that the queue could not store because its disk is full; they are put back once it can. */
-  readonly #unkept = new Set<TakenTask>();
+  readonly #unstored = new Set<TakenTask>();
   /** By job, the time since which no process of its generation is known. */
   readonly #orphanedAt = new Map<string, number>();
-  readonly #places = new JobPlaces();
+  readonly #slots = new JobSlots();
   /** Error of the queue that was last logged, so that it is logged once. */
   #reported: string | null = null;
   #stopped = false;
   #taking = false;
   /** Whether a job waits for a process of its generation, which no message announces. */
   #isWaiting = false;
-  #rest: NodeJS.Timeout | null = null;
+  #retryTimer: NodeJS.Timeout | null = null;
   /** Resolves when the last job with a result has ended. */
   #ending: Promise<unknown> = Promise.resolve();
   /** Time at which a task last succeeded, by `Date.now`. */
@@ -118,27 +118,27 @@ export class JobRunner {
   }
 
   #take(isFirst: boolean): Promise<TakenTask | null> {
-    return this.#queue.take((job) => (this.#places.admits(job, isFirst) ? this.#generationFor(job) : null));
+    return this.#queue.take((job) => (this.#slots.admits(job, isFirst) ? this.#generationFor(job) : null));
   }
 
   async pump(): Promise<void> {
     if (this.#taking) return;
     this.#taking = true;
     try {
-      if (!this.#stopped && this.#rest === null) await this.#putUnkeptBack();
-      while (!this.#stopped && this.#rest === null && this.#places.areFree) {
+      if (!this.#stopped && this.#retryTimer === null) await this.#putUnstoredBack();
+      while (!this.#stopped && this.#retryTimer === null && this.#slots.areFree) {
         this.#isWaiting = false;
         // Owners without a running task come first.
         const task = (await this.#take(true)) ?? (await this.#take(false));
         this.#reported = null;
         if (task === null) {
-          if (this.#isWaiting) this.#pause();
+          if (this.#isWaiting) this.#retryLater();
           return;
         }
         if (this.#running.size === 0) this.progressAt = Math.max(this.progressAt, task.job.createdAt);
         const abort = new AbortController();
-        const leave = this.#places.take(task.job, () => void this.pump());
-        const ended = this.#serve(task, abort.signal).finally(() => {
+        const leave = this.#slots.take(task.job, () => void this.pump());
+        const ended = this.#runTask(task, abort.signal).finally(() => {
           leave();
           this.#running.delete(abort);
         });
@@ -147,10 +147,10 @@ export class JobRunner {
       }
     } catch (error) {
       const reason = reasonOf(error);
-      if (this.#unkept.size === 0 && reason !== this.#reported)
+      if (this.#unstored.size === 0 && reason !== this.#reported)
         this.#host.log.error({ reason }, "the queue of the jobs cannot be read; jobs rest");
       this.#reported = reason;
-      this.#pause();
+      this.#retryLater();
     } finally {
       this.#taking = false;
     }
@@ -170,18 +170,18 @@ export class JobRunner {
     return null;
   }
 
-  async #putUnkeptBack(): Promise<void> {
-    for (const task of this.#unkept) {
+  async #putUnstoredBack(): Promise<void> {
+    for (const task of this.#unstored) {
       await this.#queue.putBack(task);
-      this.#unkept.delete(task);
+      this.#unstored.delete(task);
     }
   }
 
-  #pause(): void {
-    this.#rest ??= setTimeout(() => {
-      this.#rest = null;
+  #retryLater(): void {
+    this.#retryTimer ??= setTimeout(() => {
+      this.#retryTimer = null;
       void this.pump();
-    }, REST_MS);
+    }, RETRY_MS);
   }
 
   async cancel(id: string): Promise<void> {
@@ -193,13 +193,13 @@ export class JobRunner {
   /** Aborts all tasks, which are taken again after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#rest !== null) clearTimeout(this.#rest);
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     for (const abort of this.#running.keys()) abort.abort();
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
   /** Runs a task to its end, successful or not. */
-  async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
+  async #runTask(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
       if (task.job.call.form === undefined)
@@ -212,17 +212,17 @@ export class JobRunner {
       else await this.#queue.done(task, await this.#compute(task, signal));
       this.progressAt = Date.now();
     } catch (error) {
-      await this.#failed(task, error, signal.aborted).catch((failure: unknown) => {
-        if (this.#unkept.size === 0)
+      await this.#handleFailure(task, error, signal.aborted).catch((failure: unknown) => {
+        if (this.#unstored.size === 0)
           this.#host.log.error({ job: id, reason: reasonOf(failure) }, "a job cannot be kept; it goes on later");
-        this.#unkept.add(task);
-        this.#pause();
+        this.#unstored.add(task);
+        this.#retryLater();
       });
     }
     this.#changed(id);
   }
 
-  async #failed(task: TakenTask, error: unknown, aborted: boolean): Promise<void> {
+  async #handleFailure(task: TakenTask, error: unknown, aborted: boolean): Promise<void> {
     const { id } = task.job;
     const status = error instanceof TaskProblem ? error.status : null;
     if (error instanceof DamagedOutputs) {
@@ -233,15 +233,15 @@ export class JobRunner {
     else if (error instanceof BusyError) {
       if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");
       await this.#queue.putBack(task, true);
-      this.#pause();
+      this.#retryLater();
     } else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
       // Being too busy does not count as a failed attempt.
       await this.#queue.putBack(task, status === 500);
-      this.#pause();
-    } else await this.#fail(task.job, error);
+      this.#retryLater();
+    } else await this.#failJob(task.job, error);
   }
 
-  async #fail(job: Job, error: unknown): Promise<void> {
+  async #failJob(job: Job, error: unknown): Promise<void> {
     const problem = reasonOf(error);
     const failed = { state: "failed", endedAt: Date.now(), problem } as const;
     // Missing files of a job that has ended meanwhile are no failure.

@@ -5,10 +5,10 @@ import type { BufferPool } from "./buffers.js";
 import type { QueryShare } from "./fair-queue.js";
 import type { ThreadPool } from "./thread-pool.js";
 
-/** Bytes of text, and of what is read from it, that may be lent at a time: some, and some for each worker thread. */
+/** Most bytes of text, and of numbers read from it, that are lent at a time: a base, and more for each worker. */
 const LENT_BYTES = 16 * 1024 * 1024;
 const LENT_BYTES_PER_WORKER = 4 * 1024 * 1024;
-/** Bytes that may be lent beyond that in small parts, so that threads read the bodies of many callers at once. */
+/** Bytes lent beyond that in small parts, so that threads read the bodies of many callers at once. */
 const SMALL_LENT_BYTES = 16 * 1024 * 1024;
 const SMALL_BYTES = 512 * 1024;
 

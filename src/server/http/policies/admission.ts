@@ -6,7 +6,7 @@ import { SMALL_WORK } from "../../../engine/contract/query.js";
 import type { Limits } from "../../../shared/config.js";
 import { BusyError, busyStore } from "../../../shared/errors.js";
 import { HttpRefusal } from "../refusal.js";
-import { granted } from "./granted.js";
+import { waitForGrant } from "./granted.js";
 import { MemoryBudget } from "./memory-budget.js";
 import { type PointLimits, PointsInFlight } from "./points-in-flight.js";
 
@@ -192,7 +192,7 @@ export class Admission {
     // Requests that wait for slots of stores take none from others.
     const small = request.work <= SMALL_WORK && !request.store ? 1 : 0;
     const late = (): Error => new BusyError("No slot came free before the deadline.");
-    return granted(
+    return waitForGrant(
       (grant) => {
         const waiter = { ...request, grant: () => grant(() => this.#take(request)) };
         const count = (one: 1 | -1): void => {

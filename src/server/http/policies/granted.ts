@@ -11,7 +11,7 @@ export interface Patience {
  * @param begin joins the queue with a function that grants; returns one that leaves the queue
  * @throws the error of `late`, or the reason of the signal
  */
-export function granted<T>(
+export function waitForGrant<T>(
   begin: (grant: (make: () => T) => void) => () => void,
   { ms, signal, late }: Patience,
 ): Promise<T> {

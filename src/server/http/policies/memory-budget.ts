@@ -1,6 +1,6 @@
 /** Memory shared by all analyses: admitted before its allocation, in the order of requests, until a request is over. */
 import { BusyError } from "../../../shared/errors.js";
-import { granted } from "./granted.js";
+import { waitForGrant } from "./granted.js";
 
 /** Fraction of the budget below which an analysis is not counted. */
 const UNCOUNTED_PART = 1 / 128;
@@ -36,7 +36,7 @@ export class MemoryBudget {
     if (this.#waiting.size === 0 && counted <= this.#free) return this.#lend(counted);
     const late = (): Error => new BusyError("Other analyses had all of their memory until the deadline.");
     try {
-      return await granted(
+      return await waitForGrant(
         (grant) => {
           const applicant = { bytes: counted, grant: () => grant(() => this.#lend(counted)) };
           this.#waiting.add(applicant);

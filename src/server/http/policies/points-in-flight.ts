@@ -1,7 +1,7 @@
 /** Bounds the points that all requests hold until their results are complete; a part is reserved for small ones. */
 import type { Limits } from "../../../shared/config.js";
 import { HttpRefusal } from "../refusal.js";
-import { granted } from "./granted.js";
+import { waitForGrant } from "./granted.js";
 
 export type PointLimits = Pick<Limits, "engine.pointsInFlight" | "http.requestTimeoutMs">;
 
@@ -74,7 +74,7 @@ export class PointsInFlight {
     const left = timeout - Math.min(MARGIN_MS, timeout / 10) - (performance.now() - hold.since);
     const late = (): Error =>
       new HttpRefusal(503, "Too many points are in flight.", { "retry-after": "1", connection: "close" });
-    return granted<void>(
+    return waitForGrant<void>(
       (grant) => {
         this.#paused.set(hold, { count, resume: () => grant(() => undefined) });
         return () => this.#paused.delete(hold);
