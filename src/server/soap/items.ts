@@ -122,9 +122,7 @@ class ItemsReader {
     return count > 0 ? admit(count) : null;
   }
 
-  /**
-   * Lets threads read items until one has another form; then many of one form must follow before they are used again.
-   */
+  /** Lets threads read items until one has another form; then many of one form must follow before they return. */
   *#readAhead(form: ItemForm): Steps<void> {
     const { ahead } = this.#array;
     this.#sameForm = 0;

@@ -46,9 +46,7 @@ function record(widths: string, ...numbers: readonly number[]): Buffer {
   return out;
 }
 
-/**
- * Members common to both records of an entry: flags, method, time, date, checksum, sizes, lengths of name and extra.
- */
+/** Members common to both records of an entry: flags, method, time, date, checksum, sizes, lengths of texts. */
 function factsOf({ flags, crc, bytes, name }: ZipEntry, more: number): Buffer {
   return record("222244422", flags, 0, 0, DATE, crc, bytes, bytes, name.length, more);
 }
