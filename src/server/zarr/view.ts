@@ -124,7 +124,7 @@ function addImages(
   }
 }
 
-/** An image, translated to the centre of a voxel; a stretched axis counts nodes. Source: OME-NGFF 0.4, multiscales. */
+/** An image, translated to a voxel's centre; a stretched axis counts nodes. Source: OME-NGFF 0.4, 0.5, multiscales. */
 function imageOf({ axes, time, units }: Dataset, paths: readonly number[]) {
   const [first = 0, second = first + 1, ...later] = timesOf(time);
   const isEven = [second, ...later].every(
