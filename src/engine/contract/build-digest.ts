@@ -43,3 +43,5 @@ export function digestBuild(rooms: readonly string[] = RUNNING, folder: string =
   for (const room of rooms) if (existsSync(join(folder, room))) addFiles(hash, room, join(folder, room));
   return hash.digest("hex");
 }
+
+export const digestFile = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");

@@ -93,6 +93,8 @@ export class Arena {
 }
 
 export interface WorkerSetup {
+  /** Digest of the entry of worker threads at the start; in a bundle it names all files by their contents. */
+  readonly build: string;
   readonly memory: WasmMemory;
   readonly layout: MemoryLayout;
   readonly chunkBytes: number;

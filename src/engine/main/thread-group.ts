@@ -7,6 +7,7 @@ import { BusyError, DeadlineError, WorkerError } from "../../shared/errors.js";
 import type { BrickCache } from "../../storage/bricks/cache.js";
 import type { StorePort } from "../../storage/remote/store-port.js";
 import type { StoreThread } from "../../storage/remote/store-thread.js";
+import { digestFile } from "../contract/build-digest.js";
 import type { TaskMessage, TicketedTask } from "../contract/dataset-copy.js";
 import type { WorkerSetup } from "../contract/memory.js";
 import type { TaskOutcome } from "../contract/task.js";
@@ -44,7 +45,7 @@ export class ThreadGroup {
    * @param report called with the first failure in a row to start a thread
    */
   constructor(
-    setup: WorkerSetup,
+    setup: Omit<WorkerSetup, "build">,
     size: number,
     fewest: number,
     cache: BrickCache,
@@ -67,7 +68,7 @@ export class ThreadGroup {
       concurrentTasksPerWorker: 1,
       maxQueue: Number.POSITIVE_INFINITY,
       recordTiming: false,
-      workerData: setup,
+      workerData: { ...setup, build: digestFile(ENTRY) } satisfies WorkerSetup,
       // A worker's objects are few and short-lived; by default Node keeps some 30 MiB of dead ones.
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });

@@ -6,6 +6,7 @@ import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { Accelerator } from "../../kernels/index.js";
 import { instantiateSimd } from "../../kernels/simd/index.js";
 import { recordsByValue } from "../../kernels/threshold.js";
+import { builtFile } from "../../shared/build.js";
 import { FieldprobeError } from "../../shared/errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
 import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
@@ -16,7 +17,7 @@ import { shareStoresOf } from "../../storage/remote/store-connection.js";
 import { answerDraft } from "../../storage/tools/drafts.js";
 import { readJsonBody } from "../../text/json-body.js";
 import { textModule } from "../../text/text-module.js";
-import { COMPUTING, digestBuild } from "../contract/build-digest.js";
+import { COMPUTING, digestBuild, digestFile } from "../contract/build-digest.js";
 import { type Message, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
@@ -37,7 +38,10 @@ const SLICE_MS = 10;
 const MOST_CHANGES = 4096;
 
 // piscina wraps the data it is given.
-const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
+const { build, memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
+// Another build lays out the memory in another way, or computes other numbers.
+if (digestFile(builtFile(new URL("./worker.js", import.meta.url))) !== build)
+  throw new Error("The files of the program were replaced while it ran: restart it.");
 
 shareStoresOf(parentPort);
 const workerIndex = claimWorkerIndex();

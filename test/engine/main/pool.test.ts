@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Query } from "../../../src/engine/contract/query.js";
@@ -42,6 +43,12 @@ describe("pool", () => {
     open(3);
     expect(await Promise.all(Array.from({ length: 30 }, () => pool.run(PING)))).toEqual(Array(30).fill(null));
     await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(3);
+  });
+
+  it("takes no thread of another build, whose files have replaced its own", async () => {
+    const entry = new URL("../../../dist/engine/worker/worker.js", import.meta.url);
+    const [error] = await once(new Worker(entry, { workerData: { build: "another" } }), "error");
+    expect(error.message).toBe("The files of the program were replaced while it ran: restart it.");
   });
 
   it("starts one thread, and another when there is work for two", async () => {
