@@ -27,7 +27,6 @@ import {
   frameOf,
   furtherWants,
   isDragging,
-  isOldLink,
   isPlaying,
   isStored,
   needsToken,
@@ -38,6 +37,7 @@ import {
   servedValue,
   shownOf,
   store,
+  unread,
   view,
   volumeOf,
 } from "./state/model.js";
@@ -213,9 +213,9 @@ function trouble(): TemplateResult | typeof nothing {
   if (problem.value !== null) return html`<div class="trouble" role="alert">${problem.value}</div>`;
   if (!reachable.value)
     return html`<div class="trouble" role="status">The service cannot be reached. Trying again.</div>`;
-  if (isOldLink.value)
-    return html`<div class="trouble" role="status"><span>Links of fieldprobe 1.0 are not read: this shows the dataset only.</span><button aria-label="Close" @click=${() => {
-      isOldLink.value = false;
+  if (unread.value !== "")
+    return html`<div class="trouble" role="status"><span>${unread.value}</span><button aria-label="Close" @click=${() => {
+      unread.value = "";
     }}>×</button></div>`;
   if (noGraphics.value !== null) {
     const range = now.ranges.get(now.what ?? "");

@@ -263,6 +263,8 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const { page } = watched;
     expect(new URL(page.url()).pathname).toBe("/view/walled");
     expect(await page.textContent(".trouble")).toContain("Links of fieldprobe 1.0 are not read");
+    await page.goto(`${stage.service.url}/view/walled?what=p&derivatives=Fd6&view.show=four`);
+    await page.getByText("Not read of this link: derivatives.").waitFor();
     await page.click(".trouble button");
     await page.locator(".trouble").waitFor({ state: "detached" });
     expectClean(watched);

@@ -40,8 +40,9 @@ export const view = signal<View>(readLink("", ""));
 export const rested = signal<View>(view.peek());
 export const isDragging = signal(false);
 export const isPlaying = signal(false);
-/** Whether the address is a link of 1.0, which had its view in the query of `/`. */
-export const isOldLink = signal(false);
+/** What the page does not read of its address; links of 1.0 had their view in the query of `/`. Empty: nothing. */
+export const unread = signal("");
+const READ = /^(what|x|y|z|time|method|view\..*|b\.(dataset|what|time|method))$/;
 /** The problem that is shown in place of the page. */
 export const problem = signal<string | null>(null);
 /** Whether the page prompts for a token. */
@@ -111,7 +112,10 @@ effect(() => {
 export async function openAddress(): Promise<void> {
   const path = /\/view\/([^/]+)$/.exec(location.pathname);
   const wanted = path === null ? new URLSearchParams(location.search).get("dataset") : decodeURIComponent(path[1]);
-  isOldLink.value = path === null && location.search !== "";
+  const foreign = [...new URLSearchParams(location.search).keys()].filter((name) => !READ.test(name));
+  const ofOld = location.search === "" ? "" : "Links of fieldprobe 1.0 are not read: this shows the dataset only.";
+  const ofThis = foreign.length === 0 ? "" : `Not read of this link: ${foreign.join(", ")}. Numbers are without.`;
+  unread.value = path === null ? ofOld : ofThis;
   const signal = new AbortController().signal;
   try {
     const list = (await (await send("api/datasets", {}, signal)).json()) as { datasets: readonly Listed[] };

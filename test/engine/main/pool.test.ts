@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,8 +46,9 @@ describe("pool", () => {
 
   it("takes no thread of another build, whose files have replaced its own", async () => {
     const entry = new URL("../../../dist/engine/worker/worker.js", import.meta.url);
-    const [error] = await once(new Worker(entry, { workerData: { build: "another" } }), "error");
-    expect(error.message).toBe("The files of the program were replaced while it ran: restart it.");
+    const end = (resolve: (reason: Error) => void) => new Worker(entry, { workerData: {} }).once("error", resolve);
+    const { message } = await new Promise<Error>(end);
+    expect(message).toBe("The files of the program were replaced while it ran: restart it.");
   });
 
   it("starts one thread, and another when there is work for two", async () => {
