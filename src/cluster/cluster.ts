@@ -397,7 +397,7 @@ export class Cluster implements Sharing {
   async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
     if (peer === null || divided.excluded.size === MOST_OWNERS) return [await this.#evaluateHere(divided, part)];
-    const others = { ...divided, without: new Set([...divided.excluded, peer.id]) };
+    const others = { ...divided, excluded: new Set([...divided.excluded, peer.id]) };
     const isSelf = peer === this.#members.self;
     try {
       if (isSelf) return [await this.#evaluateHere(divided, part)];
