@@ -96,7 +96,7 @@ const INTERFACES: Readonly<Record<string, Ask>> = {
   },
 };
 
-describe.each(Object.entries(INTERFACES))("axes of one node in %s", (_, ask) => {
+describe.each(Object.entries(INTERFACES))("axes of one node in %s", (door, ask) => {
   it("are constant where they are said to be periodic: derivatives along them are 0", async () => {
     const gradient = (await ask("constant", "GetVelocityGradient", "Fd4Lag4")) as number[];
     expect(gradient).toHaveLength(9);
@@ -114,6 +114,6 @@ describe.each(Object.entries(INTERFACES))("axes of one node in %s", (_, ask) => 
     const refusal = (method: string) =>
       `The grid of "plane" is too small for ${method}: it has one node along z, and is not said to be periodic, thus constant, there.`;
     expect(await ask("plane", "GetVelocity", "Lag4")).toBe(refusal("Lag4"));
-    expect(await ask("plane", "GetVelocityGradient", "None_Fd4")).toBe(refusal("None_Fd4"));
+    expect(await ask("plane", "GetVelocityGradient", "None_Fd4")).toBe(refusal(door === "/api" ? "Fd4" : "None_Fd4"));
   });
 });
