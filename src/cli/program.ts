@@ -88,8 +88,11 @@ async function programFor(requested: string | undefined): Promise<Command> {
     .showSuggestionAfterError()
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride();
-  for (const [name, about, load] of COMMANDS)
-    program.addCommand((name === requested ? await load() : new Command(name)).description(about).exitOverride());
+  for (const [name, about, load] of COMMANDS) {
+    const command = name === requested ? await load() : new Command(name);
+    if (command.description() === "") command.description(about);
+    program.addCommand(command.summary(about).exitOverride());
+  }
   printPlainErrors(program);
   return program;
 }

@@ -508,7 +508,7 @@ export const CALLS = {
   nodes: {
     summary: "Stored nodes of a region",
     about:
-      "Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes it for ParaView.",
+      "Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts. xmf is what ParaView opens, and holds no numbers: it names nodes.h5, the answer to the same question as h5, which must lie beside it under that name (the command line writes both, with two --out).",
     kind: "grid",
     members: ["what", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
@@ -518,7 +518,7 @@ export const CALLS = {
   find: {
     summary: "Nodes where a condition holds",
     about:
-      "Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. total is the number of all of them, missing of those without a value of it, which are not listed. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and extremes of statistics are apart.",
+      'Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the order of nodes. Rows are nodes: the first ten usually lie in one vortex. For ten vortices ask structures, which has a row for each, or statistics with reduce {"extremes": q, "count": 10, "apart": r}. total is the number of all nodes where the condition holds, missing of those without a value of the first quantity, which are not listed.',
     kind: "rows",
     members: ["what", "where", "limit", ...BOX, ...STORED, ...AT_NODES, ...OF_MEANS, "level", "units", "format", "job"],
     needs: [],
@@ -529,7 +529,7 @@ export const CALLS = {
   paths: {
     summary: "Particles and quantities along their paths",
     about:
-      "Rows of particle, t, x, y, z, exit and what along the path; exit is the time at which the particle left, or null.",
+      "Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle left through an open face; null, an empty cell or NaN, if it did not.",
     kind: "rows",
     members: [
       "what",
@@ -741,7 +741,7 @@ export const CALLS = {
   structures: {
     summary: "Connected sets of nodes where a condition holds",
     about:
-      "The largest first, with volume, centre, box, and integral, mean and extremes of what. Structures continue across periodic seams.",
+      "A row for each structure, the largest volume first: volume, centre, box, and integral, mean and extremes of what; sort by the maximum of what for the strongest. Structures continue across periodic seams.",
     kind: "table",
     members: [
       "what",
@@ -800,8 +800,9 @@ export function wordsOf(name: MemberName, call: CallName, usual = callOf(call).u
 
 /** The words of a member with its choices, unless they name them. */
 export function helpOf(name: MemberName, call: CallName, usual?: string): string {
-  const { about } = memberOf(name);
+  const { about, type } = memberOf(name);
   const choices = name === "method" || name === "derivatives" ? [] : choicesOf(name, call);
   const isNamed = choices.every((one) => new RegExp(`\\b${one}\\b`).test(about));
-  return wordsOf(name, call, usual).replace(about, isNamed ? about : `${about} One of ${choices.join(", ")}.`);
+  const many = type === "choices" ? "One or more" : "One";
+  return wordsOf(name, call, usual).replace(about, isNamed ? about : `${about} ${many} of ${choices.join(", ")}.`);
 }

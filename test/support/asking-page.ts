@@ -84,7 +84,7 @@ const ANSWERS = `## Answers
 | \`format\` | Of | Opened by |
 |---|---|---|
 | \`json\`, \`csv\` | every call | |
-| \`npy\`, \`npz\` | every call; \`npy\` holds one quantity | \`numpy.load\` |
+| \`npy\`, \`npz\` | every call; \`npy\` holds one quantity, \`npz\` several | \`numpy.load\` |
 | \`nc\` | every call | \`xarray.open_dataset\`, ParaView: NetCDF-4 with CF coordinates |
 | \`parquet\` | rows and tables | \`pandas.read_parquet\`, DuckDB |
 | \`h5\`, \`zarr\`, \`f32\` | rows and grids; \`h5\` of \`nodes\` has the layout of JHTDB cutouts | h5py, zarr, \`numpy.frombuffer\` |

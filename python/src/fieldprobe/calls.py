@@ -190,8 +190,9 @@ class Calls(Asking):
     ) -> Grid:
         """Stored nodes of a region.
 
-        Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts; xmf describes
-        it for ParaView.
+        Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts. xmf is what
+        ParaView opens, and holds no numbers: it names nodes.h5, the answer to the same question as h5, which
+        must lie beside it under that name (the command line writes both, with two --out).
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
@@ -215,7 +216,8 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -257,9 +259,10 @@ class Calls(Asking):
         """Nodes where a condition holds.
 
         Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the
-        order of nodes. total is the number of all of them, missing of those without a value of it, which are
-        not listed. Neighbouring nodes of one vortex are rows of their own: structures has a row for each, and
-        extremes of statistics are apart.
+        order of nodes. Rows are nodes: the first ten usually lie in one vortex. For ten vortices ask
+        structures, which has a row for each, or statistics with reduce {"extremes": q, "count": 10, "apart":
+        r}. total is the number of all nodes where the condition holds, missing of those without a value of
+        the first quantity, which are not listed.
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
@@ -286,7 +289,8 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
@@ -331,8 +335,8 @@ class Calls(Asking):
     ) -> Rows:
         """Particles and quantities along their paths.
 
-        Rows of particle, t, x, y, z, exit and what along the path; exit is the time at which the particle
-        left, or null.
+        Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle
+        left through an open face; null, an empty cell or NaN, if it did not.
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
@@ -584,7 +588,8 @@ class Calls(Asking):
                 that of the values; {"extremes": q, "count": n, "apart": r} (at least r from each other),
                 budget:k and budget:uv (any Reynolds stress). Default: the moments of each of what.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -653,7 +658,8 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -664,7 +670,7 @@ class Calls(Asking):
                 along an axis and frequencies. One of shell, plane, line, modes, frequency,
                 wavenumber_frequency. Default: shell if all axes are periodic, else plane, else line.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
                 periodic ones; of structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: The place of the first quantity of a pair along an axis that is not in over; the second takes
@@ -730,12 +736,13 @@ class Calls(Asking):
             filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
                 box, the mean over a cube about a point.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
                 periodic ones; of structure functions all.
             cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
             at: The place of the first quantity of a pair along an axis that is not in over; the second takes
@@ -817,7 +824,8 @@ class Calls(Asking):
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
@@ -893,7 +901,7 @@ class Calls(Asking):
                 longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
                 structure functions.
             axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One of x, y, z. Default: x; of planes the open axis; of modes all
+                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
                 periodic ones; of structure functions all.
             orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
             absolute: Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a
@@ -943,8 +951,9 @@ class Calls(Asking):
     ) -> Table:
         """Connected sets of nodes where a condition holds.
 
-        The largest first, with volume, centre, box, and integral, mean and extremes of what. Structures
-        continue across periodic seams.
+        A row for each structure, the largest volume first: volume, centre, box, and integral, mean and
+        extremes of what; sort by the maximum of what for the strongest. Structures continue across periodic
+        seams.
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
@@ -975,7 +984,8 @@ class Calls(Asking):
             labels: Also answer for each node the number of its structure in the list, or 0; files have only
                 these labels. Default: false.
             over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One of x, y, z, t. Default: all; of means in nodes, find and structures x,y,z.
+                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
+                x,y,z.
             mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
                 list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.

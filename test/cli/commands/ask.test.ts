@@ -68,10 +68,12 @@ describe("the commands of the calls", () => {
 
   it.each(CALL_NAMES)("%s answers the example of its help with columns and rows", async (call) => {
     const { stdout: help } = await fieldprobe(call.replaceAll("_", "-"), "--help");
+    const words = help.replaceAll(/\s+/g, " ");
+    expect(words).toContain(callOf(call).about);
     for (const name of callOf(call).members)
-      if (name !== "what") expect(help).toContain(`--${name.replaceAll("_", "-")}`);
-    const [, ...words] = shellWords(exampleLine(call));
-    const rows = await rowsOf(ask(...words));
+      expect(words).toContain(name === "what" ? "[what]" : `--${name.replaceAll("_", "-")}`);
+    const [, ...example] = shellWords(exampleLine(call));
+    const rows = await rowsOf(ask(...example));
     expect(rows.length).toBeGreaterThan(0);
   });
 

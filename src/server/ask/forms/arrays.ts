@@ -99,7 +99,7 @@ export function onlyQuantity(answer: RowsAnswer | GridAnswer, form: string): Ans
   const places = answer.kind === "rows" ? answer.positions : undefined;
   const [only = places, ...more] = quantities;
   if (only === undefined || more.length > 0)
-    throw wrong("format", `${form} holds one quantity, and there are ${quantities.length}`);
+    throw wrong("format", `${form} holds one quantity, not ${quantities.length}: npz, csv or nc hold several`);
   return only;
 }
 
