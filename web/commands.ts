@@ -11,7 +11,7 @@ import { togglePlay } from "./playing.js";
 import { toggleRuler } from "./ruler.js";
 import { centreHere, fit } from "./stage-input.js";
 import { tool } from "./stage-state.js";
-import { type Dataset, type Vec3, wrapped } from "./state/dataset.js";
+import { type Dataset, middleOf, type Vec3, wrapped } from "./state/dataset.js";
 import { plainNumber } from "./state/format.js";
 import { EMPTY } from "./state/link.js";
 import { change, dataset, datasets, needsToken, open, saveLink, view } from "./state/model.js";
@@ -67,7 +67,7 @@ const addData = (): Item[] =>
 
 export const datasetItems = (): Item[] => [...addData(), ...servedItems()];
 const servedItems = (): Item[] =>
-  datasets.peek().map(({ name, title }) => ({
+  (datasets.peek() ?? []).map(({ name, title }) => ({
     name,
     about: title,
     kind: "Dataset",
@@ -98,11 +98,6 @@ function methodTitle(method: string): string {
   return smooth === undefined ? "Interpolation" : `Spline on ${width} nodes, ${smooth} continuous derivatives`;
 }
 
-/** Moves the crosshair to the largest value of the quantity of the surface. */
-async function moveToStrongest(): Promise<void> {
-  change({ cross: null, centre: null });
-}
-
 const commands = (set: Dataset): Item[] => [
   ...(["four", "slice:z", "3d", "compare"] as const).map((show, i) => ({
     name: ["Four views", "Slice", "3-D", "Compare"][i],
@@ -115,9 +110,14 @@ const commands = (set: Dataset): Item[] => [
     about: "Crosshair to the largest Q",
     kind: "Place",
     words: "maximum",
-    run: moveToStrongest,
+    run: () => change({ cross: null, centre: null }),
   },
-  { name: "Middle of the box", about: "Crosshair to the centre", kind: "Place", run: () => moveToMiddle() },
+  {
+    name: "Middle of the box",
+    about: "Crosshair to the centre",
+    kind: "Place",
+    run: () => change({ cross: middleOf(set) }),
+  },
   { name: "Fit", about: "Whole box in every view", kind: "Command", words: "zoom reset", run: fit },
   { name: "Centre here", about: "Crosshair into the middle of the views", kind: "Command", run: centreHere },
   { name: "Play", about: "Play or stop time", kind: "Command", words: "movie animation", run: togglePlay },
@@ -206,11 +206,6 @@ const commands = (set: Dataset): Item[] => [
     run: () => change({ stage: view.peek().stage === "dark" ? "light" : "dark" }),
   },
 ];
-
-function moveToMiddle(): void {
-  const set = dataset.peek();
-  if (set !== null) change({ cross: set.axes.map(({ first, length }) => first + length / 2) as unknown as Vec3 });
-}
 
 /** The item of a typed position, three numbers. */
 function placeItem(text: string): Item | null {

@@ -19,19 +19,15 @@ interface Line {
   /** The name of the answer that the line sets. */
   readonly flag: string;
 }
-interface Draft {
+/** Lists of texts, each under a title of its own. */
+type Lists = "problems" | "why" | "mind" | "assumed" | "look" | "unused";
+interface Draft extends Readonly<Record<Lists, readonly string[]>> {
   readonly id: string;
   readonly file: string;
   readonly files: number;
   readonly name: string;
   readonly producer: string;
   readonly what: readonly { readonly label: string; readonly text: string }[];
-  readonly problems: readonly string[];
-  readonly why: readonly string[];
-  readonly mind: readonly string[];
-  readonly assumed: readonly string[];
-  readonly look: readonly string[];
-  readonly unused: readonly string[];
   readonly open: readonly Line[];
   readonly notes: readonly Line[];
   readonly answers: Readonly<Record<string, string | readonly string[]>>;
@@ -43,7 +39,7 @@ interface Draft {
 interface Waiting {
   readonly manage: boolean;
   readonly waiting: number;
-  readonly drafts: readonly Pick<Draft, "id" | "file" | "files">[];
+  readonly drafts: readonly (Pick<Draft, "id" | "file" | "files"> & { readonly why: string })[];
 }
 
 /** The files that wait; null until they were read. */
@@ -78,7 +74,8 @@ async function run(steps: () => Promise<void>): Promise<void> {
   }
 }
 
-async function show(next: Draft): Promise<void> {
+async function readDraft(id: string, init: RequestInit = {}): Promise<void> {
+  const next = (await (await send(pathOf(id), init, never)).json()) as Draft;
   draft.value = next;
   if (picture.peek() !== null) URL.revokeObjectURL(picture.peek() as string);
   picture.value = null;
@@ -87,16 +84,14 @@ async function show(next: Draft): Promise<void> {
   if (draft.peek()?.id === next.id) picture.value = URL.createObjectURL(slice);
 }
 
-const readDraft = (id: string) => run(async () => show((await (await send(pathOf(id), {}, never)).json()) as Draft));
-
-/** Opens the dialog with the first file that waits. */
-export function openDrafts(): void {
+/** Opens the dialog with a file that waits, by default the one before or the first. */
+export function openDrafts(wanted = draft.peek()?.id): void {
   isShown.value = true;
   void run(async () => {
     await readWaiting();
-    const [first] = waiting.peek()?.drafts ?? [];
-    if (first === undefined) draft.value = null;
-    else await readDraft(draft.peek()?.id ?? first.id);
+    const id = wanted ?? waiting.peek()?.drafts[0]?.id;
+    if (id === undefined) draft.value = null;
+    else await readDraft(id);
   });
 }
 
@@ -104,8 +99,7 @@ const JSON_BODY = { "content-type": "application/json" };
 
 /** Sends answers for the draft, and shows the draft that results. */
 function answer(id: string, body: object): void {
-  const init = { method: "PATCH", headers: JSON_BODY, body: JSON.stringify(body) };
-  void run(async () => show((await (await send(pathOf(id), init, never)).json()) as Draft));
+  void run(() => readDraft(id, { method: "PATCH", headers: JSON_BODY, body: JSON.stringify(body) }));
 }
 
 /** Confirms the draft and opens the dataset that it has become. */
@@ -160,6 +154,7 @@ function lineView({ id, answers }: Draft, { about, red, question, answer: known,
 
 function draftView(one: Draft): TemplateResult {
   const { id, what, problems, why, mind, assumed, look, unused, files, series, mayConfirm, command } = one;
+  const notes = one.notes.map(({ question }) => question);
   const isChanged = Object.keys(one.answers).length > 0;
   return html`<div class="panel">
     <h3>${one.file}: ${one.producer}</h3>
@@ -170,11 +165,7 @@ function draftView(one: Draft): TemplateResult {
     ${bullets("It cannot be served", problems, "error")}
     ${one.open.length === 0 ? nothing : html`<h3>Open</h3>${repeat(one.open, keyOf, (line) => lineView(one, line))}`}
     ${picture.value === null ? nothing : html`<img class="slice" src=${picture.value} alt="Middle plane of the first field" />`}
-    ${bullets("Look", look)}${bullets("Why", why)}${bullets("Mind", mind)}${bullets("Assumed", assumed)}
-    ${bullets(
-      "Notes",
-      one.notes.map(({ question }) => question),
-    )}
+    ${bullets("Look", look)}${bullets("Why", why)}${bullets("Mind", mind)}${bullets("Assumed", assumed)}${bullets("Notes", notes)}
     <details ?open=${unused.length <= 40}><summary>Not used (${unused.length})</summary>${bullets("", unused, "quiet")}</details>
     <div class="chips">${
       files > 1
@@ -189,21 +180,34 @@ function draftView(one: Draft): TemplateResult {
   </div>`;
 }
 
+/** The files that wait, as buttons that open their drafts. */
+function fileButtons(): TemplateResult {
+  return html`<div class="chips files" role="group" aria-label="Files that wait">${(waiting.value?.drafts ?? []).map(
+    ({ id, file, files, why }) =>
+      html`<button aria-pressed=${draft.value?.id === id ? "true" : "false"} @click=${() => openDrafts(id)}>${file}${files > 1 ? ` (${files})` : ""}:
+        ${why.replace(/: fieldprobe inspect .*/, "")}</button>`,
+  )}</div>`;
+}
+
+/** The stage of a service without datasets. */
+export function emptyView(): TemplateResult | typeof nothing {
+  if (datasets.value?.length !== 0) return nothing;
+  const count = waiting.value?.waiting ?? 0;
+  const wait = `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed`;
+  const who = confirmable() === 0 ? ", by fieldprobe inspect on its machine or by a token that may manage data" : "";
+  return html`<section class="empty" aria-label="No dataset"><h2>The service has no dataset yet.</h2>
+    <p>${count === 0 ? "Put an HDF5 file or a Zarr store into a data folder, and reload this page after half a minute" : wait + who}.</p>${fileButtons()}</section>`;
+}
+
 /** The dialog of drafts. */
 export function draftsDialog(): TemplateResult | typeof nothing {
   if (!isShown.value) return nothing;
-  const list = waiting.value?.drafts ?? [];
-  const now = draft.value;
   const close = () => {
     isShown.value = false;
   };
   return html`<dialog class="sheet" aria-label="Add data" ${ref(opened)} @close=${close}>
     <header><h2>Add data</h2><button aria-label="Close" @click=${close}>×</button></header>
-    <div class="body two">
-      <div class="chips files" role="group" aria-label="Files that wait">${list.map(
-        ({ id, file, files }) =>
-          html`<button aria-pressed=${now?.id === id ? "true" : "false"} @click=${() => void readDraft(id)}>${file}${files > 1 ? ` (${files})` : ""}</button>`,
-      )}${list.length === 0 ? html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>` : nothing}</div>
-      <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${now === null ? nothing : draftView(now)}</div>
+    <div class="body two"><div>${confirmable() > 0 ? fileButtons() : html`<p class="quiet">Nothing waits. Files in the data folders appear here until they are confirmed.</p>`}</div>
+      <div>${failure.value === "" ? nothing : html`<p class="error" role="alert">${failure.value}</p>`}${draft.value === null ? nothing : draftView(draft.value)}</div>
     </div></dialog>`;
 }

@@ -4,7 +4,7 @@ import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { cardInStage, isInStage } from "./cards.js";
 import { chooseFrom, datasetItems, methodItems, openFind, openQuantities } from "./commands.js";
-import { draftsDialog } from "./drafts.js";
+import { draftsDialog, emptyView } from "./drafts.js";
 import { dyeView } from "./dye.js";
 import { jobsDialog } from "./export/jobs-list.js";
 import { openShare, shareDialog } from "./export/share.js";
@@ -23,6 +23,7 @@ import {
   change,
   cross,
   dataset,
+  datasets,
   failureOf,
   frameOf,
   furtherWants,
@@ -90,10 +91,11 @@ function bar(set: Dataset | null): TemplateResult {
   const now = view.value;
   const flat = set === null ? undefined : flatAxis(set);
   const quantity = now.what === null ? null : quantityOf(now.what);
+  const name = set?.name ?? (datasets.value?.length === 0 ? "No dataset" : "Loading");
   return html`<header class="bar">
     <h1 aria-label="fieldprobe"><a class="name" href=${rootOf()}>fieldprobe</a></h1>
     <nav class="crumbs" aria-label="What is shown">
-      <button aria-haspopup="dialog" aria-label=${`Dataset ${set?.name ?? ""}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${set?.name ?? "Loading"}</button>
+      <button aria-haspopup="dialog" aria-label=${`Dataset ${name}`} @click=${() => chooseFrom("Dataset", datasetItems())}>${name}</button>
       <span class="slash" aria-hidden="true">/</span>
       <button aria-haspopup="dialog" aria-label=${`Quantity ${nameOf(quantity)}`} @click=${openQuantities}>${nameOf(quantity)}</button>
       <span class="slash" aria-hidden="true">/</span>
@@ -407,7 +409,7 @@ const svgLabel = (x: number, text: string) =>
 
 /** The parts over the canvases of the stage. */
 export function overStage(): TemplateResult {
-  return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}
+  return html`${plainPicture()}${paneViews()}${dyeView()}${rulerView()}${cardInStage(dataset.value, ...stageSize.value)}${isInStage.value ? nothing : readout()}${switcher()}${trouble()}${welcomeView()}${emptyView()}
     <p class="unseen" role="status" aria-live="polite">${message.value}</p>
     ${message.value === "" ? nothing : html`<div class="trouble" aria-hidden="true">${message.value}</div>`}`;
 }

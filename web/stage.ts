@@ -35,6 +35,7 @@ import type { View } from "./state/link.js";
 import {
   cross,
   dataset,
+  datasets,
   isDragging,
   isPlaying,
   paneSize,
@@ -257,7 +258,8 @@ export class Stage {
     }
     const c = this.#overlay.fit(width, height, ratio, isCleared);
     if (c === null || set === null || renderer === null) {
-      this.#isUnfinished = set === null || (renderer === null && noGraphics.peek() === null);
+      const isUndrawn = renderer === null && noGraphics.peek() === null;
+      this.#isUnfinished = set === null ? datasets.value?.length !== 0 : isUndrawn;
       return;
     }
     pixel.value = pixelOf(now, set, shown);

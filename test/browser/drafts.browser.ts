@@ -23,7 +23,7 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     await writeHdf5(join(folder, "bare.h5"), (file) => {
       file.create_dataset({ name: "u", data, shape: [N, N, N, 3] });
     });
-    service = await serveTestData([folder], { STATE: scratchFolder() });
+    service = await serveTestData([], { DATA: folder, STATE: scratchFolder() });
     browser = await launch();
   });
   afterAll(async () => {
@@ -31,15 +31,16 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
     await service?.close();
   });
 
-  it("shows the draft of a file, takes answers, and opens the dataset once it is confirmed", {
+  it("shows what waits where nothing is served, takes answers, and opens the dataset once it is confirmed", {
     timeout: 240_000,
   }, async () => {
-    const watched = await openPage(browser, `${service.url}/view/isotropic32?view.show=slice:z&view.flow=off`);
+    const watched = await openPage(browser, `${service.url}/`);
     const { page } = watched;
-    // The list of what waits comes last.
-    await page.waitForLoadState("networkidle");
-    await page.click(".crumbs button >> nth=0");
-    await page.click('.finder li:has-text("Add data")');
+    await page.waitForSelector('.stage :text("The service has no dataset yet.")');
+    expect(await page.innerText(".crumbs button >> nth=0")).toBe("No dataset");
+    expect(await page.innerText(".stage")).not.toContain("Loading");
+    expect(await findingsOf(page)).toEqual([]);
+    await page.click('.stage button:has-text("bare.h5: needs a look")');
     await page.waitForSelector('.sheet h3:has-text("bare.h5")');
     expect(await page.isDisabled('.sheet button:text-is("Confirm")')).toBe(true);
     expect(await findingsOf(page)).toEqual([]);
@@ -59,12 +60,17 @@ describe.skipIf(reason !== "")(`adding data${reason}`, () => {
       );
     }
     await page.waitForSelector(".sheet img.slice");
+    expect(await page.innerText(".sheet")).toContain("dimensions z y x c, from your answer");
+    expect(await page.innerText('pre[aria-label="Command"]')).toContain(
+      `fieldprobe inspect ${folder}/bare.h5 --dims z,y,x,c `,
+    );
     await page.click('.sheet button:text-is("Confirm"):not([disabled])');
     await page.waitForFunction(() => location.pathname.endsWith("/view/bare"));
     await settled(page);
     const answer = await fetch(`${service.url}/api/datasets/bare/values?what=u.x&points=0.75,0.5,0.25&method=nearest`);
     const { rows } = (await answer.json()) as { rows: number[][] };
     expect(rows[0]?.at(-1)).toBeCloseTo(valueAt(3, 2, 1, 0), 6);
+    expect(await page.isVisible(".empty")).toBe(false);
     expectClean(watched);
     await page.context().close();
   });

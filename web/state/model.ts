@@ -31,7 +31,8 @@ import {
 const REST_MS = 120;
 
 export const store = new Store((matchMedia("(max-width: 700px)").matches ? 128 : 512) * 2 ** 20);
-export const datasets = signal<readonly Listed[]>([]);
+/** Null until they were read. */
+export const datasets = signal<readonly Listed[] | null>(null);
 export const dataset = signal<Dataset | null>(null);
 /** The other dataset of a comparison. */
 export const secondDataset = signal<Dataset | null>(null);
@@ -121,10 +122,7 @@ export async function openAddress(): Promise<void> {
     const list = (await (await send("api/datasets", {}, signal)).json()) as { datasets: readonly Listed[] };
     datasets.value = list.datasets;
     const usual = list.datasets.find(({ name }) => name === "isotropic64") ?? list.datasets[0];
-    if (usual === undefined) {
-      problem.value = "The service has no dataset yet.";
-      return;
-    }
+    if (usual === undefined) return;
     await open(readLink(wanted ?? usual.name, path === null ? "" : location.search));
   } catch (error) {
     problem.value = error instanceof Error ? error.message : String(error);
