@@ -88,7 +88,10 @@ describe("a service on this machine alone", () => {
     expect(await send(url, "PATCH", { colour: "red" })).toMatchObject({ status: 400, json: { member: "colour" } });
     expect(await send(url, "PATCH", { dims: "t,c,z,y,x" })).toMatchObject({ status: 422 });
     const { json } = await send(url);
-    expect((json as { answers: unknown }).answers).toEqual({ dims: "z,y,x,c" });
+    expect(json).toMatchObject({
+      answers: { dims: "z,y,x,c" },
+      command: `fieldprobe inspect ${join(folder, "u.h5")} --dims z,y,x,c`,
+    });
   });
 
   it("confirms nothing while a line is open, and then serves the values", async () => {
@@ -99,7 +102,7 @@ describe("a service on this machine alone", () => {
     const draft = (await send(url, "PATCH", ANSWERS)).json as Draft;
     expect(draft).toMatchObject({ open: [], mayConfirm: true });
     expect(draft.command).toBe(
-      "fieldprobe inspect u.h5 --dims z,y,x,c --spacing 0.25 --origin 0,0,0 --periodic xyz --yes",
+      `fieldprobe inspect ${join(folder, "u.h5")} --dims z,y,x,c --spacing 0.25 --origin 0,0,0 --periodic xyz --yes`,
     );
     const picture = await fetch(url, { headers: { accept: "image/png" } });
     expect(picture.headers.get("content-type")).toBe("image/png");

@@ -1,6 +1,6 @@
 /** Drafts of what waits in the data folders: seen, answered and confirmed by who may manage data. */
 import { createHash } from "node:crypto";
-import { relative, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DraftView } from "../../engine/contract/query.js";
@@ -164,18 +164,24 @@ function textsOf(flag: string, value: unknown): readonly string[] {
 
 function documentOf({ config }: Service, waiting: Waiting, said: Said, view: DraftView) {
   const { slice, refusal: _, ...texts } = view;
-  const paths = said.series ? waiting.series : [waiting.location];
-  const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
   return {
     ...{ id: waiting.id, ...texts, file: shownPath(waiting.location, config), files: waiting.series.length },
     answers: Object.fromEntries([...said.texts].map(([flag, all]) => [flag, all.length === 1 ? all[0] : all])),
     series: said.series,
     picture: slice !== null,
     mayConfirm: view.open.length === 0 && view.problems.length === 0,
-    command: ["fieldprobe inspect", ...paths.map((path) => shellText(shownPath(path, config))), ...flags, "--yes"].join(
-      " ",
-    ),
+    command: commandOf(waiting, said, view),
   };
+}
+
+/** The command that shows the same draft, and confirms it if nothing is open; it works in any folder. */
+function commandOf({ location, series, why }: Waiting, said: Said, { open, problems }: DraftView): string {
+  const [same] = /fieldprobe inspect .* --same$/.exec(why) ?? [];
+  if (same !== undefined) return same;
+  const paths = (said.series ? series : [location]).map((path) => shellText(isAddress(path) ? path : resolve(path)));
+  const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
+  const yes = open.length + problems.length === 0 ? ["--yes"] : [];
+  return ["fieldprobe inspect", ...paths, ...flags, ...yes].join(" ");
 }
 
 function shellText(text: string): string {
