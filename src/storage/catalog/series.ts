@@ -207,7 +207,7 @@ function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings
           `${name} begins at ${start}, and ${other} ends at ${end}: the times of the two overlap.`,
           "--overlap last keeps those of the later file, --overlap first those of the earlier",
         );
-      else findings.addReason(`times from ${start} to ${end}: of the ${overlap} file, from the command line.`);
+      else findings.addReason(`times from ${start} to ${end}: of the ${overlap} file, from your answer.`);
       if (overlap !== "first") kept = kept.filter(({ time }) => isBefore(time, start));
     }
     const last = kept.at(-1)?.time ?? Number.NEGATIVE_INFINITY;

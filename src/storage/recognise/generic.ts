@@ -245,7 +245,7 @@ function orderOf(
   else {
     const stated = labels.where === "" ? evidence : labels.where;
     if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
-    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "the command line"}.`);
+    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "your answer"}.`);
   }
   if (isVector) askComponents(contents, path, chosen, findings, format);
   return { path, shape, dimensions: chosen, labels };

@@ -52,7 +52,7 @@ export const NO_CLUES: AxisClues = {
   unordered: { spacing: null, length: null, origin: null },
 };
 
-const USER = "the command line";
+const USER = "your answer";
 
 function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisClues {
   const said = (values: readonly number[] | undefined): StatedNumber | null => {
@@ -422,7 +422,7 @@ export function timesOf(
   if (times !== undefined) {
     const said = "origin" in times ? Array.from({ length: frames }, (_, k) => times.origin + k * times.step) : times;
     if (said.length !== frames) throw new DataError(`there are ${frames} frames, not the ${said.length} of --times`);
-    findings.addReason("time: from the command line.");
+    findings.addReason(`time: from ${USER}.`);
     return describeTimes(said);
   }
   if (stated?.value.length === frames) {
