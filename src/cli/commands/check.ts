@@ -11,6 +11,7 @@ import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/man
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, type FieldName, type FileStamp, fieldNames } from "../../storage/dataset/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/dataset/folder-names.js";
+import { isDoubtful, shuffledText } from "../../storage/tools/divergence.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
 import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
@@ -108,7 +109,7 @@ async function checkValues(dataset: Dataset): Promise<number> {
     progress.stop();
     open.close();
   }
-  print("  frame field             min          max          rms  divergence");
+  print("  frame field             min          max          rms  rms div / rms grad");
   for (const { field, frame, found } of read) {
     const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
     print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
@@ -122,6 +123,8 @@ function printFaults(read: readonly ReadFrame[]): number {
     read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
   );
   const known = [...byFrame.values()];
+  const doubtful = known.map(({ divergence }) => divergence).find(isDoubtful);
+  if (doubtful && read[0]?.field === "velocity") print(`  warning: velocity: ${shuffledText(doubtful)}`);
   const repeated = repeatedFrames(byFrame);
   // A block with one value in all frames is no damage of a frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
@@ -160,9 +163,9 @@ async function readFrame(
 
 function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistics): string {
   const cell = (value: number) => value.toPrecision(6).padStart(13);
-  const relative = divergence === null ? "-" : divergence.toPrecision(3);
+  const relative = (divergence?.own.toPrecision(3) ?? "-").padStart(20);
   const bad = nonFinite === 0 ? "" : `  ${nonFinite} values are not finite`;
-  return `${cell(min)}${cell(max)}${cell(rms)}${relative.padStart(12)}${bad}`;
+  return `${cell(min)}${cell(max)}${cell(rms)}${relative}${bad}`;
 }
 
 export function checkCommand(): Command {

@@ -1,6 +1,7 @@
 /** Statistics of a stored frame: range, rms, non-finite values, and the relative divergence of the velocity. */
 import type { StoredBricks } from "../bricks/brick-reader.js";
-import type { Axis, Dataset, FieldName, Triple } from "../dataset/dataset.js";
+import type { Dataset, FieldName, Triple } from "../dataset/dataset.js";
+import { type Divergence, DivergenceSums } from "./divergence.js";
 import { type FramePlaces, PlacesOfFrame } from "./frame-places.js";
 
 export interface FrameStatistics {
@@ -10,11 +11,8 @@ export interface FrameStatistics {
   readonly rms: number;
   /** Number of NaN or infinite values, which the statistics above leave out. */
   readonly nonFinite: number;
-  /**
-   * Root mean square of the divergence over that of its terms, by second-order differences inside bricks: about 0 for a
-   * resolved incompressible flow, about 1 for noise. Null for a scalar.
-   */
-  readonly divergence: number | null;
+  /** That of a velocity, inside bricks; null for a scalar, and for components on nodes of their own. */
+  readonly divergence: Divergence | null;
   readonly mean: number;
   readonly places: FramePlaces;
 }
@@ -26,8 +24,7 @@ class Sums {
   total = 0;
   finite = 0;
   nonFinite = 0;
-  divergence = 0;
-  terms = 0;
+  readonly divergence = new DivergenceSums();
 
   value(value: number): void {
     if (!Number.isFinite(value)) {
@@ -71,7 +68,7 @@ export async function frameStatistics(
     addValues(brick, edge, size as unknown as Triple, components, sums);
     places.add(brick, edge, size as unknown as Triple, first);
     if (components === 3 && source.own === undefined)
-      addDivergence(brick, edge, size as unknown as Triple, first, dataset.axes, sums);
+      sums.divergence.add(brick, edge, size as unknown as Triple, first, dataset.axes);
     await turn((index + 1) / bricks);
   }
   return {
@@ -81,12 +78,7 @@ export async function frameStatistics(
     mean: sums.total / sums.finite,
     places: places.found(),
     nonFinite: sums.nonFinite,
-    divergence:
-      components === 3 && source.own === undefined
-        ? sums.terms === 0
-          ? 0
-          : Math.sqrt(sums.divergence / sums.terms)
-        : null,
+    divergence: sums.divergence.found(),
   };
 }
 
@@ -96,38 +88,4 @@ function addValues(brick: Float32Array, edge: Triple, size: Triple, components: 
       const start = (z * edge[1] + y) * edge[0] * components;
       for (let i = start; i < start + size[0] * components; i++) sums.value(brick[i]);
     }
-}
-
-/** Central differences at nodes of a brick whose six neighbours lie in it too. */
-function addDivergence(
-  brick: Float32Array,
-  edge: Triple,
-  size: Triple,
-  first: Triple,
-  axes: readonly Axis[],
-  sums: Sums,
-): void {
-  const inverse = axes.map((axis, index) => inverseSpans(axis, first[index], size[index]));
-  const [ix, iy, iz] = inverse as [Float64Array, Float64Array, Float64Array];
-  const [sx, sy, sz] = [3, 3 * edge[0], 3 * edge[0] * edge[1]];
-  const difference = (at: number, stride: number) => brick[at + stride] - brick[at - stride];
-  for (let z = 1; z < size[2] - 1; z++)
-    for (let y = 1; y < size[1] - 1; y++)
-      for (let x = 1; x < size[0] - 1; x++) {
-        const at = x * sx + y * sy + z * sz;
-        const dudx = difference(at, sx) * ix[x];
-        const dvdy = difference(at + 1, sy) * iy[y];
-        const dwdz = difference(at + 2, sz) * iz[z];
-        const divergence = dudx + dvdy + dwdz;
-        if (!Number.isFinite(divergence)) continue;
-        sums.divergence += divergence * divergence;
-        sums.terms += dudx * dudx + dvdy * dvdy + dwdz * dwdz;
-      }
-}
-
-function inverseSpans({ spacing, coordinates }: Axis, first: number, size: number): Float64Array {
-  return Float64Array.from({ length: size }, (_, i) => {
-    if (coordinates === null) return 1 / (2 * spacing);
-    return 1 / ((coordinates[first + i + 1] ?? Number.NaN) - (coordinates[first + i - 1] ?? Number.NaN));
-  });
 }

@@ -3,6 +3,7 @@ import { DataError } from "../../shared/errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../dataset/dataset.js";
 import { seamRatio } from "../recognise/seam.js";
+import { DivergenceSums, shuffledText } from "./divergence.js";
 
 /** Most nodes of a field that are read for its extremes: planes, evenly spaced, or rows in the middle of one. */
 const MOST_NODES = 2 ** 22;
@@ -95,60 +96,18 @@ function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): strin
   });
 }
 
-function placeAlong({ axes }: Dataset, axis: number, node: number): number {
-  const { origin, spacing, coordinates } = axes[axis as 0 | 1 | 2];
-  return coordinates?.[node] ?? origin + node * spacing;
-}
-
-const SHUFFLED: readonly Triple[] = [
-  [0, 2, 1],
-  [1, 0, 2],
-  [2, 1, 0],
-  [1, 2, 0],
-  [2, 0, 1],
-];
-
-/** The divergence of the velocity over its gradient, as read and with the components along other axes. */
+/** The divergence of the velocity in a block in the middle. */
 function divergence(dataset: Dataset, open: StoredBricks): string[] {
+  if (dataset.fields.velocity?.components !== 3) return [];
   const nodes = nodesOf(dataset);
-  if (
-    componentsOf(dataset, "velocity") !== 3 ||
-    dataset.fields.velocity === undefined ||
-    nodes.some((count) => count < 3)
-  )
-    return [];
   const count = nodes.map((length) => Math.min(length, BLOCK)) as unknown as Triple;
   const first = nodes.map((length, at) => Math.floor((length - count[at as 0]) / 2)) as unknown as Triple;
-  const block = readBox(dataset, "velocity", open, first, count);
-  const strides = [3, 3 * count[0], 3 * count[0] * count[1]];
-  const sums = [[0, 1, 2] as Triple, ...SHUFFLED].map(() => 0);
-  let [gradient, number] = [0, 0];
-  for (let k = 1; k < count[2] - 1; k++)
-    for (let j = 1; j < count[1] - 1; j++)
-      for (let i = 1; i < count[0] - 1; i++) {
-        const at = i * (strides[0] as number) + j * (strides[1] as number) + k * (strides[2] as number);
-        const node = [i, j, k];
-        // slopes[c][a]: the derivative of component c along axis a.
-        const slopes = [0, 1, 2].map((c) =>
-          [0, 1, 2].map((a) => {
-            const here = (first[a as 0] as number) + (node[a] as number);
-            const step = placeAlong(dataset, a, here + 1) - placeAlong(dataset, a, here - 1);
-            const stride = strides[a] as number;
-            return ((block[at + stride + c] as number) - (block[at - stride + c] as number)) / step;
-          }),
-        );
-        const all = slopes.flat();
-        if (all.some(Number.isNaN)) continue;
-        number++;
-        gradient += all.reduce((sum, slope) => sum + slope * slope, 0);
-        for (const [order, axes] of [[0, 1, 2] as Triple, ...SHUFFLED].entries())
-          sums[order] = (sums[order] as number) + axes.reduce((sum, a, c) => sum + (slopes[c]?.[a] as number), 0) ** 2;
-      }
-  if (number === 0 || gradient === 0) return [];
-  const [own = 0, ...others] = sums.map((sum) => Math.sqrt(sum / gradient));
-  return [
-    `divergence / gradient: ${short(own)}; with shuffled axes ${short(Math.min(...others))} to ${short(Math.max(...others))} (says nothing for compressible flow)`,
-  ];
+  const sums = new DivergenceSums();
+  sums.add(readBox(dataset, "velocity", open, first, count), count, count, first, dataset.axes);
+  const found = sums.found();
+  if (found === null) return [];
+  const what = `rms of divergence over rms of gradient in ${count.join(" x ")} nodes`;
+  return [`${what}: ${short(found.own)}; ${shuffledText(found)}`];
 }
 
 /** For each axis, the step from the last node back to the first, relative to the usual step. */
@@ -178,7 +137,9 @@ function sliceOf(dataset: Dataset, field: FieldName, open: StoredBricks): Slice 
     return plane[(j * nodes[0] + i) * components] as number;
   });
   const name = components === 1 ? field : `${field} x`;
-  return { title: `${name} at z = ${short(placeAlong(dataset, 2, middle))}`, columns, rows, values };
+  const { origin, spacing, coordinates } = dataset.axes[2];
+  const title = `${name} at z = ${short(coordinates?.[middle] ?? origin + middle * spacing)}`;
+  return { title, columns, rows, values };
 }
 
 /** A slice in shades, y upwards. */

@@ -4,7 +4,7 @@ import type { FrameStatistics } from "./frame-statistics.js";
 const AROUND = 3;
 const DIVERGENCE_FACTOR = 4;
 /** Divergence below which it is not reported: a resolved flow in float32 has some. */
-const LEAST_DIVERGENCE = 0.1;
+const LEAST_DIVERGENCE = 0.05;
 /** Tolerances around the range of the neighbouring frames. */
 const BETWEEN = { rms: 3, mean: 2 };
 const AT_END = { rms: 10, mean: 10 };
@@ -19,9 +19,10 @@ export function outliersIn(frames: readonly FrameStatistics[], at: number): stri
   const around = sides.flat();
   if (around.length < 2) return [];
   const found: string[] = [];
-  const divergence = median(around.map((frame) => frame.divergence ?? 0));
-  if (own.divergence !== null && own.divergence > Math.max(LEAST_DIVERGENCE, DIVERGENCE_FACTOR * divergence))
-    found.push(`divergence ${own.divergence.toPrecision(3)}, ${divergence.toPrecision(3)} in the frames around`);
+  const divergence = median(around.map((frame) => frame.divergence?.own ?? 0));
+  const ofOwn = own.divergence?.own ?? 0;
+  if (ofOwn > Math.max(LEAST_DIVERGENCE, DIVERGENCE_FACTOR * divergence))
+    found.push(`divergence / gradient ${ofOwn.toPrecision(3)}, ${divergence.toPrecision(3)} in the frames around`);
   const isEnd = sides.some((side) => side.length === 0);
   const factor = isEnd ? AT_END : BETWEEN;
   const rms = rangeOf(around.map((frame) => frame.rms));

@@ -79,16 +79,18 @@ describe("a frame", () => {
   });
 });
 
+const divergence = (own: number) => ({ own, shuffled: [0.6, 0.7] as const });
+
 describe("frames beside each other", () => {
   const frame = (given: Partial<FrameStatistics>) =>
-    ({ rms: 1, mean: 0, divergence: 0.024, ...given }) as FrameStatistics;
+    ({ rms: 1, mean: 0, divergence: divergence(0.024), ...given }) as FrameStatistics;
   const among = (given: Partial<FrameStatistics>) => {
     const odd = frame(given);
     return outliersIn([frame({}), frame({}), odd, frame({}), frame({})], 2);
   };
 
   it.each<[Partial<FrameStatistics>, string]>([
-    [{ divergence: 0.388 }, "divergence 0.388, 0.0240 in the frames around"],
+    [{ divergence: divergence(0.388) }, "divergence / gradient 0.388, 0.0240 in the frames around"],
     [{ rms: 3.1 }, "rms 3.10, 1.00 in the frames around"],
     [{ rms: 0.3 }, "rms 0.300, 1.00 in the frames around"],
     [{ mean: -2.5 }, "mean -2.50, 0.00 in the frames around"],
@@ -100,7 +102,8 @@ describe("frames beside each other", () => {
   });
 
   it("may differ by less", () => {
-    for (const given of [{}, { divergence: 0.09 }, { rms: 2.9 }, { mean: 1.9 }]) expect(among(given)).toEqual([]);
+    for (const given of [{}, { divergence: divergence(0.09) }, { rms: 2.9 }, { mean: 1.9 }])
+      expect(among(given)).toEqual([]);
   });
 
   it("may grow or decay by any factor, and start from rest", () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { type Divergence, isDoubtful, shuffledText } from "../../../src/storage/tools/divergence.js";
 import { frameStatistics } from "../../../src/storage/tools/frame-statistics.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { openProposed } from "../../support/open-confirmed.js";
@@ -45,7 +46,7 @@ async function statisticsOf(name: string, velocity: (at: Point) => readonly [num
 describe("frameStatistics", () => {
   it("finds range and rms over all components, and no divergence in a linear flow without one", async () => {
     const found = await statisticsOf("shear", ([x, y, z]) => [2 * x + z, -3 * y, z + x]);
-    expect(found.divergence).toBeLessThan(1e-5);
+    expect(found.divergence?.own).toBeLessThan(1e-5);
     expect(found.nonFinite).toBe(0);
     let squares = 0;
     for (let k = 0; k < N; k++)
@@ -58,10 +59,18 @@ describe("frameStatistics", () => {
     expect(found.max).toBeCloseTo((3 * (N - 1)) / N, 6);
   });
 
-  it("finds the divergence of a flow that has one: all of its terms alike", async () => {
+  it("finds the divergence over the gradient of flows that have one, as stored and with shuffled axes", async () => {
+    // Three equal terms and no others: the sum is 3, the root of the sum of squares is sqrt(3).
     const { divergence } = await statisticsOf("expansion", ([x, y, z]) => [x, y, z]);
-    // Three equal terms: the sum is 3, the root of the sum of squares is sqrt(3).
-    expect(divergence).toBeCloseTo(Math.sqrt(3), 5);
+    expect(divergence?.own).toBeCloseTo(Math.sqrt(3), 5);
+    expect(divergence?.shuffled[0]).toBeCloseTo(0, 5);
+    expect(divergence?.shuffled[1]).toBeCloseTo(1 / Math.sqrt(3), 5);
+    // Without divergence if the last two components change places.
+    const swapped = (await statisticsOf("swapped", ([x, y, z]) => [2 * x, -z, -y])).divergence as Divergence;
+    expect(swapped.own).toBeCloseTo(2 / Math.sqrt(6), 5);
+    expect(swapped.shuffled[0]).toBeCloseTo(0, 5);
+    expect(shuffledText(swapped)).toMatch(/^with shuffled axes .*: the order is probably wrong \(says nothing for /);
+    expect(isDoubtful({ own: 0.58, shuffled: [0.57, 0.6] })).toBe(false);
   });
 
   it("counts what is not finite and leaves it out", async () => {
