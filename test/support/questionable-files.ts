@@ -51,9 +51,9 @@ const attribute = (file: File, path: string, name: string, value: unknown): void
 };
 
 /** A complete file whose components have one attribute more each. */
-const onFields = (name: string, values: readonly unknown[]) =>
+const onFields = (name: string, said: unknown) =>
   complete((file) => {
-    for (const [c, path] of UVW.entries()) attribute(file, path, name, values[c]);
+    for (const [c, path] of UVW.entries()) attribute(file, path, name, Array.isArray(said) ? said[c] : said);
   });
 const onRoot = (name: string, value: unknown) => complete((file) => attribute(file, "/", name, value));
 
@@ -121,12 +121,12 @@ function repeatedEnds(file: File): void {
 export const QUESTIONABLE: readonly QuestionableFile[] = [
   { name: "scale-on-root", write: onRoot("scale_factor", 0.01), asks: /^/, shows: /^@scale_factor = 0\.01$/ },
   { name: "unit-si-on-group", write: inGroup("unitSI", 100), asks: /^/, shows: /^\/fields@unitSI = 100$/ },
-  { name: "factor", write: onFields("factor", [2, 2, 2]), asks: /factor = 2 of \/u and 2 more/, answers: {} },
+  { name: "factor", write: onFields("factor", 2), asks: /factor = 2 of \/u and 2 more/, answers: {} },
   { name: "to-si", write: onRoot("to_SI", 0.01), asks: /^/, shows: /^@to_SI = 0\.01$/ },
   { name: "cgs", write: onRoot("CGSConversionFactor", 100), asks: /^/, shows: /^@CGSConversionFactor = 100$/ },
   {
     name: "normalization",
-    write: onFields("normalization", ["u_tau", "u_tau", "u_tau"]),
+    write: onFields("normalization", "u_tau"),
     asks: /^/,
     shows: /^\/u@normalization = "u_tau"$/,
   },
@@ -137,23 +137,14 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     asks: /"m\/s" and \/v in "u_tau"/,
     answers: { walls: [] },
   },
-  {
-    name: "units-scaled",
-    write: onFields("units", ["0.01 m/s", "0.01 m/s", "0.01 m/s"]),
-    asks: /units of.*0\.01 m\/s/,
-  },
+  { name: "units-scaled", write: onFields("units", "0.01 m/s"), asks: /units of.*0\.01 m\/s/ },
   {
     name: "standard-names",
     write: onFields("standard_name", ["northward_wind", "eastward_wind", "upward_air_velocity"]),
     asks: /standard_name of \/u is "northward_wind"/,
     answers: { walls: [] },
   },
-  {
-    name: "centring",
-    write: onFields("centering", ["cell", "cell", "cell"]),
-    asks: /^/,
-    shows: /^\/u@centering = "cell"$/,
-  },
+  { name: "centring", write: onFields("centering", "cell"), asks: /^/, shows: /^\/u@centering = "cell"$/ },
   {
     name: "labels",
     write: vector((_, velocity) => velocity.create_attribute("labels", "w,v,u")),
@@ -196,8 +187,8 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     asks: /The nodes are from 0 to .* along x, and the attribute domain_left_edge of \/ is 71, 72, 73/,
     answers: { walls: [] },
   },
-  { name: "amplitude", write: onFields("amplitude", [2, 2, 2]), asks: /amplitude = 2 of \/u and 2 more/, answers: {} },
-  { name: "stride", write: onFields("stride", [2, 2, 2]), asks: /stride = 2 of \/u and 2 more/, answers: {} },
+  { name: "amplitude", write: onFields("amplitude", 2), asks: /amplitude = 2 of \/u and 2 more/, answers: {} },
+  { name: "stride", write: onFields("stride", 2), asks: /stride = 2 of \/u and 2 more/, answers: {} },
   { name: "subset", write: onRoot("subset", "0:64:2"), asks: /^/, shows: /^@subset = "0:64:2"$/ },
   {
     name: "factor-of-each-node",
