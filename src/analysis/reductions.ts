@@ -82,8 +82,9 @@ export interface Covariance extends LeftOut {
   readonly products: readonly number[];
 }
 
+/** The bins hold six numbers each, of `pack`: a list of 65 536 objects holds the thread that receives it. */
 interface Conditional extends LeftOut {
-  readonly bins: readonly Moments[];
+  readonly bins: Float64Array;
   readonly outside: number;
 }
 
@@ -152,7 +153,9 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return mergeBinned(a as Binned, b as Binned);
     case "conditional": {
       const [into, from] = [a as Conditional, b as Conditional];
-      const bins = into.bins.map((bin, i) => mergeMoments(bin, from.bins[i]));
+      const bins = into.bins.slice();
+      for (let at = 0; at < bins.length; at += BIN)
+        if (from.bins[at] > 0) bins.set(pack(mergeMoments(unpack(bins, at), unpack(from.bins, at))), at);
       return { bins, outside: into.outside + from.outside, ...bothLeftOut(into, from) };
     }
     case "extremes":
@@ -178,6 +181,14 @@ const bothLeftOut = (a: LeftOut, b: LeftOut): LeftOut => ({
   missing: a.missing + b.missing,
   infinite: a.infinite + b.infinite,
 });
+
+const BIN = 6;
+const pack = ({ count, weight, mean, m2, min, max }: Moments) => [count, weight, mean, m2, min, max];
+
+function unpack(bins: Float64Array, at: number): Moments {
+  const [count, weight, mean] = [bins[at], bins[at + 1], bins[at + 2]];
+  return { ...NO_MOMENTS, ...{ count, weight, mean, m2: bins[at + 3], min: bins[at + 4], max: bins[at + 5] } };
+}
 
 function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | null): Covariance {
   const length = columns[0].length;
@@ -252,11 +263,12 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
     sorted[to] = value[i];
     if (weights !== null && sample.weights !== null) weights[to] = sample.weights[i];
   }
-  const momentsIn = (end: number, bin: number): Moments =>
-    next[bin] === end
-      ? NO_MOMENTS
-      : momentsOf(sorted.subarray(next[bin], end), weights?.subarray(next[bin], end) ?? null);
-  return { bins: Array.from(ends, momentsIn), outside, ...leftOut };
+  const packed = new Float64Array(BIN * ends.length);
+  ends.forEach((end, bin) => {
+    const moments = momentsOf(sorted.subarray(next[bin], end), weights?.subarray(next[bin], end) ?? null);
+    packed.set(pack(moments), BIN * bin);
+  });
+  return { bins: packed, outside, ...leftOut };
 }
 
 function gathered({ of, nodes, frames }: GatherOptions & { readonly of: readonly number[] }, sample: Sample): Gathered {
@@ -280,11 +292,6 @@ export function edgesOf([from, to]: BinRange, bins: number): number[] {
   return Array.from({ length: bins + 1 }, (_, i) => edgeOf(from, to, bins, i));
 }
 
-/** Splits an array into rows. */
-function rows<T>(values: readonly T[], length: number): T[][] {
-  return Array.from({ length: values.length / length }, (_, i) => values.slice(i * length, (i + 1) * length));
-}
-
 /**
  * The members of an answer that differ by group; unknown values are null. @param place returns the position and time of
  * a node @param cell factor of the weights
@@ -302,25 +309,26 @@ export function finishState(
       const { mean, min, max, count } = moments;
       const all = [{ mean }, ...Object.entries(shapeOf(moments)).map(([name, value]) => ({ [name]: value }))];
       const known = { ...Object.assign({}, ...all.slice(0, reduction.order)), min, max };
-      return { ...(count === 0 ? nullsOf(known) : known), count, missing, infinite };
+      const nulls = Object.fromEntries(Object.keys(known).map((name) => [name, null]));
+      return { ...(count === 0 ? nulls : known), count, missing, infinite };
     }
     case "covariance": {
       const { count, weight, means, products } = state as Covariance;
       const known = <T>(values: readonly T[]) => values.map((value) => (count === 0 ? null : value));
-      const matrix = rows(known(products.map((product) => product / weight)), means.length);
+      const matrix = nested(known(products.map((product) => product / weight)), [means.length, means.length]);
       return { means: known(means), matrix, count, missing, infinite };
     }
     case "histogram":
     case "joint": {
       const { counts, weights, weight, below, above } = state as Binned;
-      const listed = (values: Float64Array) =>
-        reduction.kind === "joint" ? rows([...values], reduction.bins[1]) : [...values];
+      const listed = (values: Float64Array) => nested([...values], [reduction.bins].flat());
       const outside = reduction.kind === "joint" ? { outside: above } : { below, above };
       const inBins = listed((weights ?? counts).map((w) => cell * w));
       return { counts: listed(counts), weights: inBins, weight: cell * weight, ...outside, missing, infinite };
     }
     case "conditional": {
-      const { bins, outside } = state as Conditional;
+      const { bins: inBins, outside } = state as Conditional;
+      const bins = Array.from({ length: inBins.length / BIN }, (_, bin) => unpack(inBins, BIN * bin));
       const listed = <T>(value: (bin: Moments) => T) => nested(bins.map(value), reduction.bins);
       const mean = listed((bin) => (bin.count === 0 ? null : bin.mean));
       const variance = listed((bin) => (bin.count === 0 ? null : bin.m2 / bin.weight));
@@ -335,8 +343,4 @@ export function finishState(
     default:
       return {};
   }
-}
-
-function nullsOf(members: GroupAnswer): GroupAnswer {
-  return Object.fromEntries(Object.keys(members).map((name) => [name, null]));
 }

@@ -82,6 +82,12 @@ describe.each([
     expect(expected.every((states) => states.length > 0)).toBe(true);
   });
 
+  it("hold numbers side by side: a list of objects holds the thread that receives it", () => {
+    const members = expected.flatMap((states, r) => (plan.reductions[r]?.kind === "extremes" ? [] : states));
+    const lists = members.flatMap((state) => Object.values(state)).filter(Array.isArray);
+    expect(lists.filter(([first]) => typeof first !== "number")).toEqual([]);
+  });
+
   it("have the same bits in any order", () => {
     expect(told(add(new MergedParts(plan), shuffled(all)))).toStrictEqual(expected);
   });

@@ -124,6 +124,30 @@ describe("statistics of isotropic32 at 0.6", () => {
   });
 });
 
+it("give the mean, the variance and the count in each of 65 536 bins of two quantities and several frames", async () => {
+  const stored = async (what: string) => {
+    const path = `nodes?what=${what}&time=0.2,0.6&format=f32`;
+    return new Float32Array(await (await fetch(`${service.url}/api/datasets/isotropic32/${path}`)).arrayBuffer());
+  };
+  const [u, p] = [await stored("u"), await stored("p")];
+  const range = [-3, 3.1] as const;
+  const binOf = (value: number) => Math.floor(((value - range[0]) / (range[1] - range[0])) * 256);
+  const own = new Map<number, number[]>();
+  for (const [n, value] of p.entries()) {
+    const bin = 256 * binOf(u[3 * n] as number) + binOf(u[3 * n + 1] as number);
+    own.set(bin, [...(own.get(bin) ?? []), value]);
+  }
+  const reduction = { conditional: "p", on: ["u.x", "u.y"], bins: [256, 256], range: [range, range] };
+  const found = await reduce(reduction, { time: [0.2, 0.6], over: ["x", "y", "z", "t"] });
+  const [means, variances, counts] = [found.mean, found.variance, found.counts].map((all) => [all].flat(2) as number[]);
+  expect(counts).toEqual(Array.from({ length: 65_536 }, (_, bin) => own.get(bin)?.length ?? 0));
+  for (const [bin, values] of own) {
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+    expect([means?.[bin], variances?.[bin]]).toEqual([expect.closeTo(mean, 12), expect.closeTo(variance, 12)]);
+  }
+});
+
 it("have the same bits with any number of workers", async () => {
   const alone = await serveTestData(["data/turbulent-channel"], { WORKERS: "1" });
   const channel = { dataset: "turbulent-channel", frame: [1, 4] };
