@@ -1,6 +1,7 @@
 /** Quantiles by ordered bits, and central moments beyond the fourth. */
 import { type DigitList, type Digits, numberOf } from "../../../analysis/digits.js";
-import { compileScalar } from "../../../analysis/expression.js";
+import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
+import type { Names } from "../../../analysis/names.js";
 import { nested } from "../../../analysis/nested.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import { wrong } from "../faults.js";
@@ -80,17 +81,22 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
 }
 
 /** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. @throws RequestError */
-export function higherMoments(row: Row, index: number, where?: string): Expanded | null {
+export function higherMoments(row: Row, index: number, names: Names, where?: string): Expanded | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;
   if (!Number.isInteger(order) || order > 8) throw wrong(`reduce[${index}].order`, "moments have orders 1 to 8");
   const powers = Array.from({ length: order - 1 }, (_, n) => n + 2);
-  const held = where === undefined ? moments : whereHolds(where, String(moments));
+  const text = String(moments);
+  const { shape } = compileExpression(text, names, `reduce[${index}].moments`);
+  const components = componentsIn(text, shape).map((one) => (where === undefined ? one : whereHolds(where, one)));
+  const ofPowers = powers.flatMap((n) => components.map((one) => ({ moments: `fluc(${one})^${n}`, order: 1 })));
   return {
-    rows: [{ ...row, order: 4 }, ...powers.map((n) => ({ moments: `fluc(${held})^${n}`, order: 1 }))],
-    finish([first, ...means]) {
-      const central = powers.map((n, i) => [String(n), means[i]?.mean] as const);
-      const scaled = powers.map((n, i) => [n, standardised(means[i]?.mean, means[0]?.mean, n)] as const);
+    rows: [{ ...row, order: 4 }, ...ofPowers],
+    finish([first, ...results]) {
+      const all = results.map(({ mean }) => mean);
+      const means = powers.map(() => (shape === "scalar" ? all.shift() : all.splice(0, components.length)));
+      const central = powers.map((n, i) => [String(n), means[i]] as const);
+      const scaled = powers.map((n, i) => [n, standardised(means[i], means[0], n)] as const);
       return { ...first, central: Object.fromEntries(central), standardised: Object.fromEntries(scaled) };
     },
   };

@@ -4,6 +4,7 @@ import type { GroupAnswer } from "../../../analysis/reductions.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
+import type { Quantity } from "../question/what.js";
 import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatTexts } from "../question/what.js";
 import { type AnalysedNodes, DIRECTIONS, grouped, keptBeside } from "./analysed-nodes.js";
 import { analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
@@ -42,10 +43,10 @@ export async function statistics(context: Context, question: MemberValues): Prom
   if (symmetry !== null && (isDrawn || nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
     throw wrong("fold", "it is of nodes, and of all along its axis");
   const fold = symmetry && { axis: symmetry.axis, signsOf: (text: string) => signsOf(text, names, symmetry) };
-  const named = new Map(what.filter(({ isNamed }) => isNamed).map(({ text, name }) => [text, name]));
+  const quantities = compileWhat(what, namesOf(question, dataset));
+  const named = columnNames(quantities.filter((_, q) => what[q]?.isNamed));
   const held = where === undefined ? null : whereHeld(rows, where, nodes, named);
-  if (held === null && question.reduce === undefined)
-    checkFilterUsed(question, compileWhat(what, namesOf(question, dataset)));
+  if (held === null && question.reduce === undefined) checkFilterUsed(question, quantities);
   const [count, leftOut] = where === undefined ? [] : await countsOf(analysis, nodes, [where, `!(${where})`]);
   const beside = {
     ...(where === undefined ? {} : { where }),
@@ -77,7 +78,7 @@ function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberVal
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
     return budgetOf(String(row.budget), nodes.transforms.dataset, over.includes("t") ? nodes.numbers : [0]);
-  return higherMoments(row, index, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
+  return higherMoments(row, index, nodes.base.names, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
 }
 
 /** The quantities of a reduction. */
@@ -108,7 +109,7 @@ function whereHeld(
     const { shape } = compileExpression(text, base.names, "reduce");
     if (shape !== "scalar" && !hasComponents) throw wrong("where", `${text} is a ${shape}; ask components, or norm`);
     const held = shape === "scalar" ? whereHolds(condition, text) : `(${whereHolds(condition, "1")}) * (${text})`;
-    const components = shape === "scalar" ? [named.get(text) ?? text] : componentsIn(text, shape);
+    const components = componentsIn(text, shape).map((component) => named.get(component) ?? component);
     for (const [i, component] of componentsIn(held, shape).entries()) names.set(component, components[i] as string);
     return held;
   };
@@ -121,6 +122,13 @@ function whereHeld(
     return Object.fromEntries(entries) as Row;
   });
   return { rows: held, names };
+}
+
+/** The column of each component of quantities. */
+export function columnNames(quantities: readonly Quantity[]): ReadonlyMap<string, string> {
+  return new Map(
+    quantities.flatMap(({ components, columns }) => components.map((one, c) => [one, columns[c] as string])),
+  );
 }
 
 /** Replaces texts in the strings and names of an answer. */

@@ -14,7 +14,7 @@ import { type AnalysedNodes, framesIn, LETTERS, requireEveryNode } from "./analy
 import { analysisOf, type Tabled } from "./analysis.js";
 import { withMeans } from "./means.js";
 import { aboutTexts, Columns } from "./reductions.js";
-import { renamed } from "./statistics.js";
+import { columnNames, renamed } from "./statistics.js";
 
 /** Structures described between two checks of the clock. */
 const DESCRIBED = 128;
@@ -65,10 +65,7 @@ export async function structures(context: Context, question: MemberValues): Prom
     ...{ ...more, connectivity: Number(connectivity), weights: nodes.weights, nodes: ranked.nodes },
     ...{ missing: joined.missing, infinite: joined.infinite, count: listed.length, structures: described },
   };
-  const names = new Map(
-    quantities.flatMap(({ components, columns: own }) => components.map((one, c) => [one, own[c]])),
-  );
-  const body = { where, ...about, ...(renamed(found, names as Map<string, string>) as GroupAnswer) };
+  const body = { where, ...about, ...(renamed(found, columnNames(quantities)) as GroupAnswer) };
   const grid = joined.labels === null ? {} : { labels: labelGrid(labelNumbers(joined.labels, ranked), nodes) };
   return { answer: { kind: "table", body, ...grid }, found: analysis.time };
 }

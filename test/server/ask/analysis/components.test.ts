@@ -23,6 +23,8 @@ interface Result {
   readonly variance: unknown;
   readonly coordinates: unknown;
   readonly matrix: readonly (readonly number[])[];
+  readonly central: Readonly<Record<number, unknown>>;
+  readonly standardised: Readonly<Record<number, unknown>>;
 }
 async function reduce(reduce: readonly object[], more: object = {}): Promise<readonly Result[]> {
   const response = await post("statistics", { reduce, ...more });
@@ -81,11 +83,15 @@ describe("statistics", () => {
 
   it("have the moments of vectors where a condition holds, beside others", async () => {
     const where = "p > 0.1";
-    const wanted = [{ moments: "u" }, { moments: "p", order: 6 }, { covariance: ["u", "p"] }, { moments: "u.z" }];
+    const order = 6;
+    const wanted = [{ moments: "u", order }, { moments: "p", order }, { covariance: ["u", "p"] }];
+    wanted.push({ moments: "u.z", order });
     const [u, p, matrix, uz, more] = await reduce(wanted, { where });
     expect(more).toBeUndefined();
     expect(u?.of).toEqual(UNIT);
     expect(u?.mean[2]).toBe(uz?.mean);
+    for (const member of ["central", "standardised"] as const)
+      expect(u?.[member]).toMatchObject({ 6: [expect.anything(), expect.anything(), uz?.[member][6]] });
     expect(matrix?.of).toEqual([...UNIT, "p"]);
     expect(matrix?.matrix[2]?.[2]).toBeCloseTo(uz?.variance as number, 12);
     const { data } = (await (await post("nodes", { what: "p" })).json()) as { readonly data: { readonly p: number[] } };
@@ -93,6 +99,11 @@ describe("statistics", () => {
     const mean = held.reduce((sum, value) => sum + value, 0) / held.length;
     const sixth = held.reduce((sum, value) => sum + (value - mean) ** 6, 0) / held.length;
     expect(p).toMatchObject({ of: "p", count: held.length, central: { 6: expect.closeTo(sixth, 7) } });
+  });
+
+  it.each([{}, { where: "p > 0" }])("name the components of a named quantity: %j", async (more) => {
+    const response = await post("statistics", { what: "a = u, p", ...more });
+    expect(await response.json()).toMatchObject({ results: [{ of: ["a.x", "a.y", "a.z"] }, { of: "p" }] });
   });
 
   it("list coordinates in the order of the levels of their lists", async () => {
