@@ -64,23 +64,7 @@ async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, 
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  await life.computed([result]);
-  life.stream();
   return result;
-}
-
-/** The bytes of a chunk of stored nodes, part by part without a copy; null for other chunks and at the grid's ends. */
-export async function storedBytes(
-  life: RequestLife,
-  dataset: Dataset,
-  chunk: Chunk,
-): Promise<AsyncGenerator<Buffer> | null> {
-  const { content, chunks } = chunk.array;
-  const box = boxOf(chunk);
-  if (content.kind !== "field" || content.of !== undefined || box.count.some((nodes, a) => nodes < chunks[3 - a]))
-    return null;
-  const { stream } = await readNodes(life, dataset, content.field, box);
-  return bytesOf(stream as AsyncIterable<Float32Array>);
 }
 
 export async function computeChunk(
@@ -114,7 +98,6 @@ export async function computeChunk(
   life.onEnd(() => result.release());
   const values = await reduce(quantity, result, life, dataset.viscosity);
   result.release();
-  await life.computed([{ values: [values] }]);
   return { values: padded(chunk, box, 1, [values]), result };
 }
 
@@ -138,11 +121,6 @@ async function reduce(
     filled += count;
   }
   return values;
-}
-
-/** The bytes of parts; each is valid until the next one is requested, as chunks of answers are. */
-async function* bytesOf(parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
-  for await (const { buffer, byteOffset, byteLength } of parts) yield Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function componentOf(part: Float32Array, components: number, component: number): Float32Array {

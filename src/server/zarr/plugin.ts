@@ -1,4 +1,5 @@
 /** Each dataset as a Zarr store under `/zarr/NAME/`, made as it is read; `/zarr/NAME@zstd/` has compressed chunks. */
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownDataset } from "../../shared/errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -9,10 +10,10 @@ import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../http/refusal.js";
 import { requestedRange } from "../http/requested-range.js";
-import { sendStream } from "../http/send-answer.js";
+import { sendBytes } from "../http/send-answer.js";
 import type { Plugin, Service } from "../http/service.js";
 import { isHeld } from "../http/validators.js";
-import { chunkAt, chunkElements, computeChunk, storedBytes } from "./chunks.js";
+import { chunkAt, chunkElements, computeChunk } from "./chunks.js";
 import { viewOf } from "./view.js";
 import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./view-documents.js";
 
@@ -26,17 +27,6 @@ function readName(text: string): { readonly name: string; readonly codec: Codec 
   const codec = CODECS.find((one) => one === text.slice(at + 1));
   if (at < 0 || codec === undefined) return { name: text, codec: "none" };
   return { name: text.slice(0, at), codec };
-}
-
-function sendBytes(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  type: string,
-  tag: string,
-  body: Buffer,
-): FastifyReply {
-  const [first, last] = requestedRange(request, reply, tag, body.length);
-  return reply.type(type).send(body.subarray(first, last + 1));
 }
 
 /** Answers by entity tag, or to HEAD; null if the answer has to be computed. */
@@ -71,11 +61,13 @@ function sendKnown(
   body: Buffer,
 ) {
   const early = answerEarly(service, request, reply, { type, tag, bytes: body.length });
-  return early ?? sendBytes(request, reply, type, tag, body);
+  if (early !== null) return early;
+  const [first, last] = requestedRange(request, reply, tag, body.length);
+  return reply.type(type).send(body.subarray(first, last + 1));
 }
 
 async function serveView(service: Service, request: ZarrRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { config, engine, tags } = service;
+  const { engine, tags } = service;
   const { name, codec } = readName(request.params.name);
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
@@ -105,18 +97,14 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
     const { content } = array;
     const level = content.kind === "field" ? content.of?.level : undefined;
     const version = life.dataset(level ? `${name}@${level}` : name);
-    if (bytes !== null && request.headers.range === undefined) {
-      const stored = await storedBytes(life, version, chunk);
-      if (stored !== null) {
-        reply.header("content-length", bytes);
-        await sendStream(reply, OCTETS, stored, { ...service, config: { ...config, gzip: "off" } }, life.reader);
-        return reply;
-      }
-    }
     const { values, result } = await computeChunk(life, version, chunk);
     const plain = bytesOf(values);
     const body = compressed ? Buffer.from(await (result.texts as QueryTexts).compress(plain, ZSTD_LEVEL)) : plain;
-    return sendBytes(request, reply, OCTETS, tag, body);
+    await life.computed([{ values: [], heldBytes: body.length }]);
+    const [first, last] = requestedRange(request, reply, tag, body.length);
+    reply.type(OCTETS);
+    await sendBytes(reply, Readable.from([body.subarray(first, last + 1)]), service, life.reader);
+    return reply;
   });
 }
 

@@ -188,8 +188,7 @@ function coordinatesOf(dataset: Dataset): readonly (readonly [string, ZarrArray]
       const axis = dataset.axes[a as 0 | 1 | 2];
       const name = AXIS_NAMES[a as 0 | 1 | 2];
       const attributes = { ...about(dataset, `Position along ${name}`, "length"), axis: name.toUpperCase() };
-      const period = axis.periodic ? { period: axis.nodes * axis.spacing } : {};
-      return [name, nodesOf(axis), { ...attributes, ...period }] as const;
+      return [name, nodesOf(axis), attributes] as const;
     }),
   ];
   return lines.map(([name, values, attributes]) => {
@@ -202,9 +201,20 @@ export function nodesOf({ nodes, origin, spacing, coordinates }: Axis): Float64A
   return coordinates ?? Float64Array.from({ length: nodes }, (_, i) => origin + i * spacing);
 }
 
+/** What coordinates do not say of the axes, in names that `inspect` knows: copies of the view are served unasked. */
+function endsOf({ axes, walls }: Dataset): Readonly<Record<string, unknown>> {
+  const ofAxes = axes.map(({ nodes, spacing, periodic }, a) => {
+    const [name, [first, last]] = [AXIS_NAMES[a as 0], walls[a as 0]];
+    if (periodic) return { [`boundary_${name}`]: "periodic", [`length_${name}`]: nodes * spacing };
+    return first === last ? { [`boundary_${name}`]: first ? "wall" : "open" } : {};
+  });
+  return Object.assign({}, ...ofAxes);
+}
+
 function groupAttributes(dataset: Dataset): Readonly<Record<string, unknown>> {
   const { title, source, digest, frameVelocity, assumed } = dataset;
   return {
+    ...endsOf(dataset),
     Conventions: "CF-1.8",
     title,
     source,

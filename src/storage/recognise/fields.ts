@@ -124,9 +124,8 @@ function otherFields(
   const others = [...chosen.others.filter(isFree), ...said];
   for (const { field, paths } of others) {
     findings.addReason(`${field}: ${paths.join(", ")}.`);
-    if (said.some((other) => other.field === field)) continue;
     const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
-    askWhich(contents, findings, field, paths, rivals);
+    if (!said.some((other) => other.field === field)) askWhich(contents, findings, field, paths, rivals);
   }
   return others;
 }
@@ -139,7 +138,8 @@ function askWhich(
   rivals: readonly (readonly string[])[],
 ): void {
   const identity = (paths: readonly string[]) => paths.map((path) => contents.identity(path)).join();
-  const others = rivals.filter((paths) => identity(paths) !== identity(taken));
+  const isComputed = (path: string) => contents.attributes(path).has("formula");
+  const others = rivals.filter((paths) => identity(paths) !== identity(taken) && !paths.every(isComputed));
   if (taken.length === 0 || others.length === 0) return;
   const rest = [...new Set(others.map((paths) => paths.join(", ")))].slice(0, LISTED);
   findings.ask(

@@ -6,6 +6,7 @@ import * as zarr from "zarrita";
 import type { RunningService } from "../../../src/main.js";
 import { digestToken } from "../../../src/server/http/auth.js";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { fieldprobe } from "../../support/run-command.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -72,6 +73,12 @@ describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
     );
     expect(data).toEqual(new Float32Array(await plane.arrayBuffer()));
   });
+});
+
+it.each(["isotropic32", "uneven"])("of %s says all that a copy of it would be asked", async (name) => {
+  const { stdout, stderr } = await fieldprobe("inspect", at(name));
+  expect(stdout).not.toMatch(/^ {2}[?!] /m);
+  expect(stderr).toContain(`${name} waits until it is confirmed`);
 });
 
 // Neuroglancer: src/datasource/zarr/metadata/parse.ts and codec/*/resolve.ts; Vizarr reads by zarrita.
