@@ -52,6 +52,35 @@ describe.each(CALL_NAMES)("a job of %s", (call: CallName) => {
   });
 });
 
+describe.each(CALL_NAMES)("a job of a wrong question of %s", (call: CallName) => {
+  const { example, members, kind } = callOf(call);
+  const several = call === "flow_map" ? "map, ftle" : "u.x, p";
+  const odd: Readonly<Record<string, unknown>>[] = [
+    ...[{ what: "nothing" }, { what: "u +" }, { where: "nothing > 0" }, { reduce: [{ moments: "nothing" }] }],
+    ...[{ reduce: [{ histogram: "u", bins: 4 }] }, { frame: 99, time: undefined }, { time: 77 }, { time: "77:78" }],
+    ...[{ x: "-1e9:1e9" }, { i: "0:99" }, { axis: "x", along: "q" }, { points: "nan,1,2" }, { filter: "box:-1" }],
+    ...[{ method: "Lag5" }, { cross: "u,nothing" }, { separations: 99 }, { step: -1 }, { lag: 99 }, { level: 9 }],
+    ...(kind === "table"
+      ? [{ format: "zarr" }]
+      : [
+          { what: several, format: "npy" },
+          { what: several, format: "f32" },
+        ]),
+  ];
+  const asked = odd.filter((one) => Object.keys(one).every((name) => (members as readonly string[]).includes(name)));
+
+  it.each(asked)("is refused as the call refuses it: %j", async (one) => {
+    const path = `datasets/isotropic32/${call}`;
+    const refusalOf = async (response: Response) => {
+      const { requestId: _, ...problem } = (await response.json()) as { requestId: string };
+      return [response.status, problem];
+    };
+    const direct = await refusalOf(await post(path, { ...example, ...one }));
+    expect(await refusalOf(await post(path, { ...example, ...one, job: true }))).toEqual(direct);
+    expect(direct).toEqual([expect.toSatisfy((status: number) => status >= 400 && status < 500), expect.anything()]);
+  });
+});
+
 describe("an input", () => {
   it("is the points of calls and jobs, and the same as the random points that it was made of", async () => {
     const box = { origin: [1, 1, 1], extent: [2, 2, 2] };

@@ -1,5 +1,5 @@
 /** Collects all faults of a question, so that its caller can mend them at once. */
-import { MEMBERS, type MemberName } from "../../shared/calls.js";
+import { FORMS, type FormName, MEMBERS, type MemberName } from "../../shared/calls.js";
 import { type CallerCode, excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 
 export const ORDER = Object.keys(MEMBERS);
@@ -12,6 +12,12 @@ const OF_QUESTIONS: Readonly<Record<string, MemberName>> = {
 
 export function wrong(member: string, detail: string, nearest?: string, code: CallerCode = "InvalidRequest") {
   return new RequestError(code, `${member}: ${detail}.`, { member, ...(nearest === undefined ? {} : { nearest }) });
+}
+
+/** @throws RequestError for several quantities in a form that holds one */
+export function checkAlone(quantities: number, form: FormName): void {
+  if (FORMS[form].alone && quantities !== 1)
+    throw wrong("format", `${form} holds one quantity, not ${quantities}: npz, csv or nc hold several`);
 }
 
 export const outOfRange = (member: string, detail: string, nearest?: string) =>

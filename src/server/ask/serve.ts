@@ -27,7 +27,7 @@ import { nodes } from "./calls/nodes.js";
 import { paths } from "./calls/paths.js";
 import { values } from "./calls/values.js";
 import type { Context, Part, Plan } from "./context.js";
-import { ORDER, withFaults, wrong } from "./faults.js";
+import { checkAlone, ORDER, withFaults, wrong } from "./faults.js";
 import { jsonOf } from "./forms/text-forms.js";
 import { checkForm, sendAnswer, sendNumbers } from "./forms/write-answer.js";
 import { startJob } from "./jobs/start-job.js";
@@ -84,6 +84,7 @@ async function answerTo(context: Context, call: CallName, question: MemberValues
   const isOwn = call !== "grid" && typeof level === "number" && level > 0;
   const coarse = isOwn ? life.dataset(requireLevel(service.engine.levels(dataset), dataset, level).name) : dataset;
   const own = { ...question, format };
+  if (callOf(call).kind !== "table") checkAlone(question.what?.length ?? 1, format);
   const { answer, found } = await RUNS[call]({ ...context, dataset: coarse }, own);
   const understood = { ...restate(call, own, found), ...(await statedPoints(context, question)), format };
   const members = Object.entries(understood).toSorted(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
@@ -166,7 +167,7 @@ export function serveCall(
         const format = formFor(call, question, request.headers.accept);
         const plan = async (planned: Context): Promise<void> => {
           const answered = await answerTo(planned, call, question, format);
-          if ((planned.part as Plan).work !== null) checkForm(answered, format);
+          if ((planned.part as Plan | null)?.work != null) checkForm(answered, format);
         };
         return startJob(context, { call, question, given, format, plan }, reply);
       }

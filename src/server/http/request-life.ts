@@ -63,7 +63,9 @@ export class RequestLife {
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
   /** The task of a job that the service itself sends; null for a request of a caller. */
   readonly task: ServiceTask | null;
-  readonly #background: boolean;
+  #background: boolean;
+  /** What ends a rehearsal where it would compute; null: there is none. */
+  #rehearsal: Error | null = null;
   /** Most points of a task, for the queries so far. */
   taskPoints: number;
   /** Points that the token admits; 0 for any number. */
@@ -210,7 +212,7 @@ export class RequestLife {
    */
   async admitMemory(bytes: number): Promise<void> {
     if (this.#gone) throw new CancelledError();
-    if (bytes <= this.#memory.bytes) return;
+    if (this.#rehearsal !== null || bytes <= this.#memory.bytes) return;
     this.#memory.giveBack();
     this.#slot.leave();
     const left = new AbortController();
@@ -246,6 +248,20 @@ export class RequestLife {
     } finally {
       this.#goesOn = false;
       this.#giveBack();
+    }
+  }
+
+  /** Runs the steps of a task up to where it would compute. @throws what refuses it before */
+  async rehearse(steps: () => Promise<unknown>): Promise<void> {
+    const end = new Error("computing would begin");
+    [this.#rehearsal, this.#background] = [end, true];
+    try {
+      await steps();
+    } catch (error) {
+      if (error !== end) throw error;
+    } finally {
+      this.abort();
+      [this.#rehearsal, this.#background] = [null, false];
     }
   }
 
@@ -358,6 +374,8 @@ export class RequestLife {
    */
   async enter(more = 0, particleRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
+    // A bad query has no work, and its end says what is wrong.
+    if (this.#rehearsal !== null && [...this.#evaluations].every(({ work }) => work > 0)) throw this.#rehearsal;
     if (this.#background) return;
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
     let work = this.#done + more;

@@ -26,20 +26,20 @@ export async function around(context: Context, question: MemberValues): Promise<
   const plain = analysisOf(context, question);
   const lags = lagsOf(question, dataset.axes);
   const texts = what.map(({ text }) => text);
-  const { analysis, about: means } = await withMeans(plain, [...texts, where], over ?? LETTERS, "where");
-  const { nodes } = analysis;
-  const { names } = nodes.base;
+  const { names } = plain.nodes.base;
   if (compileExpression(where, names, "where").shape !== "scalar") throw wrong("where", "a condition is a scalar");
   const quantities = texts.flatMap((text) => [...componentsIn(text, compileExpression(text, names, "what").shape)]);
   const count = lags.reduce((product, n) => product * (2 * n + 1), quantities.length);
   if (count > MOST_COLUMNS)
     throw wrong("lag", `all offsets of all components are ${count}; at most ${MOST_COLUMNS} are answered`);
+  if (question.method !== undefined && orient === undefined) throw wrong("method", "it is for orient");
+  if (orient !== undefined && over !== undefined) throw wrong("over", "turned axes have no places: leave over out");
+  const { analysis, about: means } = await withMeans(plain, [...texts, where], over ?? LETTERS, "where");
+  const { nodes } = analysis;
   const about = { ...means, weights: nodes.weights, frames: framesIn(nodes), ...aboutTexts(quantities, nodes) };
   const stated = { what: whatTexts(what), ...analysis.time, lag: lags };
-  if (question.method !== undefined && orient === undefined) throw wrong("method", "it is for orient");
   const [events = 0] = await countsOf(analysis, nodes, [where]);
   if (orient !== undefined) {
-    if (over !== undefined) throw wrong("over", "turned axes have no places: leave over out");
     const { offsets, coordinates } = offsetsIn(lags, dataset);
     const { results, undirected } = await meansOriented(orient, texts, where, offsets, events, analysis);
     return tabled({ where, events, undirected, ...about, results: atOffsets(results, coordinates) }, stated);

@@ -4,7 +4,7 @@ import { tooManyPoints } from "../../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
 import type { AnsweredQuantity, CallAnswer, GridAnswer } from "../answer.js";
 import type { Context } from "../context.js";
-import { wrong } from "../faults.js";
+import { checkAlone, wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/sample-grid.js";
 import { pointDerivatives, spatialName } from "../question/what.js";
@@ -27,6 +27,7 @@ function partNamed(text: string): PartName {
 export async function flow_map(context: Context, question: MemberValues): Promise<CallAnswer<GridAnswer>> {
   const { life, dataset } = context;
   const names = question.what === undefined ? USUAL : question.what.map(({ text }) => partNamed(text));
+  checkAlone(names.length, question.format ?? "json");
   const interval = intervalIn(question);
   if ("each" in interval) throw wrong("time", "a flow map starts all particles at once: first:last");
   const { method = "Lag8", integrator = "rk4" } = question;

@@ -1,4 +1,5 @@
 /** Answers as arrays: the columns of rows, the quantities and coordinates of grids; and their numbers as bytes. */
+import type { FormName } from "../../../shared/calls.js";
 import { blockOf, LongNumbers, type Numbers, strided, type Values } from "../../../storage/tools/long-numbers.js";
 import {
   type AnsweredQuantity,
@@ -8,7 +9,7 @@ import {
   type GridAnswer,
   type RowsAnswer,
 } from "../answer.js";
-import { wrong } from "../faults.js";
+import { checkAlone } from "../faults.js";
 import { fileNames } from "../question/what.js";
 
 /** Numbers taken from an answer at a time. */
@@ -94,12 +95,10 @@ export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQ
 }
 
 /** The only quantity of an answer. @throws RequestError if there are several */
-export function onlyQuantity(answer: RowsAnswer | GridAnswer, form: string): AnsweredQuantity {
-  const { quantities } = answer;
+export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, form: FormName): AnsweredQuantity {
   const places = answer.kind === "rows" ? answer.positions : undefined;
-  const [only = places, ...more] = quantities;
-  if (only === undefined || more.length > 0)
-    throw wrong("format", `${form} holds one quantity, not ${quantities.length}: npz, csv or nc hold several`);
+  const [only = places as AnsweredQuantity] = quantities;
+  checkAlone(quantities.length || (places === undefined ? 0 : 1), form);
   return only;
 }
 

@@ -52,6 +52,7 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   const rows = points !== undefined && "rows" in points && points.together === undefined ? points : null;
   const body: Record<string, unknown> = { ...Object.fromEntries(given), format };
   const cut = CUT.includes(call) && format !== "png" ? await cutOf(context, started) : null;
+  if (cut === null) await life.rehearse(() => started.plan(context));
   if (cut !== null && limit > 0 && cut.points * cut.times > limit)
     throw tooManyPoints("token.points", cut.points * cut.times, limit);
   let own: string | null = null;
