@@ -1,7 +1,7 @@
 /** The service as a process of its own: start, signals, refusal to start. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -26,10 +26,10 @@ class Program {
   stdout = "";
   stderr = "";
 
-  constructor(settings: Readonly<Record<string, string>>) {
+  constructor(settings: Readonly<Record<string, string>>, variables: Readonly<Record<string, string>> = {}) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("FIELDPROBE_"));
     const given = Object.entries(settings).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
-    const env = Object.fromEntries([...inherited, ...given]) as NodeJS.ProcessEnv;
+    const env = Object.fromEntries([...inherited, ...given, ...Object.entries(variables)]) as NodeJS.ProcessEnv;
     this.child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
     this.child.stdout?.on("data", (text: Buffer) => {
       this.stdout += text.toString();
@@ -65,7 +65,7 @@ describe("the service as a process", { timeout: 60_000 }, () => {
   let program: Program | null = null;
   eachScratchFolder((path) => {
     folder = path;
-    mkdirSync(join(folder, "data"));
+    for (const name of ["data", "tmp"]) mkdirSync(join(folder, name));
   });
   afterEach(async () => {
     program?.child.kill("SIGKILL");
@@ -79,7 +79,7 @@ describe("the service as a process", { timeout: 60_000 }, () => {
       STATE: join(folder, "state"),
       CACHE_BYTES: "67108864",
     };
-    program = new Program({ ...base, ...settings });
+    program = new Program({ ...base, ...settings }, { TMPDIR: join(folder, "tmp") });
     return program;
   };
   const ask = (url: string, request: string): Promise<Response> =>
@@ -129,6 +129,7 @@ describe("the service as a process", { timeout: 60_000 }, () => {
     expect((await answer.text()).split("<Point3>").length).toBe(2001);
     expect(await service.exit()).toBe(0);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 
   it("R118: SIGTERM with a batch that outlives the grace time exits with another code", async () => {

@@ -1,7 +1,7 @@
 /** Values at points are the bits of the SOAP operations, and expressions are computed of these numbers in float64. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { File, ready } from "h5wasm/node";
+import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../../src/client/index.js";
 import type { RunningService } from "../../../src/main.js";
@@ -160,6 +160,22 @@ describe("values equal the SOAP operations to the bit", () => {
       expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
     },
   );
+
+  it("gives files as nc whose variables are by t, z, y, x and component, which are dimension scales", async () => {
+    const members = { call: "nodes", what: "u, p", frame: [0, 1], i: "0:5", j: "0:4", k: "0:3", format: "nc" };
+    const path = join(SCRATCH, "scales.nc");
+    writeFileSync(path, Buffer.from(await (await ask(service, { dataset: "isotropic32", ...members })).arrayBuffer()));
+    const file = new File(path, "r");
+    const of = (name: string) => file.get(name) as Dataset;
+    expect([of("u").shape, of("p").shape]).toEqual([
+      [2, 3, 4, 5, 3],
+      [2, 3, 4, 5],
+    ]);
+    for (const [dim, name] of ["t", "z", "y", "x"].entries()) {
+      expect([of("u"), of("p")].map((one) => one.get_attached_scales(dim))).toEqual([[`/${name}`], [`/${name}`]]);
+    }
+    file.close();
+  });
 
   it("gives the same bits for a time of each point as one question at each time", async () => {
     const times = [0.41, 0.77, 0.5];

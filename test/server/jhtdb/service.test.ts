@@ -205,6 +205,11 @@ describe("POST values", () => {
   });
 });
 
+it("has nothing at the address of cutouts of pyJHTDB until 2019, as docs/differences.md says", async () => {
+  const box = "u/0,1/0,4/0,4/0,4/hdf5/";
+  expect((await fetch(`${service.url}/jhtdb/getcutout/token/isotropic32/${box}`)).status).toBe(404);
+});
+
 describe("GET cutout/api/local", () => {
   interface Cutout {
     readonly coords: Record<string, { dims: string[]; data: number[] }>;

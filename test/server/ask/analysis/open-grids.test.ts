@@ -64,6 +64,10 @@ describe("statistics on a grid with open faces", () => {
     ["A[0][1] - 2 * y", "Fd4"],
     ["A[1][0] - z", "Fd6"],
     ["A[1][2] - x", "Fd8"],
+    // Slid and stretched second differences of order p take p + 2 nodes.
+    ["d2(x^5, x) - 20 * x^3", "Fd4"],
+    ["d2(y^5, y) - 20 * y^3", "Fd4"],
+    ["d2(y^7, y) - 42 * y^5", "Fd6"],
     ["omega.z - z + 2 * y", "Fd4"],
     ["2 * nu * ddot(S, S) - 2 * nu * (1 + x * x / 2 + (z + 2 * y)^2 / 2)", "Fd4"],
   ])("have exact differences of polynomials up to the faces: %s by %s", async (quantity, derivatives) => {
