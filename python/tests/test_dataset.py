@@ -402,3 +402,20 @@ def test_a_time_asked_twice_is_answered_twice(dataset):
     answer = dataset.values("p", [[1, 2, 3], [4, 5, 6]], time=[0.6, 0.4, 0.6])
     assert answer.shape == (3, 2)
     np.testing.assert_array_equal(answer[0], answer[2])
+
+
+@pytest.mark.parametrize("members", [{"time": [0.5]}, {"time": np.array([0.4])}, {"frame": [2]}])
+def test_a_list_of_one_time_is_a_dimension_as_longer_ones_are(dataset, members):
+    points = np.random.default_rng(5).uniform(0, 6, (4, 2, 3))
+    (name, (only,)) = next(iter(members.items()))
+    answer = dataset.values("u", points, **members)
+    assert answer.shape == (1, 4, 2, 3)
+    np.testing.assert_array_equal(answer[0], dataset.values("u", points, **{name: only}))
+
+
+def test_many_particles_have_initial_velocities(dataset):
+    start = np.c_[np.random.default_rng(6).uniform(0, 6, (1200, 3)), np.full((1200, 3), 0.1)]
+    options = {"time": slice(0.4, 0.6), "step": 0.1, "drag": 0.5, "last": True}
+    many = dataset.paths(points=start, **options)
+    few = dataset.paths(points=start[:7], **options)
+    np.testing.assert_array_equal(many["x"][:7], few["x"])

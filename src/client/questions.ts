@@ -40,7 +40,7 @@ interface Inputs {
   readonly integers: readonly number[];
   readonly numbers: number | readonly number[];
   readonly pair: readonly [number, number];
-  readonly level: 0;
+  readonly level: number | "auto";
   readonly scale: string;
   readonly reductions: readonly Readonly<Record<string, unknown>>[];
   readonly separations:

@@ -329,19 +329,27 @@ class Asking:
         """Values at points of shape (…, 3) or (…, 4), sent in parts."""
         array = _places(points, 4 if _is_each(members.get("time")) else 3)
         flat = array.reshape(-1, array.shape[-1])
-        query = {**_texts(_given({"what": what, **members, "points": None})), "format": "zarr"}
+        given = _given({"what": what, **members, "points": None})
+        query = {**_texts(given), "format": "zarr"}
         parts: List[_Arrays] = []
         for at in steps(len(flat), self._points, progress):
             body = _npy(flat[at : at + self._points])
             parts.append(_Arrays(self._transport.post(self._path_of("values"), body, NPY, query, ZARR).body))
-        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]))
+        # An address does not tell a list of one time from a time.
+        is_list = any(isinstance(given.get(name), list) for name in ("time", "frame"))
+        return _shaped(parts[0], array.shape[:-1], what, parts, len(flat[: self._points]), is_list)
 
 
 def _shaped(
-    found: _Arrays, shape: Tuple[int, ...], what: Optional[What], parts: Sequence[_Arrays] = (), points: Optional[int] = None
+    found: _Arrays,
+    shape: Tuple[int, ...],
+    what: Optional[What],
+    parts: Sequence[_Arrays] = (),
+    points: Optional[int] = None,
+    is_list: bool = False,
 ) -> Any:
-    """One quantity as an array, several as a dict; several times come first. `points` are those of the first part."""
-    times = None
+    """One quantity as an array, several as a dict; times of a list come first. `points` are those of the first part."""
+    times = 1 if is_list else None
     if "t" in found and found.question.get("time") != "each":
         times = np.unique(found["t"]).size if points is None else found["t"].size // points
     lead = () if times is None else (times,)
@@ -362,7 +370,11 @@ def _is_each(time: Any) -> bool:
 
 
 def _is_many(points: Any) -> bool:
-    return points is not None and not isinstance(points, (str, Mapping)) and np.asarray(points).size > 3 * _FEW
+    """Whether points are sent as a file, which holds no initial velocities."""
+    if points is None or isinstance(points, (str, Mapping)):
+        return False
+    array = np.asarray(points)
+    return array.size > 3 * _FEW and array.shape[-1] <= 4
 
 
 def _texts(members: Mapping[str, Any]) -> Dict[str, str]:
