@@ -109,6 +109,8 @@ export class Stage {
   #isStill = false;
   /** Milliseconds of the last pictures. */
   #cost = 50;
+  /** Fraction of the pixels along each side: a half in motion, once pictures take long, and until it ends. */
+  #part = 1;
   #space = "";
   #hasSpace = false;
   #arrangement = "";
@@ -250,13 +252,14 @@ export class Stage {
     const isNew = arrangement !== this.#arrangement;
     this.#arrangement = arrangement;
     const line = light ? [0.7, 0.72, 0.75] : [0.11, 0.13, 0.16];
-    const isCleared = renderer?.begin(width, height, ratio, line, isNew) ?? false;
-    if (isCleared) {
+    if (!isDragging.value && !isPlaying.value) this.#part = 1;
+    else if (this.#cost > 25) this.#part = 0.5;
+    if (renderer?.begin(width, height, { ratio, part: this.#part }, line, isNew) === true) {
       this.#drawn.clear();
-      this.#overlays.clear();
       this.#space = "";
     }
-    const c = this.#overlay.fit(width, height, ratio, isCleared);
+    if (isNew) this.#overlays.clear();
+    const c = this.#overlay.fit(width, height, ratio, isNew);
     if (c === null || set === null || renderer === null) {
       const isUndrawn = renderer === null && noGraphics.peek() === null;
       this.#isUnfinished = set === null ? datasets.value?.length !== 0 : isUndrawn;
@@ -388,8 +391,6 @@ export class Stage {
         one.map,
         one.brush && [one.brush.volume.key, one.brush.low, one.brush.high],
       ];
-    // In motion a quarter of the pixels, where pictures take long.
-    const part = (isDragging.value || isPlaying.value) && this.#cost > 25 ? 0.5 : 1;
     const content = JSON.stringify([
       keyOf(layer),
       keyOf(other?.layer),
@@ -399,7 +400,6 @@ export class Stage {
       now.what,
       now.b,
       now.stage,
-      part,
     ]);
     const key = `${content} ${cross.value}`;
     const isSame = this.#drawn.get(index) === key && !isPending;
@@ -412,7 +412,7 @@ export class Stage {
     const rules = rulesOf(pane, shown.dataset, now.centre, pixel.value);
     const isOnLight = isLightMap(layer.map);
     const { mark } = isOnLight ? LIGHT : DARK;
-    renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, part, rules });
+    renderer.planes(index, rect, layers, { ...grounds, mark }, { key: content, streaks, rules });
     if (isSame) return false;
     this.#isChanged = true;
     const isSubtracted = layer !== found.layer;

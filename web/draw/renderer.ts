@@ -145,7 +145,9 @@ export class Renderer {
   #tile = 96;
   #bytes = 0;
   #frame = 0;
+  /** Pixels of the canvas a pixel of CSS, and the fraction of those of the screen along each side. */
   #ratio = 1;
+  #part = 1;
 
   constructor(canvas: HTMLCanvasElement, { half = false, limit = 256 * 2 ** 20 } = {}) {
     const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true });
@@ -161,13 +163,23 @@ export class Renderer {
     this.#segments = this.#makeSegments();
   }
 
-  /** Fits the canvas to its element, and clears it if its size or its panes have changed. @returns whether it did */
-  begin(width: number, height: number, ratio: number, ground: readonly number[], isNew: boolean): boolean {
+  /**
+   * Fits the canvas to its element, and clears it if its size or its panes have changed. @param scale pixels of the
+   * screen a pixel of CSS, and the fraction of them along each side that is drawn @returns whether it was cleared
+   */
+  begin(
+    width: number,
+    height: number,
+    scale: { readonly ratio: number; readonly part: number },
+    ground: readonly number[],
+    isNew: boolean,
+  ): boolean {
     const { gl } = this;
     this.#frame++;
-    this.#ratio = ratio;
+    this.#part = scale.part;
+    this.#ratio = scale.ratio * scale.part;
     const canvas = gl.canvas as HTMLCanvasElement;
-    const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    const [w, h] = [width, height].map((side) => Math.max(1, Math.round(side * this.#ratio)));
     const isResized = canvas.width !== w || canvas.height !== h;
     if (isResized) {
       canvas.width = w;
@@ -186,7 +198,7 @@ export class Renderer {
 
   /**
    * Draws planes over each other in a pane, with the crosshair of the first. @param key of the planes without crosshair
-   * and streaks: their picture is reused until it changes @param part fraction of the pixels along each side
+   * and streaks: their picture is reused until it changes
    */
   planes(
     index: number,
@@ -196,19 +208,13 @@ export class Renderer {
     {
       key,
       streaks,
-      part,
       rules,
-    }: {
-      readonly key: string;
-      readonly streaks: WebGLTexture | null;
-      readonly part: number;
-      readonly rules: readonly Rule[];
-    },
+    }: { readonly key: string; readonly streaks: WebGLTexture | null; readonly rules: readonly Rule[] },
   ): void {
     const { gl } = this;
     const [left, bottom, w, h] = this.#size(rect);
     const known = this.#planes.get(index);
-    const target = this.#sized(known?.target ?? null, Math.ceil(w * part), Math.ceil(h * part), [gl.RGBA8]);
+    const target = this.#sized(known?.target ?? null, w, h, [gl.RGBA8]);
     const isSame = known?.key === key && known.target === target;
     if (!isSame) for (const layer of layers) this.#plane(target, rect, layer, grounds);
     this.#enter(rect);
@@ -221,7 +227,7 @@ export class Renderer {
       else this.#redrawParts(target, [left, bottom, w, h], old);
       mended = old ?? mended;
     } else {
-      const { at } = this.#use(COVER, STREAKED, { EXACT: part === 1 });
+      const { at } = this.#use(COVER, STREAKED);
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
       this.#bind(1, gl.TEXTURE_2D, streaks, at("streaks"));
       gl.uniform4f(at("pane"), left, bottom, w, h);
@@ -236,15 +242,14 @@ export class Renderer {
   #copy({ framebuffer, width, height }: Target, [left, bottom, w, h]: Box): void {
     const { gl } = this;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
-    const how = width === w && height === h ? gl.NEAREST : gl.LINEAR;
-    gl.blitFramebuffer(0, 0, width, height, left, bottom, left + w, bottom + h, gl.COLOR_BUFFER_BIT, how);
+    gl.blitFramebuffer(0, 0, width, height, left, bottom, left + w, bottom + h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
   }
 
   /** Draws parts of a pane of the screen again, from its picture. */
   #redrawParts(target: Target, pane: Box, parts: readonly Box[]): void {
     const { gl } = this;
-    const { at } = this.#use(COVER, SHOW, { EXACT: target.width === pane[2] && target.height === pane[3] });
+    const { at } = this.#use(COVER, SHOW);
     this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
     gl.uniform4f(at("pane"), ...pane);
     for (const part of parts) {
@@ -395,7 +400,7 @@ export class Renderer {
    * @returns whether an older picture is shown because the context is busy
    */
   surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Grounds): boolean {
-    const [, , width, height] = this.#size(rect);
+    const [width, height] = this.#litSize(rect);
     const lit = this.#lit;
     const own = `${key} ${width} ${height}`;
     const isOther = lit.key !== own || lit.coarse === null;
@@ -426,7 +431,7 @@ export class Renderer {
   refine(rect: Rect, layer: SurfaceLayer): number | null {
     const lit = this.#lit;
     if (lit.coarse === null || !this.#isReady()) return null;
-    const [, , width, height] = this.#size(rect);
+    const [width, height] = this.#litSize(rect);
     if (lit.tiles === null) this.#beginFull(lit, width, height);
     const tile = lit.tiles?.pop();
     if (tile !== undefined && lit.full !== null) {
@@ -775,6 +780,12 @@ export class Renderer {
     const [left, top] = [Math.round(x * ratio), Math.round(y * ratio)];
     const [right, bottom] = [Math.round((x + width) * ratio), Math.round((y + height) * ratio)];
     return [left, canvas.height - bottom, Math.max(1, right - left), Math.max(1, bottom - top)];
+  }
+
+  /** Width and height of the lit picture of a pane, which has all pixels of the screen in motion as well. */
+  #litSize({ width, height }: Rect): [number, number] {
+    const ratio = this.#ratio / this.#part;
+    return [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   }
 
   #corner(rect: Rect): [number, number] {

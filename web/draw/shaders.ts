@@ -138,12 +138,7 @@ uniform sampler2D picture;
 uniform vec4 pane;
 out vec4 colour;
 void main() {
-  vec2 at = gl_FragCoord.xy - pane.xy;
-#ifdef EXACT
-  colour = texelFetch(picture, ivec2(at), 0);
-#else
-  colour = texture(picture, at / pane.zw);
-#endif
+  colour = texelFetch(picture, ivec2(gl_FragCoord.xy - pane.xy), 0);
 }`;
 
 /** Draws a picture of a plane with streaks. */
@@ -153,13 +148,9 @@ uniform sampler2D picture, streaks;
 uniform vec4 pane;
 out vec4 colour;
 void main() {
-  vec2 uv = (gl_FragCoord.xy - pane.xy) / pane.zw;
-#ifdef EXACT
-  vec4 shown = texelFetch(picture, ivec2(gl_FragCoord.xy - pane.xy), 0);
-#else
-  vec4 shown = texture(picture, uv);
-#endif
-  float light = (texture(streaks, uv).r - 0.5) * 2.0 * shown.a;
+  vec2 at = gl_FragCoord.xy - pane.xy;
+  vec4 shown = texelFetch(picture, ivec2(at), 0);
+  float light = (texture(streaks, at / pane.zw).r - 0.5) * 2.0 * shown.a;
   // Light colours cannot become lighter: their streaks are fainter, so that the mean stays that of the bar.
   float most = max(shown.r, max(shown.g, shown.b));
   float size = clamp(0.6 * (1.0 - most), 0.05, 0.2);
