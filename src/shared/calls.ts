@@ -529,7 +529,7 @@ export const CALLS = {
   paths: {
     summary: "Particles and quantities along their paths",
     about:
-      "Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle left through an open face; null, an empty cell or NaN, if it did not.",
+      "Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle left through an open face; null in JSON and NaN elsewhere if it did not.",
     kind: "rows",
     members: [
       "what",

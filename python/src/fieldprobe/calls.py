@@ -336,7 +336,7 @@ class Calls(Asking):
         """Particles and quantities along their paths.
 
         Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle
-        left through an open face; null, an empty cell or NaN, if it did not.
+        left through an open face; null in JSON and NaN elsewhere if it did not.
 
         Args:
             what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions

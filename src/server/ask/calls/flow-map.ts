@@ -2,9 +2,11 @@
 import { type Query, writeTriples } from "../../../engine/contract/query.js";
 import { tooManyPoints } from "../../../shared/errors.js";
 import { RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
+import type { Values } from "../../../storage/tools/long-numbers.js";
 import type { AnsweredQuantity, CallAnswer, GridAnswer } from "../answer.js";
 import type { Context } from "../context.js";
 import { checkAlone, wrong } from "../faults.js";
+import { computeRuns } from "../parts.js";
 import type { MemberValues } from "../question/member-values.js";
 import { pointsOf } from "../question/sample-grid.js";
 import { pointDerivatives, spatialName } from "../question/what.js";
@@ -44,32 +46,38 @@ export async function flow_map(context: Context, question: MemberValues): Promis
     ...{ spatialInterpolation: spatialName(method) as SpatialInterpolation, integrator },
     flowMap: spatialName(pointDerivatives(question)) as SpatialInterpolation,
   };
-  const count = pointsOf(samples.grid);
-  const result = await runQuery(life, query, async (evaluation) => {
-    const limit = life.limit(evaluation.limit);
-    if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points, limit.tracking);
-    await life.admit(count);
-    writeTriples(evaluation.points, await samplePoints(samples, context));
-  });
-  life.onEnd(() => result.release());
-  const record = RECORDS.FlowMap.length;
-  const quantities = names.map((name): AnsweredQuantity => {
-    const [first, shape] = PARTS[name];
-    const width = shape.reduce<number>((product, n) => product * n, 1);
-    const values = new Float32Array(width * count);
+  const parts = names.map((name) => ({ name, first: PARTS[name][0], shape: PARTS[name][1], columns: columnsOf(name) }));
+  const mapped = async (from: number, to: number): Promise<readonly Float32Array[]> => {
+    const result = await runQuery(life, query, async (evaluation) => {
+      const limit = life.limit(evaluation.limit);
+      if (to - from > limit.points) throw tooManyPoints(limit.name, to - from, limit.points, limit.tracking);
+      await life.admit(to - from);
+      writeTriples(evaluation.points, await samplePoints(samples, context, from, to));
+    });
+    life.onEnd(() => result.release());
+    const out = parts.map(({ columns }) => new Float32Array(columns.length * (to - from)));
     let point = 0;
-    for (const part of result.values)
-      for (let at = 0; at < part.length; at += record, point++)
-        values.set(part.subarray(at + first, at + first + width), width * point);
-    const columns = columnsOf(name, shape);
-    return { name, columns, shape, unit: name === "map" ? unitOf(dataset, "length") : null, values };
+    for (const records of result.values)
+      for (let at = 0; at < records.length; at += RECORDS.FlowMap.length, point++)
+        for (const [q, { first, columns }] of parts.entries()) {
+          const n = columns.length;
+          out[q]?.set(records.subarray(at + first, at + first + n), n * point);
+        }
+    return out;
+  };
+  const count = pointsOf(samples.grid);
+  const widths = parts.map(({ columns }) => columns.length);
+  const numbers = await computeRuns(context, { count, widths, run: mapped });
+  const quantities = parts.map(({ name, shape, columns }, q): AnsweredQuantity => {
+    const unit = name === "map" ? unitOf(dataset, "length") : null;
+    return { name, columns, shape, unit, values: numbers[q] as Values };
   });
   const answer: GridAnswer = { kind: "grid", ...gridOf(samples, context), quantities };
   return { answer, found: { what: names, samples: [...samples.counts], step } };
 }
 
-function columnsOf(name: PartName, shape: readonly number[]): readonly string[] {
-  if (shape.length === 0) return [name];
+function columnsOf(name: PartName): readonly string[] {
+  if (name === "ftle") return [name];
   if (name === "map") return ["x", "y", "z"].map((letter) => `map.${letter}`);
   if (name === "eigenvalues") return [0, 1, 2].map((i) => `eigenvalues[${i}]`);
   return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `gradient[${i}][${j}]`));

@@ -2,14 +2,15 @@
 import { joinedValues, type Query, type Result } from "../../../engine/contract/query.js";
 import { withoutNoise } from "../../../float32/format.js";
 import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
-import type { Numbers } from "../../../storage/tools/long-numbers.js";
+import { blockOf, LongNumbers, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
-import { answered, type Context } from "../context.js";
+import { answered, type Context, Plan } from "../context.js";
 import { wrong } from "../faults.js";
+import { computeRuns } from "../parts.js";
 import { answerAtOwnTimes } from "../points/own-times.js";
 import { valuesAlong } from "../points/values-along.js";
 import type { MemberValues } from "../question/member-values.js";
-import { type Points, pointsOf } from "../question/points.js";
+import { heldPoints, openPoints, type Points } from "../question/points.js";
 import { compileWhat, namesOf, pointDerivatives, type Quantity, spatialName } from "../question/what.js";
 import { type Interval, intervalIn, stepIn } from "../question/when.js";
 import { runAtPoints } from "../run-query.js";
@@ -85,86 +86,118 @@ async function along(
   });
 }
 
+/** The layout of the records of each particle: their names, the first that is kept, how many, and their times. */
+function layoutOf({ itemsPerPoint: all, components: width, record, recordTimes }: Result, last: boolean) {
+  const first = last ? all - 1 : 0;
+  const times = (recordTimes ?? new Float64Array(1)).subarray(first);
+  const names: readonly string[] = RECORDS[record ?? "Point3"];
+  return { names, width, first, kept: all - first, times };
+}
+
 export async function paths(context: Context, question: MemberValues): Promise<CallAnswer<RowsAnswer>> {
-  const { life, dataset } = context;
+  const { life, dataset, part } = context;
   const { what = [], last = false } = question;
   const interval = intervalIn(question);
   const isEach = "each" in interval;
   const quantities = compileWhat(what, namesOf(question, dataset));
   const step = stepIn(question, dataset);
-  const points = await pointsOf(context, question, PATH_RECORDS, isEach);
-  if (points.velocities !== null && question.drag === undefined)
-    throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
+  const source = await openPoints(context, question, isEach);
+  const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
+  // Paths with separate starts are grouped by them, and are one task.
+  if (isEach && part instanceof Plan)
+    return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, found };
   const query = queryOf(question, interval, step, context);
-  const result = await track(context, query, points);
-  const values = await along(context, quantities, question, query, result, points.times);
-  const { itemsPerPoint: all, components: width, recordTimes = new Float64Array(1) } = result;
-  const names: readonly string[] = RECORDS[result.record ?? "Point3"];
-  const records = joinedValues(result);
-  const first = last ? all - 1 : 0;
-  const kept = all - first;
-  const count = points.count * kept;
-  const row = (i: number): number => all * Math.floor(i / kept) + first + (i % kept);
-  const pick = (source: Float32Array, size: number): Float32Array => {
-    if (first === 0) return source;
-    const out = life.floats(size * count);
-    for (let i = 0; i < count; i++)
-      for (let c = 0; c < size; c++) out[size * i + c] = source[size * row(i) + c] as number;
-    return out;
+  const tracked = async (points: Points) => {
+    if (points.velocities !== null && question.drag === undefined)
+      throw wrong("points", "initial velocities vx, vy, vz are of particles with drag");
+    const result = await track(context, query, points);
+    const values = await along(context, quantities, question, query, result, points.times);
+    const layout = layoutOf(result, last);
+    const all = layout.first + layout.kept;
+    const pick = (from: Float32Array, size: number): Float32Array => {
+      if (layout.first === 0) return from;
+      const out = life.floats(size * points.count);
+      for (let i = 1; i <= points.count; i++)
+        out.set(from.subarray(size * (all * i - 1), size * all * i), size * (i - 1));
+      return out;
+    };
+    const picked = values.map((one, q) => pick(one, quantities[q]?.columns.length as number));
+    return { layout, numbers: [pick(joinedValues(result), layout.width), ...picked] };
   };
+  // Without points, it tells the layout of records.
+  const points = part === null ? await heldPoints(context, source, PATH_RECORDS) : await source.read(0, 0);
+  const { layout, numbers: known } = await tracked(points);
+  const { names, width, kept, times } = layout;
+  const widths = [width, ...quantities.map(({ columns }) => columns.length)].map((one) => one * kept);
+  const run = async (from: number, to: number) => (await tracked(await source.read(from, to))).numbers;
+  const numbers = part === null ? known : await computeRuns(context, { count: source.count, widths, run });
+  const count = source.count * kept;
+  const records = numbers[0] as Values;
   const [time, length] = [unitOf(dataset, "time"), unitOf(dataset, "length")];
-  const times = Float64Array.from({ length: count }, (_, i) =>
-    withoutNoise((points.times?.[Math.floor(i / kept)] ?? 0) + (recordTimes[first + (i % kept)] as number)),
-  );
-  const own = pick(records, width);
-  const exit = names.indexOf("exit");
-  const steps = names.indexOf("steps");
-  const none = new Float32Array(exit < 0 ? count : 0).fill(Number.NaN);
+  const timeOf = (i: number): number =>
+    withoutNoise((points.times?.[Math.floor(i / kept)] ?? 0) + (times[i % kept] as number));
+  const [exit, steps] = [names.indexOf("exit"), names.indexOf("steps")];
   const leadColumns: Column[] = [
     columnOf(
       "particle",
-      Int32Array.from({ length: count }, (_, i) => Math.floor(i / kept)),
+      made(Int32Array, count, (i) => Math.floor(i / kept)),
     ),
-    columnOf("t", times, time),
-    ...["x", "y", "z"].map((name, c) => columnOf(name, own, length, width, c)),
-    exit < 0 ? columnOf("exit", none, time) : columnOf("exit", own, time, width, exit),
-    ...(steps < 0 ? [] : [columnOf("steps", own, null, width, steps)]),
+    columnOf("t", made(Float64Array, count, timeOf), time),
+    ...["x", "y", "z"].map((name, c) => columnOf(name, records, length, width, c)),
+    exit < 0
+      ? columnOf(
+          "exit",
+          made(Float32Array, count, () => Number.NaN),
+          time,
+        )
+      : columnOf("exit", records, time, width, exit),
+    ...(steps < 0 ? [] : [columnOf("steps", records, null, width, steps)]),
   ];
-  const answers = quantities.map((one, q) => answered(one, pick(values[q] as Float32Array, one.columns.length)));
+  const own = { name: "records", columns: names, shape: [width], unit: null, values: records };
+  const answers = quantities.map((one, q) => answered(one, numbers[q + 1] as Values));
+  // A task sends its numbers as quantities.
+  const sent = part !== null && "range" in part ? [own, ...answers] : answers;
   const positions = {
-    name: "position",
-    columns: ["x", "y", "z"],
-    shape: [3],
-    unit: length,
-    values: placesOf(own, width, count),
+    ...{ name: "position", columns: ["x", "y", "z"], shape: [3], unit: length },
+    values: placesOf(records, width, count),
   };
+  const isFile = question.format === "nc" || question.format === "h5";
   const answer: RowsAnswer = {
-    kind: "rows",
-    count,
-    leadColumns,
-    quantities: answers,
-    shape: [points.count, kept],
-    positions,
-    paths: fileOf(leadColumns, answers, points, recordTimes.subarray(first), kept),
+    ...{ kind: "rows", count, leadColumns, quantities: sent, shape: [source.count, kept], positions },
+    ...(isFile ? { paths: await fileOf(leadColumns, answers, points, times, kept) } : {}),
   };
-  const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
   return { answer, found };
 }
 
-function placesOf(records: Float32Array, width: number, count: number): Float32Array {
-  const out = new Float32Array(3 * count);
-  for (let i = 0; i < count; i++) for (let c = 0; c < 3; c++) out[3 * i + c] = records[width * i + c] as number;
-  return out;
+/** Numbers made as they are written. */
+function made<T extends Numbers>(
+  type: { from(of: { readonly length: number }, at: (_: unknown, i: number) => number): T },
+  count: number,
+  at: (i: number) => number,
+): LongNumbers {
+  const block = (from: number, to: number) => type.from({ length: to - from }, (_, i) => at(from + i));
+  return new LongNumbers(typeOf(block(0, 0)), count, block);
+}
+
+function placesOf(records: Values, width: number, count: number): LongNumbers {
+  return new LongNumbers("<f4", 3 * count, async (from, to) => {
+    const first = Math.floor(from / 3);
+    const block = await blockOf(records, width * first, width * Math.ceil(to / 3));
+    return Float32Array.from(
+      { length: to - from },
+      (_, i) => block[width * (Math.floor((from + i) / 3) - first) + ((from + i) % 3)] as number,
+    );
+  });
 }
 
 /** Paths in the CF layout of trajectories. */
-function fileOf(
+async function fileOf(
   lead: readonly Column[],
   quantities: RowsAnswer["quantities"],
   points: Points,
   times: Float64Array,
   records: number,
-): RowsAnswer["paths"] {
+): Promise<NonNullable<RowsAnswer["paths"]>> {
   const columns = [
     ...lead.filter(({ name }) => name !== "particle" && name !== "t"),
     ...quantities.flatMap(({ columns: names, values }) =>
@@ -173,8 +206,10 @@ function fileOf(
   ];
   const count = points.count * records;
   const values = new Float32Array(columns.length * count);
-  for (const [c, { values: from, stride, offset }] of columns.entries())
-    for (let i = 0; i < count; i++) values[columns.length * i + c] = (from as Numbers)[stride * i + offset] as number;
+  for (const [c, { values: from, stride, offset }] of columns.entries()) {
+    const block = await blockOf(from, 0, from.length);
+    for (let i = 0; i < count; i++) values[columns.length * i + c] = block[stride * i + offset] as number;
+  }
   const names = columns.map(({ name }) => name);
   return {
     records: { particles: points.count, records, times: [...times], columns: names, values },

@@ -18,7 +18,10 @@ import type { GivenMembers } from "../question/read-question.js";
 import { describeJob } from "./describe-job.js";
 
 /** Calls whose answers are computed in parts. */
-const CUT: readonly CallName[] = ["values", "grid", "nodes"];
+const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map"];
+/** The file of trajectories is written at once. */
+const isCut = (call: CallName, format: FormName): boolean =>
+  CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
 /** Most elements of a task. */
 const MOST_POINTS = 1 << 20;
 /** Divisors of the elements of a task, by the cost of an element, so that a task takes seconds. */
@@ -51,7 +54,7 @@ export async function startJob(context: Context, started: Started, reply: Fastif
   const { points } = question;
   const rows = points !== undefined && "rows" in points && points.together === undefined ? points : null;
   const body: Record<string, unknown> = { ...Object.fromEntries(given), format };
-  const cut = CUT.includes(call) && format !== "png" ? await cutOf(context, started) : null;
+  const cut = isCut(call, format) ? await cutOf(context, started) : null;
   if (cut === null) await life.rehearse(() => started.plan(context));
   if (cut !== null && limit > 0 && cut.points * cut.times > limit)
     throw tooManyPoints("token.points", cut.points * cut.times, limit);
