@@ -1,15 +1,12 @@
-/** Inputs of jobs: uploaded points in files, generated points as the rule that makes them. */
+/** Inputs of jobs: uploaded points in files, places of a dataset as the axes that they lie on. */
 import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { LimitError, RequestError } from "../shared/errors.js";
-import { drawTriple } from "../shared/random.js";
 import { makeFolder } from "../shared/system.js";
 import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
-
-type Coordinates = readonly [number, number, number];
 
 type UploadForm = "octets" | "npy" | "csv";
 
@@ -24,26 +21,14 @@ export type PointSource =
       readonly stated: unknown;
     }
   | {
-      readonly kind: "random";
-      readonly points: number;
-      readonly seed: number;
-      readonly origin: Coordinates;
-      readonly extent: Coordinates;
-    }
-  | {
-      readonly kind: "grid";
-      readonly counts: Coordinates;
-      readonly origin: Coordinates;
-      readonly spacing: Coordinates;
-    }
-  | {
-      readonly kind: "region";
-      readonly counts: Coordinates;
-      readonly axes: readonly AxisNodes[];
+      /** Places in a box, x fastest. */
+      readonly kind: "places";
+      readonly counts: readonly [number, number, number];
+      readonly axes: readonly AxisPlaces[];
     };
 
-/** The nodes of an axis: `first`, `first + step`, ..., or their coordinates. */
-export type AxisNodes =
+/** The places along an axis: places `first`, `first + step`, ... of those with a spacing, or their coordinates. */
+export type AxisPlaces =
   | { readonly first: number; readonly step: number; readonly origin: number; readonly spacing: number }
   | { readonly coordinates: readonly number[] };
 
@@ -82,7 +67,7 @@ export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
-/** The number of points that a rule makes; null for an upload. */
+/** The number of points; null for an upload. */
 function countOf(source: PointSource): number | null {
   if (source.kind === "upload") return null;
   return "points" in source ? source.points : source.counts.reduce((product, count) => product * count, 1);
@@ -201,7 +186,7 @@ export class Inputs {
     pause: () => Promise<void> | null,
   ): Promise<JobInput> {
     const { id, source } = input;
-    if (source.kind !== "upload") throw refuse("The points of this input are generated; it takes no bytes.");
+    if (source.kind !== "upload") throw refuse("The points of this input are places of a dataset; it takes no bytes.");
     if (input.complete) throw refuse("The input is complete; it takes no more bytes.");
     if (this.#receiving.has(id)) throw refuse("Another request is sending a part of this input.");
     this.#receiving.add(id);
@@ -248,9 +233,9 @@ export class Inputs {
    */
   async open({ id, source, points, complete, npy, width: ofRows }: JobInput, isTimed: boolean): Promise<InputRows> {
     if (!complete || points === null) throw refuse("The input has not been received in full.");
-    if (source.kind !== "upload" && source.kind !== "rows") {
+    if (source.kind === "places") {
       if (isTimed) throw refuse("The points of this input have no times.");
-      const read = async (from: number, to: number) => Float64Array.from(generate(source, from, to - from));
+      const read = async (from: number, to: number) => Float64Array.from(placesIn(source, from, to - from));
       return { count: points, width: 3, read, close: async () => undefined };
     }
     const path = this.#path(id, "data");
@@ -342,38 +327,21 @@ async function readLines(
   return points.columns.length;
 }
 
-/** A range of the points that a rule makes: those of a grid, x fastest, or random ones, the same in every range. */
-function generate(
-  source: Exclude<PointSource, { kind: "upload" | "rows" }>,
-  from: number,
-  count: number,
-): Float32Array {
+/** Some of the places of a box. */
+function placesIn({ counts, axes }: Extract<PointSource, { kind: "places" }>, from: number, count: number) {
   const out = new Float32Array(3 * count);
-  if (source.kind === "random") {
-    const { seed, origin, extent } = source;
-    const words = new Uint32Array(4);
-    for (let i = 0; i < count; i++) {
-      const drawn = drawTriple(seed, from + i, "points", words);
-      for (let a = 0; a < 3; a++) out[3 * i + a] = (origin[a] as number) + (drawn[a] as number) * (extent[a] as number);
-    }
-    return out;
-  }
-  const { counts } = source;
   for (let i = 0; i < count; i++) {
     let at = from + i;
     for (let axis = 0; axis < 3; axis++) {
       const length = counts[axis] as number;
-      out[3 * i + axis] = placeAlong(source, axis, at % length);
+      out[3 * i + axis] = placeAlong(axes[axis] as AxisPlaces, at % length);
       at = Math.floor(at / length);
     }
   }
   return out;
 }
 
-/** The coordinate of a point of a grid or a region along an axis, by its number there. */
-function placeAlong(source: Extract<PointSource, { kind: "grid" | "region" }>, axis: number, i: number): number {
-  if (source.kind === "grid") return (source.origin[axis] as number) + i * (source.spacing[axis] as number);
-  const nodes = source.axes[axis] as AxisNodes;
-  if ("coordinates" in nodes) return nodes.coordinates[i] as number;
-  return nodes.origin + (nodes.first + i * nodes.step) * nodes.spacing;
+function placeAlong(places: AxisPlaces, i: number): number {
+  if ("coordinates" in places) return places.coordinates[i] as number;
+  return places.origin + (places.first + i * places.step) * places.spacing;
 }

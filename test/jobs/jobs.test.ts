@@ -245,10 +245,10 @@ it("continues the jobs of an earlier life once their queue can be opened, though
   await expect.poll(unfinished).toBe(1);
 });
 
-it("counts the points that a rule makes, and refuses an input beyond the quota of a job", async () => {
+it("counts the places of a dataset, and refuses an input beyond the quota of a job", async () => {
   jobs = openJobs({ "jobs.points": 24 });
-  const grid = (nx: number) =>
-    jobs.addInput(null, { kind: "grid", counts: [nx, 3, 2], origin: [0, 0, 0], spacing: [1, 1, 1] });
+  const along = { first: 0, step: 1, origin: 0, spacing: 1 };
+  const grid = (nx: number) => jobs.addInput(null, { kind: "places", counts: [nx, 3, 2], axes: [along, along, along] });
   expect(await grid(4)).toMatchObject({ points: 24 });
   await expect(grid(5)).rejects.toMatchObject({ message: "Input too large (30 > 24 points)" });
   const upload = (form: "octets" | "npy" | "csv", bytes: number) =>

@@ -1,4 +1,4 @@
-/** Points of jobs, uploaded in parts or generated, and what a token may have. */
+/** Points of jobs, uploaded in parts or places of a dataset, and what a token may have. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -196,22 +196,15 @@ describe("an upload", () => {
   });
 });
 
-describe("generated points", () => {
-  it("of a grid have x fastest", async () => {
-    const { url } = ordinary;
-    const grid = { counts: [2, 3, 1], origin: [1, 2, 3], spacing: [0.5, 0.25, 1] };
-    const { id, points } = await addInput(url, { grid });
-    expect(points).toBe(6);
-    const places = [0, 1, 2].flatMap((j) => [0, 1].flatMap((i) => [1 + 0.5 * i, 2 + 0.25 * j, 3]));
-    expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, places));
-  });
-
+describe("places of a dataset", () => {
   it.each<[string, object, readonly (readonly number[])[]]>([
-    ["nodes, over a seam", { start: [30, 0, 3], end: [34, 6, 4], step: [1, 4, 1] }, [[30, 31, 32, 33], [0, 4], [3]]],
-    ["lengths", { origin: [0.15, 0, 0.5], extent: [0.5, 0.05, 0.3] }, [[1, 2, 3], [0], [3, 4]]],
-  ])("of a region are its nodes, by %s", async (_, region, nodes) => {
+    ["nodes, over a seam", { nodes: { i: "30:34", j: "0:6:4", k: 3 } }, [[30, 31, 32, 33], [0, 4], [3]]],
+    ["nodes between lengths", { nodes: { x: "0.15:0.65", y: [0, 0.05], z: "0.5:0.8" } }, [[1, 2, 3], [0], [3, 4]]],
+    ["samples", { grid: { i: "2:6", j: "0:6", k: "4", samples: [2, 3] } }, [[3, 5], [1, 3, 5], [4]]],
+  ])("are %s, x fastest", async (_, input, nodes) => {
     const { url } = ordinary;
-    const { id, points } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
+    const [[call, members]] = Object.entries(input) as [[string, object]];
+    const { id, points } = await addInput(url, { [call]: { dataset: "isotropic32", ...members } });
     const [xs, ys, zs] = nodes.map((along) => along.map((node) => (node * 2 * Math.PI) / 32)) as [
       number[],
       number[],
@@ -222,47 +215,48 @@ describe("generated points", () => {
     expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, places));
   });
 
-  it("of a region have the nodes of a stretched axis, all without bounds", async () => {
+  it("are the nodes of a stretched axis, all without bounds", async () => {
     const url = await serve({ DATA: CHANNEL });
     await ready;
     const file = new File(join(CHANNEL, "turbulent-channel.h5"), "r");
     const ys = Array.from((file.get("y") as Dataset).value as Float64Array);
     file.close();
-    const whole = await addInput(url, { region: { dataset: "turbulent-channel" } });
+    const whole = await addInput(url, { nodes: { dataset: "turbulent-channel" } });
     expect(whole.points).toBe(32 * ys.length * 32);
-    const { id } = await addInput(url, { region: { dataset: "turbulent-channel", end: [2, 49, 1], step: [1, 3, 1] } });
+    const { id } = await addInput(url, { nodes: { dataset: "turbulent-channel", i: ":2", j: "::3", k: 0 } });
     const places = ys.flatMap((y, j) => (j % 3 === 0 ? [0, (2 * Math.PI) / 64].flatMap((x) => [x, y, 0]) : []));
     const call = CALL.replace("isotropic32", "turbulent-channel");
     expect(await resultOf(url, await start(url, id, {}, call))).toEqual(await pressures(url, places, call));
   });
 
-  it("of a region that is none are refused in one line", async () => {
+  it("are refused in one line if there are none", async () => {
     const moving = join(folder, "channel");
     mkdirSync(moving);
     await writeChannel(moving);
     const url = await serve({ DATA: `${DATA}:${moving}` });
-    const refusalOf = async (region: object) => {
-      const { status, detail } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
+    const refusalOf = async (members: object) => {
+      const { status, detail } = await addInput(url, { nodes: { dataset: "isotropic32", ...members } });
       return [status, detail];
     };
     expect(await refusalOf({ dataset: "none" })).toEqual([
       404,
       "Invalid set name: none (available: channel, isotropic32)",
     ]);
-    expect(await refusalOf({ end: [33, 1, 1] })).toEqual([
-      422,
-      expect.stringMatching(/^The region is not in .* along x/),
+    expect(await refusalOf({ i: ":33" })).toEqual([422, expect.stringMatching(/^i: it is not in .* along x/)]);
+    expect(await refusalOf({ start: [0, 0, 0] })).toEqual([
+      400,
+      expect.stringMatching(/^nodes\.start: .*it has dataset/),
     ]);
-    expect(await refusalOf({ origin: [0, 0, 0] })).toEqual([400, expect.stringContaining("has origin and extent")]);
-    expect(await refusalOf({ step: [0, 1, 1] })).toEqual([400, expect.stringMatching(/^region\.step/)]);
-    expect(await refusalOf({ dataset: "channel" })).toEqual([400, expect.stringMatching(/^region: .* "channel" move/)]);
+    expect(await refusalOf({ i: "::0" })).toEqual([400, expect.stringMatching(/^i/)]);
+    expect(await refusalOf({ dataset: "channel" })).toEqual([400, expect.stringMatching(/^nodes: .* "channel" move/)]);
   });
 
   it("at random are the same however the job is cut, and other ones with another seed", async () => {
     const ask = async (most: string, seed: number) => {
       const url = await serve({ QUERY_POINTS: most });
-      const random = { points: 500, seed, origin: [0, 0, 0], extent: [6, 6, 6] };
-      const result = await resultOf(url, await start(url, (await addInput(url, { random })).id));
+      const headers = { prefer: "respond-async", accept: OCTETS };
+      const started = await fetch(`${url}${CALL}&points.random=500&points.seed=${seed}`, { method: "POST", headers });
+      const result = await resultOf(url, started);
       await service?.close();
       return result;
     };
@@ -273,10 +267,10 @@ describe("generated points", () => {
   });
 
   it.each([
-    [{}, "An input is one of upload, random, grid and region."],
-    [{ grid: { counts: [1e9, 1e9, 1], origin: [0, 0, 0], spacing: [1, 1, 1] } }, /^Input too large/],
+    [{}, "An input is one of upload, nodes and grid."],
+    [{ grid: { dataset: "isotropic32", samples: 65_536 } }, /^Input too large/],
     [{ upload: { form: "zip", bytes: 1 } }, /^upload/],
-    [{ random: { points: 0, seed: 1, origin: [0, 0, 0], extent: [1, 1, 1] } }, /^random\.points/],
+    [{ grid: { dataset: "isotropic32", samples: 0 } }, /^samples/],
   ])("are refused in one line: %j", async (input, detail) => {
     const answer = await addInput(ordinary.url, input);
     expect(answer).toMatchObject({ detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
@@ -296,9 +290,9 @@ describe("a token", () => {
 
   it("sees its own jobs and inputs only", async () => {
     const url = await serve(tokens());
-    const random = { points: 100, seed: 1, origin: [0, 0, 0], extent: [6, 6, 6] };
-    const { id } = await addInput(url, { random }, by("ann"));
-    expect((await addInput(url, { random })).status).toBe(401);
+    const grid = { dataset: "isotropic32", samples: 4 };
+    const { id } = await addInput(url, { grid }, by("ann"));
+    expect((await addInput(url, { grid })).status).toBe(401);
     expect((await start(url, id, by("bob"))).status).toBe(400);
     const accepted = await start(url, id, by("ann"));
     const location = accepted.headers.get("location");

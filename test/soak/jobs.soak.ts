@@ -19,16 +19,11 @@ const peakMiB = (pid: number) =>
 
 it("survives three kill -9", async () => {
   let program = await startProgram(settings);
-  const random = { points: POINTS, seed: 7, origin: [0, 0, 0], extent: [6, 6, 6] };
-  const json = { "content-type": "application/json" };
-  const made = await fetch(`${program.url}/api/inputs`, {
-    method: "POST",
-    headers: json,
-    body: JSON.stringify({ random }),
-  });
-  const { id } = (await made.json()) as { id: string };
   const headers = { prefer: "respond-async", accept: OCTETS };
-  const accepted = await fetch(`${program.url}${CALL}&points.input=${id}`, { method: "POST", headers });
+  const accepted = await fetch(`${program.url}${CALL}&points.random=${POINTS}&points.seed=7`, {
+    method: "POST",
+    headers,
+  });
   const location = accepted.headers.get("location") as string;
   let progress = 0;
   for (let death = 0; death <= 3; death++) {

@@ -26,7 +26,7 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
   const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
   const variant = variantOf(error.schema, error.value);
   if (variant !== undefined) checkSchema(variant, error.value, member);
-  const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
+  const known = error.message === "Unexpected property" ? `; it has ${namesIn(error.schema)}` : "";
   const choices = choicesOf(error.schema)?.join(", ");
   const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
   throw wrong(member, text);

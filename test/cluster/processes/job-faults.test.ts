@@ -89,12 +89,11 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
     });
   };
   const submit = async ({ url }: Running, accept: string = OCTETS): Promise<string> => {
-    const random = { points: POINTS, seed: 7, origin: [0, 0, 0], extent: [6, 6, 6] };
-    const headers = { "content-type": "application/json" };
-    const made = await fetch(`${url}/api/inputs`, { method: "POST", headers, body: JSON.stringify({ random }) });
-    const { id } = (await made.json()) as { id: string };
     const ask = { prefer: "respond-async", accept };
-    const accepted = await fetch(`${url}${CALL}&points.input=${id}`, { method: "POST", headers: ask });
+    const accepted = await fetch(`${url}${CALL}&points.random=${POINTS}&points.seed=7`, {
+      method: "POST",
+      headers: ask,
+    });
     expect(accepted.status).toBe(202);
     return accepted.headers.get("location") as string;
   };

@@ -26,13 +26,11 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
       processes.push(await startPeer({ nats: url, settings }));
     }
     const [one, two] = processes as [Running, Running];
-    const random = { points: POINTS, seed: 7, origin: [0, 0, 0], extent: [6, 6, 6] };
-    const body = JSON.stringify({ random });
-    const json = { "content-type": "application/json" };
-    const made = await fetch(`${one.url}/api/inputs`, { method: "POST", headers: json, body });
-    const { id } = (await made.json()) as { id: string };
     const headers = { prefer: "respond-async", accept: OCTETS };
-    const accepted = await fetch(`${one.url}${CALL}&points.input=${id}`, { method: "POST", headers });
+    const accepted = await fetch(`${one.url}${CALL}&points.random=${POINTS}&points.seed=7`, {
+      method: "POST",
+      headers,
+    });
     expect(accepted.status).toBe(202);
     const location = accepted.headers.get("location") as string;
     const look = async (at: Running) =>

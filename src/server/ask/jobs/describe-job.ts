@@ -57,7 +57,7 @@ export const INPUT = Type.Object({
   id: Type.String(),
   complete: Type.Boolean({ description: "Whether all of it has been received." }),
   received: count("Bytes of the upload so far."),
-  bytes: count("Bytes of the whole upload; 0 if the points are generated."),
+  bytes: count("Bytes of the whole upload; 0 without an upload."),
   points: Type.Union([Type.Integer(), Type.Null()]),
 });
 

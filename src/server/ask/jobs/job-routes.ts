@@ -3,11 +3,12 @@ import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Engine } from "../../../engine/contract/query.js";
-import type { AxisNodes, JobInput, PointSource } from "../../../jobs/inputs.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { AxisPlaces, JobInput, PointSource } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import type { JobHost } from "../../../jobs/job-runner.js";
 import { isShared, Jobs } from "../../../jobs/jobs.js";
+import { type MemberName, memberOf } from "../../../shared/calls.js";
 import { ConfigError } from "../../../shared/config.js";
 import { BusyError, RequestError, unknownDataset } from "../../../shared/errors.js";
 import { describeError } from "../../../shared/system.js";
@@ -19,16 +20,19 @@ import { sendBytes } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
 import { readAnalysis } from "../check-schema.js";
 import { wrong } from "../faults.js";
+import type { MemberValues } from "../question/member-values.js";
+import { readQuestion } from "../question/read-question.js";
+import { runsIn, samplesIn } from "../question/where.js";
 import { CLOSED, FAILURES } from "../schemas.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
 import { Generations } from "./generations.js";
-import { type InputRegion, nodesOfRegion, REGION } from "./input-regions.js";
 import { sendTask } from "./start-job.js";
 
 const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
 const TAGS = { tags: ["jobs"] };
-const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
-const counts = Type.Integer({ minimum: 1, maximum: 1e9 });
+/** A member of questions, as text or JSON. */
+const anyOf = (name: MemberName) => Type.Optional(Type.Unknown({ description: memberOf(name).about }));
+const BOX = { x: anyOf("x"), y: anyOf("y"), z: anyOf("z"), i: anyOf("i"), j: anyOf("j"), k: anyOf("k") };
 
 /** Longest wait for a bucket at start-up. */
 const CHECK_MS = 5_000;
@@ -47,26 +51,17 @@ const INPUT_BODY = Type.Object(
         { ...CLOSED, description: "Send the bytes by PUT afterwards." },
       ),
     ),
-    random: Type.Optional(
-      Type.Object(
-        { points: counts, seed: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }), origin: triple, extent: triple },
-        { ...CLOSED, description: "Points drawn at random in a box." },
-      ),
+    nodes: Type.Optional(
+      Type.Object({ dataset: Type.String(), ...BOX }, { ...CLOSED, description: "The places of `nodes`, x fastest." }),
     ),
     grid: Type.Optional(
       Type.Object(
-        { counts: Type.Tuple([counts, counts, counts]), origin: triple, spacing: triple },
-        { ...CLOSED, description: "Equally spaced points, x fastest." },
-      ),
-    ),
-    region: Type.Optional(
-      Type.Object(
-        { dataset: Type.String(), ...REGION },
-        { ...CLOSED, description: "Nodes of a dataset, x fastest: by lengths or by nodes, all by default." },
+        { dataset: Type.String(), ...BOX, samples: anyOf("samples") },
+        { ...CLOSED, description: "The places of `grid`, x fastest." },
       ),
     ),
   },
-  { ...CLOSED, examples: [{ random: { points: 100_000, seed: 7, origin: [0, 0, 0], extent: [6.28, 6.28, 6.28] } }] },
+  { ...CLOSED, examples: [{ grid: { dataset: "isotropic32", z: 3.14, samples: 256 } }] },
 );
 
 interface WithId {
@@ -277,32 +272,35 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
     if (bytes > DESCRIPTION_BYTES) throw bodyTooLarge();
     parts.push(part);
   }
-  const { upload, random, grid, region }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
-  if ([upload, random, grid, region].filter((one) => one !== undefined).length !== 1)
-    throw refuse("upload", "An input is one of upload, random, grid and region.");
+  const { upload, nodes, grid }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
+  if ([upload, nodes, grid].filter((one) => one !== undefined).length !== 1)
+    throw refuse("upload", "An input is one of upload, nodes and grid.");
   if (upload !== undefined) return { kind: "upload", ...upload };
-  if (random !== undefined) return { kind: "random", ...random };
-  if (grid !== undefined) return { kind: "grid", ...grid };
-  return nodesOf(engine, region as NonNullable<typeof region>);
-}
-
-/** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
-function nodesOf(
-  engine: Engine,
-  { dataset: name, ...region }: { readonly dataset: string } & InputRegion,
-): PointSource {
+  const call = grid === undefined ? "nodes" : "grid";
+  const { dataset: name, ...members } = (grid ?? nodes) as NonNullable<typeof grid>;
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  return placesOf(call, readQuestion(call, new Map(Object.entries(members)), dataset), dataset);
+}
+
+/** The places of the nodes or the samples of a question. @throws RequestError if they do not lie in its dataset */
+function placesOf(call: "nodes" | "grid", question: MemberValues, dataset: Dataset): PointSource {
+  const countsOf = (along: readonly { readonly count: number }[]) =>
+    along.map(({ count }) => count) as [number, number, number];
+  if (call === "grid") {
+    const along = samplesIn(question, dataset).grid.toReversed();
+    const axes = along.map(({ origin, spacing }) => ({ first: 0, step: 1, origin, spacing }));
+    return { kind: "places", counts: countsOf(along), axes };
+  }
   if (dataset.frameVelocity.some((speed) => speed !== 0))
-    throw wrong("region", `the nodes of "${name}" move; take a grid at their places at your time`);
-  const runs = nodesOfRegion(region, dataset);
-  const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
+    throw wrong("nodes", `the nodes of "${dataset.name}" move; take grid at their places at your time`);
+  const runs = runsIn(question, dataset, dataset.axes);
+  const axes = runs.map(({ first, from, count, step }, a): AxisPlaces => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
     if (coordinates === null) return { first: from, step, origin, spacing };
     return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
   });
-  const [x, y, z] = runs.map(({ count }) => count) as [number, number, number];
-  return { kind: "region", counts: [x, y, z], axes };
+  return { kind: "places", counts: countsOf(runs), axes };
 }
 
 function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
@@ -318,7 +316,7 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
     {
       schema: {
         ...TAGS,
-        summary: "Points for jobs: uploaded or generated",
+        summary: "Points for jobs: uploaded, or places of a dataset",
         description: "A call with `Prefer: respond-async` takes them by `?input=ID` instead of a body.",
         consumes: ["application/json"],
         body: INPUT_BODY,

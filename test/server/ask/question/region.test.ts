@@ -5,7 +5,7 @@ import { File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Axis } from "../../../../src/kernels/types.js";
 import type { RunningService } from "../../../../src/main.js";
-import { runAlong } from "../../../../src/server/ask/jobs/input-regions.js";
+import { runsIn } from "../../../../src/server/ask/question/where.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
 
@@ -176,18 +176,19 @@ describe("nodes of ten frames, which are computed as they are sent", () => {
 
 describe("the ends of a region by lengths", () => {
   const axis = (origin: number): Axis => ({ nodes: 1000, spacing: 1e-3, origin, periodic: false, coordinates: null });
-  const along = (origin: number, from: number, extent: number) => runAlong(axis(origin), { origin: from, extent });
+  const along = (origin: number, first: number, last: number) =>
+    runsIn({ x: { first, last } }, { name: "line" }, [axis(origin), axis(origin), axis(origin)])[0];
 
   it("are nodes although float32 has rounded them", () => {
     const [above, below] = [Math.fround(100.007), Math.fround(100.004)];
     expect(above - 100.007).toBeGreaterThan(3e-6);
     expect(100.004 - below).toBeGreaterThan(2e-6);
-    expect(along(100, above, 0.002)).toEqual({ first: 7, from: 7, count: 3, step: 1 });
-    expect(along(100, 100.001, below - 100.001)).toEqual({ first: 1, from: 1, count: 4, step: 1 });
+    expect(along(100, above, above + 0.002)).toEqual({ first: 7, from: 7, count: 3, step: 1 });
+    expect(along(100, 100.001, below)).toEqual({ first: 1, from: 1, count: 4, step: 1 });
   });
 
   it("are no further nodes where float32 tells none apart", () => {
-    expect(along(1e6, 1e6 + 0.5, 0.01)).toEqual({ first: 500, from: 500, count: 11, step: 1 });
+    expect(along(1e6, 1e6 + 0.5, 1e6 + 0.51)).toEqual({ first: 500, from: 500, count: 11, step: 1 });
   });
 });
 
