@@ -165,7 +165,7 @@ describe("ending", { timeout: 60_000 }, () => {
     const sockets = [20_000, 3].map((points) => {
       const socket = connect(program.port, "127.0.0.1").on("error", () => undefined);
       socket.write(
-        `POST /api/datasets/isotropic32/values?what=x&time=0.4 HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${octets.accept}\r\n`,
+        `POST /api/datasets/isotropic32/values?what=a%3Dx&time=0.4 HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${octets.accept}\r\n`,
       );
       socket.write(`accept: application/json\r\ncontent-length: ${12 * 20_000}\r\n\r\n`);
       return Object.assign(socket, { sent: socket.write(Buffer.alloc(12 * points)) });

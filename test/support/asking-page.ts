@@ -91,7 +91,7 @@ const ANSWERS = `## Answers
 | \`png\`, \`xmf\` | planes; \`nodes\` | ParaView opens \`xmf\` beside its \`h5\` |
 
 In files of arrays (\`npz\` of rows and grids, \`nc\`, \`h5\`, \`zarr\`), what is no letter or digit of a name becomes \`_\`; the name stands in \`long_name\`. A name that
-another column or a coordinate has then too is refused: name the quantity, as in \`q = x\`. In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
+another column or a coordinate has too is refused in all forms of rows and files: name the quantity, as in \`q = x\`. In a table, \`npy\` is an array of named columns, \`npz\` an array for each column, and the dimension of \`nc\` is the axis of a profile, the wavenumber, or the row number.
 
 \`\`\`python
 import io

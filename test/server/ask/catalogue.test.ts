@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const VELOCITY = { time: 0, what: "x", points: [[1, 0, 0]] };
+const VELOCITY = { time: 0, what: "a = x", points: [[1, 0, 0]] };
 
 it.each([
   ["datasets", null],

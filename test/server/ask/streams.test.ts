@@ -32,7 +32,7 @@ function exchange(
 ): Promise<{ bytes: Buffer; encoding: string | undefined; vary: string | undefined }> {
   return new Promise((resolve, reject) => {
     const sent = request(
-      `${url}/api/datasets/tilted/values?what=x,y,z&time=0`,
+      `${url}/api/datasets/tilted/values?what=a%3Dx,b%3Dy,c%3Dz&time=0`,
       { method: "POST", headers },
       async (response) => {
         const pieces: Buffer[] = [];
@@ -89,7 +89,7 @@ describe("60 000 points", () => {
     const ask = (count: number) =>
       guarded.inject({
         method: "POST",
-        url: "/api/datasets/tilted/values?what=x&time=0",
+        url: "/api/datasets/tilted/values?what=a%3Dx&time=0",
         payload: octets.subarray(0, 12 * count),
         headers: { "content-type": type, authorization: "Bearer small-token" },
       });

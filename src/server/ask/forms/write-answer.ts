@@ -13,7 +13,7 @@ import type { Service } from "../../http/service.js";
 import { type Answer, type Answered, columnOf, type GridAnswer, type RowsAnswer, type TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
-import { fileNames } from "../question/what.js";
+import { checkApart, fileNames } from "../question/what.js";
 import { archiveOf, gridFileOf, zarrOf } from "./array-files.js";
 import { arrayShape, blocksOf, bytesIn, chunksOf, onlyQuantity, rowsOf } from "./arrays.js";
 import { parquetColumns } from "./column-files.js";
@@ -33,14 +33,17 @@ export interface Sending {
   readonly question: MemberValues;
 }
 
-/** @throws RequestError if a form cannot hold an answer: several quantities, or names that become equal */
+/** @throws RequestError if a form cannot hold an answer: several quantities, or names that are or become equal */
 export function checkForm({ answer }: Answered, form: FormName): void {
   if (answer.kind === "table") return;
   if (FORMS[form].alone) onlyQuantity(answer, form);
-  if (!["npz", "nc", "h5", "zarr"].includes(form)) return;
-  const named =
-    answer.kind === "rows" ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
-  fileNames(named.map(({ name }) => name));
+  const isFile = ["npz", "nc", "h5", "zarr"].includes(form);
+  const isRows = answer.kind === "rows" || form === "csv";
+  if (FORMS[form].alone || !(isFile || isRows)) return;
+  const named = isRows ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
+  const names = named.map(({ name }) => name);
+  if (isFile) fileNames(names);
+  else checkApart(names);
 }
 
 /** Sends only the numbers of an answer, quantity after quantity. */

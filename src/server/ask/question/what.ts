@@ -83,11 +83,17 @@ export function fileNames(names: readonly string[]): readonly string[] {
     const text = name.replaceAll(/[^A-Za-z0-9_]/g, "_");
     return /^[A-Za-z_]/.test(text) ? text : `_${text}`;
   });
+  checkApart(names, plain);
+  return plain;
+}
+
+/** @param plain the names as a form spells them @throws RequestError for names that are equal */
+export function checkApart(names: readonly string[], plain = names): void {
   const clash = plain.findIndex((name, i) => plain.indexOf(name) < i);
-  if (clash < 0) return plain;
+  if (clash < 0) return;
   const other = names[plain.indexOf(plain[clash] as string)];
   const both =
-    other === names[clash] ? "a coordinate has this name too" : `${other} and ${names[clash]} are both ${plain[clash]}`;
+    other === names[clash] ? `two columns are named ${other}` : `${other} and ${names[clash]} are both ${plain[clash]}`;
   const text = `what: ${both} in this form: name one, as in q = ${names[clash]}.`;
   throw new RequestError("InvalidRequest", text, { member: "what" });
 }
