@@ -142,7 +142,7 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {
-      const get = (form: FormName) => answerIn(url, name, question, form, flags.token);
+      const get = (form: FormName) => answerTo(url, requestOf(name, question, form, false), flags.token);
       if (forms.length === 0) {
         const form = (question.members.format as FormName | undefined) ?? "csv";
         const answer = await get(form);
@@ -210,13 +210,13 @@ function textOf(value: unknown): string {
   return isList ? value.join(",") : JSON.stringify(value);
 }
 
+interface CliRequest {
+  readonly path: string;
+  readonly request: PlainRequest;
+}
+
 /** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
-function requestOf(
-  dataset: string,
-  { call, members, body }: CliQuestion,
-  form: FormName,
-  job: boolean,
-): { readonly path: string; readonly request: PlainRequest } {
+function requestOf(dataset: string, { call, members, body }: CliQuestion, form: FormName, job: boolean): CliRequest {
   const accept = FORMS[form].type;
   const question = { ...members, format: form };
   if (body === null) {
@@ -231,14 +231,7 @@ function requestOf(
   return { path, request: { method: "POST", headers, body: body.bytes as Buffer<ArrayBuffer> } };
 }
 
-async function answerIn(
-  url: string,
-  dataset: string,
-  question: CliQuestion,
-  form: FormName,
-  token: string | undefined,
-): Promise<Buffer> {
-  const { path, request } = requestOf(dataset, question, form, false);
+async function answerTo(url: string, { path, request }: CliRequest, token: string | undefined): Promise<Buffer> {
   const { signal } = new AbortController();
   return untilAnswered(async () => {
     const response = await send(url, path, request, token, signal);
