@@ -1,4 +1,4 @@
-/** Puts the parts of a service together: configuration, storage, engine, server, signals, and remarks at the start. */
+/** Assembles and runs the service: storage, engine, server, plug-ins, signals, and warnings at the start. */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promises";
@@ -17,10 +17,7 @@ import { zarrPlugin } from "./server/zarr/plugin.js";
 import type { Config } from "./shared/config.js";
 import { obeySignals } from "./shared/system.js";
 
-/**
- * Time for which the threads of optional plug-ins are waited for, once all requests have ended; longer if the grace time is
- * not over.
- */
+/** How long to wait for the threads of optional plug-ins after the last request, if the grace time has ended. */
 const THREADS_MS = 2_000;
 
 /** A running service. */
@@ -34,9 +31,9 @@ export interface RunningService {
   reload(): Promise<void>;
   /** Requests that have not been answered to the end. */
   readonly requests: number;
-  /** Stops accepting, lets requests end within the grace time, frees everything; false when something was cut off. */
+  /** Stops accepting, lets requests end within the grace time, and frees everything; false if something was cut off. */
   close(): Promise<boolean>;
-  /** Whether `close` has given up on a thread, which `exit` would cut off in native code or wait for. */
+  /** Whether a thread did not end in `close`, so that the process has to be killed. */
   readonly stuck: boolean;
 }
 
@@ -46,7 +43,7 @@ export interface RunningService {
  * The events are opened afterwards: they are optional, and nothing about them keeps the fields from being served.
  *
  * @param fieldsOnly without the events interface and without jobs
- * @throws ConfigError when it would serve everyone although no setting says so, and what `listen` throws
+ * @throws ConfigError if it would be open to everyone although no setting allows that, and what `listen` throws
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
@@ -122,7 +119,7 @@ export function remarks({ baseUrl, nats, data, host, port, tls }: Config, datase
   ].filter((text) => text !== "");
 }
 
-/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP reads files again. All count from the start on. */
+/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP reads files again. Signals during start-up count. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
   const starting = startService(config, log);
@@ -148,7 +145,7 @@ export async function runService(config: Config): Promise<void> {
     reload: async () => (await starting).reload(),
   });
   const fail = (error: unknown): void => {
-    log.fatal({ err: error }, "an error outside of any request: shutting down");
+    log.fatal({ err: error }, "an error outside any request: shutting down");
     ending.begin(1);
   };
   process.on("uncaughtException", fail);

@@ -27,7 +27,7 @@ import {
   volumeOf,
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
-import { type Fine, type Picture, sampleAt, type Volume } from "./state/volumes.js";
+import { type Picture, type Samples, sampleAt, type Volume } from "./state/volumes.js";
 
 /** The map of colours of a quantity: the chosen one, else one that suits its range. */
 export function mapOf(now: View, range: Range, what: string): MapName {
@@ -213,7 +213,7 @@ function distanceFactor(): number {
   return pane === undefined ? 1 : Math.max(1, (0.92 * pane.rect.height) / pane.rect.width);
 }
 
-const ISOLATED = new WeakMap<Fine, { readonly key: string; readonly fine: Fine }>();
+const ISOLATED = new WeakMap<Samples, { readonly key: string; readonly fine: Samples }>();
 
 /** Marks of the nodes of a structure and of their neighbours: its surface ends within a node of it. */
 function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, [nx, ny, nz]: Vec3) {
@@ -231,7 +231,7 @@ function nodesNear({ label, labels }: { readonly label: number; readonly labels:
 }
 
 /** Samples whose surface encloses the isolated structure only: samples away from its nodes are mirrored at the level. */
-function isolatedIn(fine: Fine, set: Dataset, level: number, side: number): Fine {
+function isolatedIn(fine: Samples, set: Dataset, level: number, side: number): Samples {
   const structure = isolated.value;
   if (structure === null || structure.labels.length !== set.axes.reduce((product, { nodes }) => product * nodes, 1))
     return fine;

@@ -3,7 +3,7 @@ import { effect } from "@preact/signals-core";
 import { type Pane, type PlanePane, pixelOf, type SpacePane } from "./draw/layout.js";
 import { drawAxisNames, drawBar, drawPlane, type Ink, rulesOf, write } from "./draw/overlay.js";
 import { OverlayCanvas } from "./draw/overlay-canvas.js";
-import { type Grounds, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
+import { type Palette, type PlaneLayer, Renderer, type SurfaceLayer } from "./draw/renderer.js";
 import { Streaks } from "./draw/streaks.js";
 import { say } from "./notify.js";
 import {
@@ -47,14 +47,14 @@ import {
 } from "./state/model.js";
 import { quantityOf } from "./state/quantities.js";
 
-const DARK: Grounds = {
+const DARK: Palette = {
   plane: [0.027, 0.035, 0.05],
   hatch: [0.13, 0.15, 0.19],
   mark: [1, 1, 1],
   top: [0.165, 0.19, 0.225],
   bottom: [0.085, 0.1, 0.125],
 };
-const LIGHT: Grounds = {
+const LIGHT: Palette = {
   plane: [0.93, 0.94, 0.95],
   hatch: [0.78, 0.8, 0.83],
   mark: [0.06, 0.08, 0.1],
@@ -357,7 +357,7 @@ export class Stage {
     c: CanvasRenderingContext2D,
     pane: PlanePane,
     now: View,
-    grounds: Grounds,
+    grounds: Palette,
     stageInk: Ink,
     index: number,
   ): boolean {
@@ -457,7 +457,7 @@ export class Stage {
     c: CanvasRenderingContext2D,
     pane: SpacePane,
     now: View,
-    grounds: Grounds,
+    grounds: Palette,
     ink: Ink,
     index: number,
   ): boolean {

@@ -15,33 +15,33 @@ import {
   UNARY,
 } from "./array-functions.js";
 
-/** Arguments of a function, its result, and its computation. */
-export interface Form {
+/** An overload of a function: the shapes of its arguments and result, and its computation. */
+export interface Overload {
   readonly takes: readonly Shape[];
   readonly gives: Shape;
   readonly run: (scratch: ScratchArray, ...values: Components[]) => Components;
 }
 
-const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
+const define = (takes: readonly Shape[], gives: Shape, run: Overload["run"]): Overload => ({ takes, gives, run });
 const SHAPES = Object.keys(SIZES) as Shape[];
-const eigenvector = (index: number): readonly Form[] => [
-  form(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
+const eigenvector = (index: number): readonly Overload[] => [
+  define(["tensor"], "vector", (scratch, a) => eigenvectors(a, index, scratch)),
 ];
-const eigenvalue = (index: number): readonly Form[] => [
-  form(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
+const eigenvalue = (index: number): readonly Overload[] => [
+  define(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
 ];
 const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
 const pairFunctions = ["min", "max", "atan2"] as const;
 
-/** Forms of each function: some take several shapes. */
-export const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
-  ["dot", [form(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
-  ["cross", [form(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],
-  ["norm", SHAPES.map((shape) => form([shape], "scalar", (scratch, a) => [norm(a, scratch)]))],
-  ["tr", [form(["tensor"], "scalar", (scratch, a) => [trace(a, scratch())])]],
-  ["det", [form(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
-  ["transpose", [form(["tensor"], "tensor", (_, a) => transposed(a))]],
-  ["ddot", [form(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
+/** Overloads of each function: some take several shapes. */
+export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = new Map<string, readonly Overload[]>([
+  ["dot", [define(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
+  ["cross", [define(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],
+  ["norm", SHAPES.map((shape) => define([shape], "scalar", (scratch, a) => [norm(a, scratch)]))],
+  ["tr", [define(["tensor"], "scalar", (scratch, a) => [trace(a, scratch())])]],
+  ["det", [define(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
+  ["transpose", [define(["tensor"], "tensor", (_, a) => transposed(a))]],
+  ["ddot", [define(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
   ["eig1", eigenvalue(0)],
   ["eig2", eigenvalue(1)],
   ["eig3", eigenvalue(2)],
@@ -49,11 +49,11 @@ export const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, r
   ["eigvec2", eigenvector(1)],
   ["eigvec3", eigenvector(2)],
   ...scalarFunctions.map(
-    (name) => [name, [form(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
+    (name) => [name, [define(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
   ),
   ...pairFunctions.map(
     (name) =>
-      [name, [form(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
+      [name, [define(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
   ),
 ]);
 

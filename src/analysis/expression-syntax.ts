@@ -7,9 +7,9 @@ export const MOST_DEPTH = 32;
 
 export type SyntaxTree = jsep.Expression & Record<string, unknown>;
 
-// Syntax beyond that of the library: a number may have a unit, and a power binds tighter than a sign before it and
-// groups to the right. A hook has to read every number, since `after-token` is not called behind those that the library
-// reads.
+// Extensions of the library's syntax: a number may have a unit, and a power binds tighter than a sign before it and is
+// right-associative. A hook reads every number, since `after-token` is not called after numbers that the library reads
+// itself.
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(env) {
   const number = /[\d.]/.test(this.char) ? this.gobbleNumericLiteral() : undefined;
@@ -32,11 +32,11 @@ jsep.hooks.add("after-token", function readPower(env) {
   env.node = { type: "BinaryExpression", operator: "^", left: env.node, right };
 });
 
-/** Makes the error of an expression. @param index of the character at fault */
-export type Refuse = (message: string, index?: number, nearest?: string) => RequestError;
+/** Makes the error of an expression; `index` is that of the wrong character. */
+export type MakeError = (message: string, index?: number, nearest?: string) => RequestError;
 
 /** Parses an expression. @throws the error that `refuse` makes */
-export function parse(text: string, refuse: Refuse = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
+export function parse(text: string, refuse: MakeError = (why) => new RequestError("InvalidRequest", why)): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
   // The parser recurses at each bracket and at each of several signs in a row, so their depth is checked first.
   let open = 0;

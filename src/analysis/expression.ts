@@ -27,7 +27,7 @@ import {
   unitIn,
 } from "./dimensions.js";
 import { FUNCTIONS } from "./expression-functions.js";
-import { MOST_DEPTH, parse, type Refuse, type SyntaxTree, textOf } from "./expression-syntax.js";
+import { type MakeError, MOST_DEPTH, parse, type SyntaxTree, textOf } from "./expression-syntax.js";
 import {
   FILTERED_FORMULAS,
   fieldOfName,
@@ -102,7 +102,7 @@ export function componentsIn(text: string, shape: Shape): readonly string[] {
   return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${whole}[${i}][${j}]`));
 }
 
-/** Inputs, units and number of subexpressions, which compilers of an expression and of its formulas share. */
+/** Inputs and the number of subexpressions, shared by the compilers of an expression and of the formulas in it. */
 interface Compilation {
   inputs: Set<InputKey>;
   readonly reads: Set<InputKey>;
@@ -114,13 +114,13 @@ interface Compilation {
 class ExpressionCompiler {
   readonly #names: Names;
   readonly #shared: Compilation;
-  readonly #refuse: Refuse;
+  readonly #refuse: MakeError;
   readonly #text: string;
-  /** Offset from which the column of the next name or operator is searched: trees have no columns. */
+  /** Offset at which the search for the next name or operator begins: syntax trees do not record columns. */
   #at = 0;
   #nodes = 0;
 
-  constructor(names: Names, shared: Compilation, refuse: Refuse, text: string) {
+  constructor(names: Names, shared: Compilation, refuse: MakeError, text: string) {
     this.#names = names;
     this.#shared = shared;
     this.#refuse = refuse;
@@ -173,7 +173,7 @@ class ExpressionCompiler {
     return found >= 0 ? found : this.#at;
   }
 
-  /** A constant; it fits any unit unless it has one: `1.2[kg/m3]`. */
+  /** A constant, compatible with every unit unless it states one: `1.2[kg/m3]`. */
   #literal(value: unknown, unit?: string): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
@@ -213,7 +213,7 @@ class ExpressionCompiler {
 
   /** The subexpression of a formula; its errors are reported at the column of its name. */
   #formula(formula: string, name: string, column: number): Subexpression {
-    const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
+    const refuse: MakeError = (message) => this.#refuse(`${name}: ${message}`, column);
     const names = { ...this.#names, refusesEarlier: false };
     return new ExpressionCompiler(names, this.#shared, refuse, formula).compile(parse(formula, refuse));
   }
@@ -223,7 +223,7 @@ class ExpressionCompiler {
     this.#shared.reads.add(key);
   }
 
-  /** An input of a field, or its components from number `from` on. */
+  /** An input derived from a field: its components from number `from` on. */
   #input(kind: string, field: string, shape: Shape, from = 0, step = 1): Subexpression {
     const key = `${kind}:${field}` as InputKey;
     this.#add(key);
@@ -231,8 +231,8 @@ class ExpressionCompiler {
   }
 
   /**
-   * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. Operators of
-   * fields are known at points too, those of expressions at nodes only.
+   * Operators: `grad(e)`, `d(e, y)`, `ddt(e)`, `filter(e)`, `mean(e)`, ...; null for other functions. An operator of a
+   * field can also be evaluated at points, one of an expression only at nodes.
    */
   #operator(name: string, tree: SyntaxTree, depth: number): Subexpression | null {
     if (!OPERATORS.has(name)) return null;
@@ -241,11 +241,10 @@ class ExpressionCompiler {
     if (argument == null) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     if (name === "filter" && more.length > 0)
       return this.#filteredBy(this.#argumentOf(argument, depth), more.map(textOf), column);
-    const ofField = more.length > 0 ? null : this.#ofField(name, argument, column);
+    const ofField = more.length > 0 ? null : this.#fieldOperator(name, argument, column);
     if (ofField !== null) return ofField;
-    const letters =
-      name === "shift" ? Math.max(2, more.length) : name === "d" || name === "d2" || name === "field" ? 1 : 0;
-    if (more.length !== letters) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
+    const hasRightCount = name === "shift" ? more.length >= 2 : more.length === (/^(?:d2?|field)$/.test(name) ? 1 : 0);
+    if (!hasRightCount) throw this.#refuse(`${name} takes ${OPERATORS.get(name)}`, column);
     const component = this.#componentOf(argument);
     const field = component?.field ?? this.#fieldOf(argument);
     if (name === "d" || name === "d2") return this.#along(name, argument, field, component, more[0], depth, column);
@@ -253,43 +252,43 @@ class ExpressionCompiler {
       const isVector = component === null && this.#names.fields[field] === 3;
       const from = component === null ? 0 : 3 * component.index;
       const gradient = this.#input("gradient", field, isVector ? "tensor" : "vector", from);
-      return name === "grad" ? gradient : this.#ofGradient(name, gradient, column);
+      return name === "grad" ? gradient : this.#divOrCurl(name, gradient, column);
     }
     const inner = this.#argumentOf(argument, depth);
     if (name === "fluc") {
-      const mean = this.#inputOf("mean", inner, inner.shape);
+      const mean = this.#derivedInput("mean", inner, inner.shape);
       return this.#binary("-", this.compile(argument, depth + 1), mean, column);
     }
-    return this.#ofExpression(name, inner, more, column);
+    return this.#nodeOperator(name, inner, more, column);
   }
 
-  /** An operator of an expression, whose values it needs at other nodes. */
-  #ofExpression(name: string, inner: Argument, more: readonly (SyntaxTree | null)[], column: number): Subexpression {
+  /** An operator that needs the values of an expression at other nodes. */
+  #nodeOperator(name: string, inner: Argument, more: readonly (SyntaxTree | null)[], column: number): Subexpression {
     switch (name) {
       case "grad":
         if (inner.shape === "tensor") throw this.#refuse("grad takes a scalar or a vector, not a tensor", column);
-        return this.#inputOf("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", { length: 1 });
+        return this.#derivedInput("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", { order: 1 });
       case "div":
       case "curl":
         if (inner.shape === "scalar") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
         if (inner.shape === "vector")
-          return this.#ofGradient(name, this.#inputOf("gradient", inner, "tensor", { length: 1 }), column);
+          return this.#divOrCurl(name, this.#derivedInput("gradient", inner, "tensor", { order: 1 }), column);
         if (name === "curl") throw this.#refuse("curl takes a vector, not a tensor", column);
         return summed(
           `div(${inner.text})`,
-          [0, 1, 2].map((j) => this.#inputOf("gradient", inner, "vector", { length: 1, from: 4 * j, step: 9 })),
+          [0, 1, 2].map((j) => this.#derivedInput("gradient", inner, "vector", { order: 1, from: 4 * j, step: 9 })),
         );
       case "lap":
         return summed(
           `lap(${inner.text})`,
-          [0, 1, 2].map((a) => this.#inputOf("second", inner, inner.shape, { length: 2, from: a, step: 3 })),
+          [0, 1, 2].map((a) => this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 })),
         );
       case "hess":
         if (inner.shape !== "scalar")
           throw this.#refuse(`hess of an expression takes a scalar, not a ${inner.shape}`, column);
-        return this.#inputOf("hessian", inner, "tensor", { length: 2 });
+        return this.#derivedInput("hessian", inner, "tensor", { order: 2 });
       case "ddt":
-        return this.#inputOf("rate", inner, inner.shape, { time: 1 });
+        return this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
       case "DDt":
         return this.#material(inner, column);
       case "shift":
@@ -302,20 +301,20 @@ class ExpressionCompiler {
             "filter(...) of an expression needs gaussian, sharp or tophat, as in filter(u.x*p, gaussian:0.8)",
             column,
           );
-        return this.#inputOf("filtered", inner, inner.shape);
+        return this.#derivedInput("filtered", inner, inner.shape);
       case "mean":
-        return this.#inputOf("mean", inner, inner.shape);
+        return this.#derivedInput("mean", inner, inner.shape);
       default: {
         if (inner.shape !== "scalar")
           throw this.#refuse(`rms takes a scalar, not a ${inner.shape}: norm(...), or a component`, column);
-        const square = this.#inputOf("mean", { ...inner, text: `(${inner.text})^2` }, "scalar");
+        const square = this.#derivedInput("mean", { ...inner, text: `(${inner.text})^2` }, "scalar");
         const root = (block: BlockInputs) => [UNARY.sqrt(square.run(block)[0], block.scratch())];
         return partOf(`rms(${inner.text})`, "scalar", inner.dimension, root);
       }
     }
   }
 
-  /** The argument of an operator that needs its values around a node: its inputs are not inputs of the operator. */
+  /** The argument of an operator that needs it at other nodes: inputs of the argument are not inputs of the operator. */
   #argumentOf(tree: SyntaxTree, depth: number): Argument {
     const { inputs } = this.#shared;
     this.#shared.inputs = new Set();
@@ -324,16 +323,16 @@ class ExpressionCompiler {
     return { text: textOf(tree), shape, dimension };
   }
 
-  /** An input of an expression, or some of its components. */
-  #inputOf(
+  /** An input derived from an expression: all of its components, or some. */
+  #derivedInput(
     kind: InputKind,
     { text, dimension }: Argument,
     shape: Shape,
-    { length = 0, time = 0, from = 0, step = 1, option = "" }: InputOptions = {},
+    { order = 0, timeOrder = 0, from = 0, step = 1, option = "" }: InputOptions = {},
   ): Subexpression {
     const key = `${kind}:${option}=${text}` as InputKey;
     this.#add(key);
-    const unit = dimensionOfDerivative(dimension, this.#names.units ?? {}, length, time);
+    const unit = dimensionOfDerivative(dimension, this.#names.units ?? {}, order, timeOrder);
     return inputPart(key, from, shape, unit, step);
   }
 
@@ -357,8 +356,8 @@ class ExpressionCompiler {
     if (field === undefined) {
       const inner = this.#argumentOf(argument, depth);
       return name === "d"
-        ? this.#inputOf("gradient", inner, inner.shape, { length: 1, from: a, step: 3 })
-        : this.#inputOf("second", inner, inner.shape, { length: 2, from: a, step: 3 });
+        ? this.#derivedInput("gradient", inner, inner.shape, { order: 1, from: a, step: 3 })
+        : this.#derivedInput("second", inner, inner.shape, { order: 2, from: a, step: 3 });
     }
     const shape = component === null && this.#names.fields[field] === 3 ? "vector" : "scalar";
     const index = component?.index ?? 0;
@@ -368,7 +367,7 @@ class ExpressionCompiler {
   }
 
   /** The divergence or the curl of a vector, from its gradient. */
-  #ofGradient(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
+  #divOrCurl(name: "div" | "curl", gradient: Subexpression, column: number): Subexpression {
     const { key, shape, dimension } = gradient;
     if (shape !== "tensor") throw this.#refuse(`${name} takes a vector, not a scalar`, column);
     if (name === "div")
@@ -384,8 +383,9 @@ class ExpressionCompiler {
   #material(inner: Argument, column: number): Subexpression {
     if (inner.shape === "tensor") throw this.#refuse("DDt takes a scalar or a vector, not a tensor", column);
     if (fieldOfName("u", this.#names) === undefined) throw this.#refuse("the dataset has no velocity", column);
-    const rate = this.#inputOf("rate", inner, inner.shape, { time: 1 });
-    const gradient = this.#inputOf("gradient", inner, inner.shape === "scalar" ? "vector" : "tensor", { length: 1 });
+    const rate = this.#derivedInput("rate", inner, inner.shape, { timeOrder: 1 });
+    const shape = inner.shape === "scalar" ? "vector" : "tensor";
+    const gradient = this.#derivedInput("gradient", inner, shape, { order: 1 });
     const u = this.#input("value", "velocity", "vector");
     const carried = productOf(gradient.dimension, u.dimension);
     const both = this.#common("DDt joins", [rate, { ...gradient, dimension: carried }], column);
@@ -401,7 +401,7 @@ class ExpressionCompiler {
   #atFrame(inner: Argument, frame: SyntaxTree | null | undefined, column: number): Subexpression {
     const number = frame?.type === "Literal" ? (frame.value as number) : -1;
     if (!Number.isInteger(number) || number < 0) throw this.#refuse(`field takes ${OPERATORS.get("field")}`, column);
-    return this.#inputOf("frame", inner, inner.shape, { option: String(number) });
+    return this.#derivedInput("frame", inner, inner.shape, { option: String(number) });
   }
 
   /** `shift(e, x, 3)`: an expression at other nodes, shifted along one axis or several. */
@@ -414,20 +414,20 @@ class ExpressionCompiler {
       numbers.length === letters.length && numbers.every((n) => Number.isInteger(n) && Math.abs(n) <= 65_536);
     if (!isKnown || !isWhole) throw this.#refuse(`shift takes ${OPERATORS.get("shift")}`, column);
     const option = letters.map((one, i) => `${one}${numbers[i]}`).join(",");
-    return this.#inputOf("shift", inner, inner.shape, { option });
+    return this.#derivedInput("shift", inner, inner.shape, { option });
   }
 
-  /** `filter(e, gaussian:0.8)`; letters behind the width restrict the axes. */
+  /** `filter(e, gaussian:0.8)`; letters after the width restrict the axes. */
   #filteredBy(inner: Argument, [filter, ...letters]: readonly string[], column: number): Subexpression {
     const [, kind, width] = /^(gaussian|sharp|tophat)\(([\d.e+-]+)\)$/.exec(filter) ?? [];
     if (kind === undefined || !(Number(width) > 0) || letters.some((one) => !/^[xyz]$/.test(one)))
       throw this.#refuse(`filter takes ${OPERATORS.get("filter")}`, column);
     const along = letters.length === 0 ? "xyz" : ["x", "y", "z"].filter((one) => letters.includes(one)).join("");
-    return this.#inputOf("filtered", inner, inner.shape, { option: `${kind},${Number(width)},${along}` });
+    return this.#derivedInput("filtered", inner, inner.shape, { option: `${kind},${Number(width)},${along}` });
   }
 
-  /** Derivatives and means of fields that have operations of their own; null for others. */
-  #ofField(name: string, argument: SyntaxTree, column: number): Subexpression | null {
+  /** Derivatives and means of fields by dedicated operations; null for others. */
+  #fieldOperator(name: string, argument: SyntaxTree, column: number): Subexpression | null {
     if (!["grad", "hess", "lap", "filter"].includes(name)) return null;
     const wanted = argument.type === "Identifier" ? (argument.name as string) : "";
     const field = fieldOfName(wanted, this.#names);
@@ -668,8 +668,8 @@ interface FieldComponent {
   readonly index: number;
 }
 
-/** An input of an expression: orders of its derivative in space and time, its components, and its option. */
-interface InputOptions extends Partial<Readonly<Record<"length" | "time" | "from" | "step", number>>> {
+/** An input derived from an expression: orders of differentiation, first component and stride, filter option. */
+interface InputOptions extends Partial<Readonly<Record<"order" | "timeOrder" | "from" | "step", number>>> {
   readonly option?: string;
 }
 
@@ -678,7 +678,7 @@ interface Argument extends Pick<Subexpression, "shape" | "dimension"> {
   readonly text: string;
 }
 
-/** The arguments of each operator, in words. */
+/** The arguments of each operator, as messages name them. */
 const OPERATORS: ReadonlyMap<string, string> = new Map([
   ...["grad", "div", "curl", "lap", "hess", "ddt", "DDt", "mean", "rms", "fluc"].map(
     (name) => [name, "one quantity"] as const,

@@ -1,10 +1,10 @@
-/** Quantities computed from the records of an operation. */
+/** Quantities computed from the result records of an operation: `norm(omega)` from the nine of GetVelocityGradient. */
 import { FIELDS, operationOf, RECORDS } from "../shared/operations.js";
 import type { Quantity } from "../shared/quantities.js";
 import { compileScalar } from "./expression.js";
 import type { InputKey } from "./names.js";
 
-/** Computes the quantity of `count` records of `width` numbers, from record `first` on. */
+/** Evaluates a quantity for `count` records of `width` numbers, from record `first` on. */
 export type RecordQuantity = (
   records: ArrayLike<number>,
   width: number,
@@ -15,7 +15,7 @@ export type RecordQuantity = (
 /** Names of coordinates in expressions. */
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
-/** Compiles a quantity of the records of a field. @param viscosity absent: quantities that need it are NaN */
+/** Compiles a quantity; NaN if it needs a viscosity and there is none. `field`: a further field and its components. */
 export function recordQuantity(
   { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
   viscosity: number | null | undefined,
@@ -30,7 +30,7 @@ export function recordQuantity(
   return (records, width, first, count) => {
     const input = (key: InputKey, c: number): Float64Array => {
       const [kind, name = ""] = key.split(":");
-      const component = kind === "hessian" ? symmetric(c) : c;
+      const component = kind === "hessian" ? packedIndex(c) : c;
       const at = first * width + Math.max(0, components.indexOf(name)) + component;
       return Float64Array.from({ length: count }, (_, i) => records[at + i * width]);
     };
@@ -39,7 +39,7 @@ export function recordQuantity(
   };
 }
 
-/** The index of component `c` of symmetric tensors among xx, xy, xz, yy, yz, zz of the first tensor, and so on. */
-export function symmetric(c: number): number {
+/** Maps entry `c` of 3x3 tensors, row by row, to its index in symmetric storage: xx, xy, xz, yy, yz, zz. */
+export function packedIndex(c: number): number {
   return 6 * Math.floor(c / 9) + [0, 1, 2, 1, 3, 4, 2, 4, 5][c % 9];
 }

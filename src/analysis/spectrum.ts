@@ -22,17 +22,17 @@ export interface TransformPlan {
   readonly names: Names;
 }
 
-/** Terms that are summed over the modes. Columns are those of the quantity, of `cross`, and the products u_i u_j. */
+/** Terms summed over the modes. The columns are the quantity, then that of `cross`, then the products u_i u_j. */
 export interface SpectrumPlan extends TransformPlan {
   readonly kind: "shell" | "line" | "plane" | "modes";
-  /** The axis of lines, or the one across planes; null for shells and modes. */
+  /** The axis along lines, or normal to planes; null for shells and modes. */
   readonly axis: 0 | 1 | 2 | null;
-  /** Of lines and modes: the axes whose nodes have sums of their own; absent: none. */
-  readonly places?: OfAxes<boolean>;
+  /** For lines and modes: axes along which results are resolved, not summed; absent: none. */
+  readonly resolvedAxes?: OfAxes<boolean>;
   /** Number of columns of the quantity; 2 for a pair. */
   readonly components: 1 | 2 | 3;
   readonly terms: readonly SpectrumTerm[];
-  /** Widths of the nodes along each axis, by which lines are averaged; null along an axis with equal widths. */
+  /** Weights of lines in their average: widths of the nodes along each axis; null for equal widths. */
   readonly weights: OfAxes<Float64Array | null>;
 }
 
@@ -46,7 +46,7 @@ const PRODUCTS = [
   [2, 4, 5],
 ] as const;
 
-/** The unit of the wavenumbers of shells. */
+/** Spacing of the shells in wavenumber. */
 export function firstWavenumber({ transformed, periods }: SpectrumPlan): number {
   return (2 * Math.PI) / Math.max(...periods.filter((_, a) => transformed[a]));
 }
@@ -77,13 +77,13 @@ export function binsOf(plan: SpectrumPlan): number {
   return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
 }
 
-/** Number of positions across planes with bins of their own; else 1. */
-export function groupsOf({ kind, axis, nodes, places }: SpectrumPlan): number {
-  if (places !== undefined) return nodes.reduce((product, n, a) => product * (places[a] ? n : 1), 1);
+/** Number of positions at which results are resolved: planes, or nodes of the resolved axes; else 1. */
+export function groupsOf({ kind, axis, nodes, resolvedAxes }: SpectrumPlan): number {
+  if (resolvedAxes !== undefined) return nodes.reduce((product, n, a) => product * (resolvedAxes[a] ? n : 1), 1);
   return kind === "plane" ? nodes[axis as 0] : 1;
 }
 
-/** Modes along each axis of `modes`: half of the first transformed axis, all of others, 1 of those not transformed. */
+/** Modes along each axis of `modes`: half for the first transformed axis, all for others, 1 without transform. */
 export function modesOf({ transformed, nodes }: SpectrumPlan): OfAxes<number> {
   const first = transformed.indexOf(true);
   return nodes.map((n, a) => (!transformed[a] ? 1 : a === first ? (n >> 1) + 1 : n)) as unknown as OfAxes<number>;
@@ -109,8 +109,8 @@ export function addSums(into: SpectrumSums, from: SpectrumSums): void {
 }
 
 /** Weights of the nodes of an axis in a mean across it, by their widths; 1 for a transformed axis. */
-function fractionsOf({ transformed, nodes, weights, places }: SpectrumPlan, a: number): Float64Array {
-  if (transformed[a] || places?.[a]) return new Float64Array(nodes[a]).fill(1);
+function fractionsOf({ transformed, nodes, weights, resolvedAxes }: SpectrumPlan, a: number): Float64Array {
+  if (transformed[a] || resolvedAxes?.[a]) return new Float64Array(nodes[a]).fill(1);
   const widths = weights[a] ?? new Float64Array(nodes[a]).fill(1);
   const sum = widths.reduce((total, width) => total + width, 0);
   return widths.map((width) => width / sum);
@@ -141,7 +141,7 @@ export class SpectrumRows {
   readonly #weights: Float64Array;
   /** For lines: weights along the axes across them; null if all lines weigh the same. */
   readonly #fractions: OfAxes<Float64Array> | null;
-  /** Weighted |U|^2 of the row. */
+  /** Weighted |U|^2 of the row, set by `energy` and used by `gradients`, which follows it in `terms`. */
   readonly #squares: Float64Array;
 
   constructor(plan: SpectrumPlan) {
@@ -154,15 +154,15 @@ export class SpectrumRows {
     const { nodes, transformed } = plan;
     const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
     // Half of the modes stand for themselves and their conjugates; lines are averaged.
-    const sums = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
-    const isPlace = (a: number): boolean => plan.places?.[a] === true;
+    const pointCount = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
+    const isPlace = (a: number): boolean => plan.resolvedAxes?.[a] === true;
     const lines = nodes.reduce((product, n, a) => product * (transformed[a] || isPlace(a) ? 1 : n), 1);
     const isOfLines = plan.kind === "line" || plan.kind === "modes";
     const isWeighted = isOfLines && plan.weights.some((along, a) => along !== null && !transformed[a] && !isPlace(a));
     this.#fractions = isWeighted
       ? ([0, 1, 2].map((a) => fractionsOf(plan, a)) as unknown as OfAxes<Float64Array>)
       : null;
-    const scale = isOfLines && !isWeighted ? 1 / (sums ** 2 * lines) : 1 / sums ** 2;
+    const scale = isOfLines && !isWeighted ? 1 / (pointCount ** 2 * lines) : 1 / pointCount ** 2;
     this.#weights = Float64Array.from({ length }, (_, i) =>
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
@@ -190,7 +190,7 @@ export class SpectrumRows {
       for (const [c, one] of own.entries()) addSquares(row, squaresOf(row, [one], this.#squares), sums, c * list);
     else if (term === "co") addCross(row, own[0], own[1], sums);
     else if (term === "quad") addQuadrature(row, own[0], own[1], sums);
-    else if (term === "energy") addHalves(row, squaresOf(row, own, this.#squares), sums);
+    else if (term === "energy") addEnergies(row, squaresOf(row, own, this.#squares), sums);
     else if (term === "gradients") addGradients(row, this.#squares, sums);
     else if (term === "helicity") addHelicity(odd(), own, sums);
     else if (term === "transfer") addTransfer(odd(), own, others.slice(-6), sums);
@@ -223,15 +223,15 @@ export class SpectrumRows {
     }
   }
 
-  /** The index of a position among those with sums of their own, x fastest. */
+  /** The index of a position along the resolved axes, x fastest. */
   #groupAt(x: number, y: number, z: number): number {
-    const { places, nodes } = this.#plan;
-    if (places === undefined) return 0;
-    const [px, py, pz] = places;
+    const { resolvedAxes, nodes } = this.#plan;
+    if (resolvedAxes === undefined) return 0;
+    const [px, py, pz] = resolvedAxes;
     return ((pz ? z : 0) * (py ? nodes[1] : 1) + (py ? y : 0)) * (px ? nodes[0] : 1) + (px ? x : 0);
   }
 
-  /** Sets the bin of a mode, or that of its conjugate if the first wavenumber of that one is not negative. */
+  /** Sets the bin of a mode; modes with a negative first wavenumber go to the bin of their conjugate. */
   #placeMode(x: number, y: number, z: number): void {
     const { transformed, nodes } = this.#plan;
     const first = transformed.indexOf(true);
@@ -246,13 +246,13 @@ export class SpectrumRows {
   /** The row with the wavenumbers of odd derivatives, which are 0 at the last mode of an even number of nodes. */
   #odd(y: number, z: number): RowModes {
     const { nodes } = this.#plan;
-    const known = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
+    const wavenumber = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
     const { length } = this.#row;
     return {
       ...this.#row,
-      kx: Float64Array.from({ length }, (_, i) => known(i, 0)),
-      ky: known(y, 1),
-      kz: known(z, 2),
+      kx: Float64Array.from({ length }, (_, i) => wavenumber(i, 0)),
+      ky: wavenumber(y, 1),
+      kz: wavenumber(z, 2),
     };
   }
 }
@@ -271,7 +271,7 @@ function addSquares({ length, bins }: RowModes, squares: Float64Array, sums: Flo
   for (let i = 0; i < length; i++) sums[at + bins[i]] += squares[i];
 }
 
-function addHalves({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
+function addEnergies({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
   for (let i = 0; i < length; i++) sums[bins[i]] += 0.5 * squares[i];
 }
 
@@ -333,11 +333,11 @@ function addTransfer(
   }
 }
 
-/** Lengths and the Reynolds number of a velocity with the energies E of its shells. */
+/** Integral, Taylor and Kolmogorov scales and Re_lambda. `meanSquareGradient`: the mean of all (du_i/dx_j)^2. */
 export function scalesOf(
   energies: Float64Array,
   unit: number,
-  strainRate: number,
+  meanSquareGradient: number,
   nu: number | undefined,
   nyquist: number,
 ) {
@@ -347,10 +347,10 @@ export function scalesOf(
     [0, 0],
   );
   const speed = Math.sqrt((2 * energy) / 3);
-  const taylor = Math.sqrt((15 * speed ** 2) / strainRate);
-  const known = { energy, rms: speed, integral: ((Math.PI / 2) * overK) / speed ** 2, taylor };
-  if (nu === undefined) return known;
-  const dissipation = nu * strainRate;
+  const taylor = Math.sqrt((15 * speed ** 2) / meanSquareGradient);
+  const scales = { energy, rms: speed, integral: ((Math.PI / 2) * overK) / speed ** 2, taylor };
+  if (nu === undefined) return scales;
+  const dissipation = nu * meanSquareGradient;
   const kolmogorov = (nu ** 3 / dissipation) ** 0.25;
-  return { ...known, dissipation, kolmogorov, Re_lambda: (speed * taylor) / nu, resolution: nyquist * kolmogorov };
+  return { ...scales, dissipation, kolmogorov, Re_lambda: (speed * taylor) / nu, resolution: nyquist * kolmogorov };
 }

@@ -1,4 +1,4 @@
-/** Starts and follows jobs: calls that a service runs in idle time, whose results are files. */
+/** Starts and follows jobs: calls that a service runs in idle time and whose results are files. */
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallName } from "../shared/calls.js";
@@ -34,7 +34,7 @@ export interface JobOptions {
 }
 
 export interface JobMethods {
-  /** Starts a job of a question. It is sent once: if the connection breaks, look in `jobs` whether it was accepted. */
+  /** Starts a question as a job. It is sent once: if the connection breaks, `jobs` shows whether it was accepted. */
   submit<C extends CallName>(
     dataset: string,
     call: C,
@@ -45,21 +45,21 @@ export interface JobMethods {
   /** Your jobs, latest first. */
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
   wait(id: string, options?: JobOptions): Promise<JobDescription>;
-  /** File of a job that is done; its body fails at the end if its digest is wrong. @throws ClientError if it failed */
+  /** The result of a job; reading it fails at the end if its digest is wrong. @throws ClientError if the job failed */
   result(id: string, options?: JobOptions): Promise<Response>;
-  /** Ends a job, or forgets one that has ended, with its result. */
+  /** Cancels a job, or deletes an ended job together with its result. */
   cancelJob(id: string, options?: JobOptions): Promise<JobDescription>;
 }
 
 export function jobsOf(url: string, token: string | undefined): JobMethods {
-  const never = new AbortController().signal;
-  const send = (path: string, request: PlainRequest, { signal = never }: JobOptions = {}) =>
+  const neverAborted = new AbortController().signal;
+  const send = (path: string, request: PlainRequest, { signal = neverAborted }: JobOptions = {}) =>
     untilAnswered(() => ask(url, path, request, token, signal), signal);
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions) =>
     (await (await send(pathOf(id), { method: "GET" }, options)).json()) as JobDescription;
-  /** While the queue of a cluster cannot be reached, requests are retried. */
-  const found = async (id: string, options: JobOptions): Promise<JobDescription> => {
+  /** Retried while the queue of a cluster cannot be reached. */
+  const describeWithRetry = async (id: string, options: JobOptions): Promise<JobDescription> => {
     for (;;) {
       try {
         return await job(id, options);
@@ -68,9 +68,9 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
       }
     }
   };
-  const ended = async (id: string, options: JobOptions = {}): Promise<JobDescription> => {
+  const waitUntilEnded = async (id: string, options: JobOptions = {}): Promise<JobDescription> => {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(1.5 * pause, LAST_LOOK_MS)) {
-      const now = await found(id, options);
+      const now = await describeWithRetry(id, options);
       options.onProgress?.(now);
       if (now.state !== "queued" && now.state !== "running") return now;
       await wait(pause, undefined, options.signal === undefined ? {} : { signal: options.signal });
@@ -78,8 +78,8 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   };
   return {
     job,
-    wait: ended,
-    async submit(dataset, call, question, { signal = never } = {}) {
+    wait: waitUntilEnded,
+    async submit(dataset, call, question, { signal = neverAborted } = {}) {
       const body = JSON.stringify({ ...question, job: true });
       const request = { method: "POST", headers: { "content-type": "application/json" }, body } as const;
       const answer = await ask(url, `/api/datasets/${encodeURIComponent(dataset)}/${call}`, request, token, signal);
@@ -90,9 +90,9 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
       return ((await answer.json()) as { jobs: readonly JobDescription[] }).jobs;
     },
     async result(id, options) {
-      const { state, problem, result } = await ended(id, options);
+      const { state, problem, result } = await waitUntilEnded(id, options);
       if (result === null) throw new ClientError("Http", problem ?? `The job was ${state}.`);
-      return compared(await send(`${pathOf(id)}/result`, { method: "GET" }, options), result);
+      return verifyDigest(await send(`${pathOf(id)}/result`, { method: "GET" }, options), result);
     },
     async cancelJob(id, options) {
       return (await (await send(pathOf(id), { method: "DELETE" }, options)).json()) as JobDescription;
@@ -100,7 +100,8 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   };
 }
 
-function compared(answer: Response, { name, sha256 }: NonNullable<JobDescription["result"]>): Response {
+/** The answer, whose body fails at its end if its digest is wrong. */
+function verifyDigest(answer: Response, { name, sha256 }: NonNullable<JobDescription["result"]>): Response {
   const hash = createHash("sha256");
   const check = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {

@@ -3,8 +3,8 @@ import {
   CALL_NAMES,
   type CALLS,
   type CallName,
-  FORMS,
-  type FormName,
+  FORMATS,
+  type Format,
   type MEMBERS,
   type MemberName,
 } from "../shared/calls.js";
@@ -79,7 +79,7 @@ export type QuestionMethods = {
     call: C,
     dataset: string,
     question: Question<C>,
-    format: FormName,
+    format: Format,
     options?: QuestionOptions,
   ): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }>;
 };
@@ -87,7 +87,7 @@ export type QuestionMethods = {
 export function questionsOf(url: string, token: string | undefined): QuestionMethods {
   const never = new AbortController().signal;
   const ask: QuestionMethods["ask"] = (call, dataset, question, format, { signal = never } = {}) =>
-    postTo(url, `${encodeURIComponent(dataset)}/${call}`, { ...question, format }, FORMS[format].type, token, signal);
+    postTo(url, `${encodeURIComponent(dataset)}/${call}`, { ...question, format }, FORMATS[format].type, token, signal);
   const methods = CALL_NAMES.map((call) => [
     call,
     async (dataset: string, question: Question, options: QuestionOptions = {}) => {

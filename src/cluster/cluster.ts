@@ -1,7 +1,7 @@
 /**
- * Division of large queries among the peers of a cluster. Each region of the data has one owner, which gets its part of
- * a query as one piece. A piece that fails is divided again among the other peers; after two owners this process
- * evaluates it itself.
+ * Division of large queries among the peers of a cluster. Each region of the data has one owner, which evaluates its
+ * piece of a query. A piece that fails is divided again among the other peers; after it has failed on two owners, this
+ * process evaluates it.
  */
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
@@ -36,22 +36,23 @@ import { Exchange } from "./exchange.js";
 import { Members, type Peer, PeerError, type Report } from "./members.js";
 import { boxesOf, runsOf } from "./owned-boxes.js";
 import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
-import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
-import { ownersOf, type Regions, ranksThatPay, regionsIn, regionsOf } from "./regions.js";
+import { cutPoints, mergeValues, type PointPiece, type PointsToCut } from "./point-pieces.js";
+import { ownersOf, type Regions, regionsIn, regionsOf, worthwhileRanks } from "./regions.js";
 
-/** Least work of a divided query whose data fit one cache, in evaluations of a field or nodes. */
+/** Minimum size of a divided query whose data fit one cache, in evaluations of a field or in nodes. */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
-/** Consecutive frames with the same owners, where owners vary with time because regions are fewer than peers. */
+/** Consecutive frames with the same owners, when there are fewer regions than peers, so that owners also vary in time. */
 const SAME_OWNER_FRAMES = 16;
-const LOOK_MS = 500;
+/** Interval at which a pending piece is checked for lateness. */
+const LATENESS_CHECK_MS = 500;
 /** Pieces that may be sent to a second peer when late: the first few, and this fraction of all. */
 const MOST_LATE = { fraction: 0.05, first: 8 } as const;
-/** Work per thread below which a process can take over the work of others. */
+/** Tasks per thread below which a process can take over pieces of others. */
 const LOW_LOAD = 1;
-/** Most peers that get a part, one after another, before this process evaluates it itself. */
+/** Most peers that get a piece, one after another, before this process evaluates it itself. */
 const MOST_OWNERS = 2;
-const MOST_PARTS = 64;
+const MOST_PIECES = 64;
 const QUERY_ENDED = new CancelledError();
 
 interface Distribution {
@@ -67,22 +68,22 @@ interface Distribution {
 
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
-  /** Ids of peers that have had the part already, and own nothing in this division. */
+  /** Ids of peers that have already had the piece, and own nothing in this division. */
   readonly excluded: ReadonlySet<string>;
 }
 
 interface Ownership {
   readonly peers: readonly (Peer | null)[];
   /** The rank of the owner of each region; 255 if no process is usable. */
-  readonly ranks: Uint8Array;
+  readonly ownerRanks: Uint8Array;
 }
 
-interface OpenPortion<T> extends Omit<Portion, "owner"> {
+interface OpenPiece<T> extends Omit<PointPiece, "owner"> {
   readonly owner: Peer | null;
-  /** Searches and cutouts: the nodes. */
+  /** The nodes of a search or a cutout. */
   readonly box: RegionBox | null;
-  /** Reductions: the parts of the region. */
-  readonly parts: ReducedParts | null;
+  /** The runs of a reduction. */
+  readonly runs: ReducedParts | null;
   /** Float32 values of the answer; null if their number is unknown. */
   readonly size: number | null;
   take(values: readonly Float32Array[]): T;
@@ -100,10 +101,10 @@ export class Cluster implements Sharing {
   readonly #members: Members;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
-  /** The owners as last computed, with a key of everything that they depend on. */
+  /** The owners as last computed, with a key of all that they depend on. */
   readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
-  /** The ranks that divide queries beyond one cache, with the number of ranks that they were computed for. */
-  readonly #rankCounts = new WeakMap<Regions, { readonly ranks: number; readonly rankCount: number }>();
+  /** The number of ranks that divide queries beyond one cache, of all ranks at that time. */
+  readonly #rankCounts = new WeakMap<Regions, { readonly rankTotal: number; readonly rankCount: number }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
   #owner: Owner | null = null;
@@ -156,7 +157,7 @@ export class Cluster implements Sharing {
     return this.#members.others.length > 0 && this.#distributionOf(checked)?.isWorthwhile === true;
   }
 
-  pays(checked: CheckedQuery, count: number): boolean {
+  isWorthSharing(checked: CheckedQuery, count: number): boolean {
     const distribution = this.#distributionOf(checked);
     if (!distribution?.isWorthwhile || count === 0) return false;
     if (distribution.large) return true;
@@ -164,23 +165,23 @@ export class Cluster implements Sharing {
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    await this.#evaluatePoints(this.#divided(checked, control), { ...work, indices: null }, work.out);
+    await this.#evaluatePoints(this.#dividedQuery(checked, control), { ...work, indices: null }, work.out);
   }
 
   async search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]> {
     const whole = { from: [0, 0, 0], count: (checked.region as NodeRegion).count } as const;
     const take: TakeBox<Float32Array[]> = (_, records) => records.map((some) => some.slice());
-    return (await this.#evaluateBoxes(this.#divided(checked, control), whole, take)).flat();
+    return (await this.#evaluateBoxes(this.#dividedQuery(checked, control), whole, take)).flat();
   }
 
   async cutout(checked: CheckedQuery, around: RegionBox, out: Float32Array, control: SharingControl): Promise<void> {
     const components = componentsOf(checked.dataset as Dataset, (checked.region as NodeRegion).field);
     const take: TakeBox<void> = (box, values) => placeBox(values, box, around, components, out);
-    await this.#evaluateBoxes(this.#divided(checked, control), around, take);
+    await this.#evaluateBoxes(this.#dividedQuery(checked, control), around, take);
   }
 
   reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]> {
-    return this.#evaluateParts(this.#divided(checked, control), parts);
+    return this.#evaluateReduction(this.#dividedQuery(checked, control), parts);
   }
 
   status(): ReturnType<Sharing["status"]> {
@@ -197,11 +198,11 @@ export class Cluster implements Sharing {
     for (const dataset of engine.datasets()) {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
-      if (regions === null || regions.size < this.#members.ranks.length) continue;
+      if (regions === null || regions.size < this.#members.peersByRank.length) continue;
       const rankCount = this.#rankCount(dataset, main.bricking, this.#isLarge(dataset, Object.values(dataset.fields)));
-      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, rankCount, excluded: new Set() });
+      const { peers, ownerRanks } = this.#ownershipFor({ dataset, regions, time: 0, rankCount, excluded: new Set() });
       const mine = peers.indexOf(this.#members.self);
-      counts.owned += ranks.filter((rank) => rank === mine).length;
+      counts.owned += ownerRanks.filter((rank) => rank === mine).length;
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {
         const { bricking } = one.fields[field] as FieldSource;
         return one === dataset ? regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks) : [];
@@ -244,7 +245,7 @@ export class Cluster implements Sharing {
     const rankCount = this.#rankCount(dataset, main.bricking, large);
     // Every process caches small datasets whole, and also copies cutouts of them itself.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
-    const isWorthwhile = large ? rankCount > 1 : regions.size >= this.#members.ranks.length && !isCut;
+    const isWorthwhile = large ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCut;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, isWorthwhile };
   }
 
@@ -255,18 +256,18 @@ export class Cluster implements Sharing {
     return 4 * values > this.#config.cacheBytes;
   }
 
-  /** Number of ranks among which queries are divided: all, unless halos would be read from files again and again. */
+  /** Number of ranks among which queries are divided: all, unless reading halos again costs more than that saves. */
   #rankCount(dataset: Dataset, bricking: Bricking, large: boolean): number {
-    const ranks = this.#members.ranks.length;
-    if (!large) return ranks;
+    const rankTotal = this.#members.peersByRank.length;
+    if (!large) return rankTotal;
     const regions = this.#regionsOf(dataset, bricking);
-    const known = this.#rankCounts.get(regions);
-    if (known?.ranks === ranks) return known.rankCount;
-    const rankCount = ranksThatPay(regions, bricking, ranks);
-    this.#rankCounts.set(regions, { ranks, rankCount });
-    if (rankCount < ranks)
+    const cached = this.#rankCounts.get(regions);
+    if (cached?.rankTotal === rankTotal) return cached.rankCount;
+    const rankCount = worthwhileRanks(regions, bricking, rankTotal);
+    this.#rankCounts.set(regions, { rankTotal, rankCount });
+    if (rankCount < rankTotal)
       this.#log.info(
-        { dataset: dataset.name, processes: ranks, among: rankCount },
+        { dataset: dataset.name, processes: rankTotal, among: rankCount },
         "queries beyond the cache are divided among fewer processes: halos would cost more than that saves",
       );
     return rankCount;
@@ -278,35 +279,36 @@ export class Cluster implements Sharing {
     return regions;
   }
 
-  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "rankCount" | "excluded">): Ownership {
+  #ownershipFor(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "rankCount" | "excluded">): Ownership {
     const { regions, dataset, time, rankCount, excluded } = divided;
-    const { ranks: all, version, self } = this.#members;
-    const own = Math.max(0, all.indexOf(self));
-    const first = Math.max(0, Math.min(own - (own % rankCount), all.length - rankCount));
-    const peers = all.slice(first, first + rankCount);
+    const { peersByRank, version, self } = this.#members;
+    // The block of `rankCount` ranks that includes this process; the last block overlaps the one before.
+    const ownRank = Math.max(0, peersByRank.indexOf(self));
+    const first = Math.max(0, Math.min(ownRank - (ownRank % rankCount), peersByRank.length - rankCount));
+    const peers = peersByRank.slice(first, first + rankCount);
     const [frame = 0] = regions.size < peers.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
     const generation = this.#owner?.of(dataset) ?? "";
     const key = [seed, version, generation, rankCount, ...excluded].join(" ");
-    const known = this.#ownerships.get(regions);
-    if (known?.key === key) return known;
+    const cached = this.#ownerships.get(regions);
+    if (cached?.key === key) return cached;
     const isSame = (member: Peer): boolean =>
       this.#members.isUsable(member) && member.generations[dataset.name] === generation;
     const usable = peers.map(
       (member) => member !== null && !excluded.has(member.id) && (member === self || isSame(member)),
     );
-    const found = { key, peers, ranks: ownersOf(regions, usable, seed) };
-    this.#ownerships.set(regions, found);
-    return found;
+    const ownership = { key, peers, ownerRanks: ownersOf(regions, usable, seed) };
+    this.#ownerships.set(regions, ownership);
+    return ownership;
   }
 
-  #divided(checked: CheckedQuery, control: SharingControl): DividedQuery {
+  #dividedQuery(checked: CheckedQuery, control: SharingControl): DividedQuery {
     return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), excluded: new Set() };
   }
 
   async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
     const { checked, dataset, regions, time } = divided;
-    const { peers, ranks } = this.#ownershipIn(divided);
+    const { peers, ownerRanks } = this.#ownershipFor(divided);
     const lent: Uint8Array<SharedArrayBuffer>[] = [];
     const room = (bytes: number): Uint8Array<SharedArrayBuffer> => {
       const block = this.#buffers.take(bytes);
@@ -315,19 +317,19 @@ export class Cluster implements Sharing {
     };
     const width = valuesPerPoint(checked);
     try {
-      const all = await cutPoints(regions, ranks, work, frameShift(dataset.frameVelocity, time), room);
+      const cut = await cutPoints(regions, ownerRanks, work, frameShift(dataset.frameVelocity, time), room);
       // Few points of one owner are not worth a message: this process evaluates them.
-      const isSmall = workOf(checked, work.count) < LEAST_WORK;
-      const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
-      const here = peers.indexOf(this.#members.self);
-      const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
-      const parts = portions.map((portion): OpenPortion<unknown> => {
-        const { owner, count, indices } = portion;
-        const part = { ...portion, owner: peers[owner] ?? null, box: null, parts: null, size: width * count };
+      const isSmallQuery = workOf(checked, work.count) < LEAST_WORK;
+      const isWorthSending = ({ count }: PointPiece) => !isSmallQuery || 2 * count * cut.length >= work.count;
+      const selfRank = peers.indexOf(this.#members.self);
+      const pieces = cut.map((points): OpenPiece<unknown> => {
+        const { count, indices } = points;
+        const owner = peers[isWorthSending(points) ? points.owner : selfRank] ?? null;
+        const piece = { ...points, owner, box: null, runs: null, size: width * count };
         const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
-        return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
+        return { ...piece, take, divide: (rest) => this.#evaluatePoints(rest, points, out) };
       });
-      return await this.#evaluateAll(divided, parts);
+      return await this.#evaluateAll(divided, pieces);
     } finally {
       for (const block of lent) this.#buffers.give(block);
     }
@@ -335,140 +337,138 @@ export class Cluster implements Sharing {
 
   #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
-    const { peers, ranks } = this.#ownershipIn(divided);
-    const parts = boxesOf(divided.regions, ranks, region, around).map(({ owner, ...box }): OpenPortion<T> => {
+    const { peers, ownerRanks } = this.#ownershipFor(divided);
+    const pieces = boxesOf(divided.regions, ownerRanks, region, around).map(({ owner, ...box }): OpenPiece<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
-      const part = { ...NO_POINTS, owner: peers[owner] ?? null, box, parts: null, size };
-      return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
+      const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box, runs: null, size };
+      return { ...piece, take: (values) => take(box, values), divide: (rest) => this.#evaluateBoxes(rest, box, take) };
     });
-    return this.#evaluateAll(divided, parts);
+    return this.#evaluateAll(divided, pieces);
   }
 
-  #evaluateParts(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
+  #evaluateReduction(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
     const { region, query } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
-    const { peers, ranks } = this.#ownershipIn(divided);
+    const { peers, ownerRanks } = this.#ownershipFor(divided);
     const { plan } = query.reduction as ReductionQuery;
-    const parts = [...runsOf(divided.regions, ranks, region, plan, runs)].map(
-      ([owner, own]): OpenPortion<MergedSome> => {
-        const some = { frames, runs: own };
-        const part = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, parts: some, size: null };
-        return { ...part, take: unpackStates, divide: (given) => this.#evaluateParts(given, some) };
+    const pieces = [...runsOf(divided.regions, ownerRanks, region, plan, runs)].map(
+      ([owner, ownerRuns]): OpenPiece<MergedSome> => {
+        const reduced = { frames, runs: ownerRuns };
+        const piece = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, runs: reduced, size: null };
+        return { ...piece, take: unpackStates, divide: (rest) => this.#evaluateReduction(rest, reduced) };
       },
     );
-    return this.#evaluateAll(divided, parts);
+    return this.#evaluateAll(divided, pieces);
   }
 
   /**
-   * Evaluates parts concurrently and waits until all have ended. An error of the service aborts the others; after an
-   * error of the caller the query fails with the one at its first point. @throws the error of the query
+   * Evaluates pieces concurrently and waits until all have ended. A server error aborts the remaining pieces. If the
+   * request is at fault, they run to the end, so that the error at the lowest point index is reported.
    */
-  async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
+  async #evaluateAll<T>(divided: DividedQuery, pieces: readonly OpenPiece<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const { signal } = end;
     const abort = (): void => end.abort(QUERY_ENDED);
-    // Each part of a query is a listener; Node would warn of a leak.
+    // Each piece of a query is a listener; Node would warn of a leak.
     setMaxListeners(0, signal, divided.signal);
     divided.signal.addEventListener("abort", abort);
     const done: T[] = [];
     const errors: FieldprobeError[] = [];
     const start = (index: number): Promise<readonly T[]> =>
-      this.#evaluatePart({ ...divided, signal }, parts[index]).catch((error: unknown) => {
-        const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-        errors.push(known);
-        if (known.blame === "server") abort();
+      this.#evaluatePiece({ ...divided, signal }, pieces[index]).catch((error: unknown) => {
+        const failure = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+        errors.push(failure);
+        if (failure.blame === "server") abort();
         return [];
       });
     const isOver = (): boolean => signal.aborted || divided.signal.aborted;
-    await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
+    await inOrder(pieces.length, Math.min(MOST_PIECES, pieces.length), isOver, start, (some) => done.push(...some));
     divided.signal.removeEventListener("abort", abort);
     abort();
     if (divided.signal.aborted) throw QUERY_ENDED;
-    const ours = errors.find(({ blame }) => blame === "server");
-    const worst = ours ?? errors.sort((one, other) => pointIn(one) - pointIn(other))[0];
-    if (worst !== undefined) throw worst;
+    const serverError = errors.find(({ blame }) => blame === "server");
+    const reported = serverError ?? errors.sort((a, b) => pointIn(a) - pointIn(b))[0];
+    if (reported !== undefined) throw reported;
     return done;
   }
 
   /**
-   * Evaluates a part by its owner. If that fails or is late, the part is divided again without that peer; every process
-   * of the cluster computes the same owners.
+   * Has a piece evaluated by its owner. If that fails or is late, the piece is divided again without that peer; every
+   * process of the cluster computes the same owners.
    */
-  async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
-    const { owner: peer } = part;
-    if (peer === null || divided.excluded.size === MOST_OWNERS) return [await this.#evaluateHere(divided, part)];
-    const others = { ...divided, excluded: new Set([...divided.excluded, peer.id]) };
+  async #evaluatePiece<T>(divided: DividedQuery, piece: OpenPiece<T>): Promise<readonly T[]> {
+    const { owner: peer } = piece;
+    if (peer === null || divided.excluded.size === MOST_OWNERS) return [await this.#evaluateHere(divided, piece)];
+    const withoutPeer = { ...divided, excluded: new Set([...divided.excluded, peer.id]) };
     const isSelf = peer === this.#members.self;
     try {
-      if (isSelf) return [await this.#evaluateHere(divided, part)];
-      return await this.#askInTime(others, peer, part);
+      if (isSelf) return [await this.#evaluateHere(divided, piece)];
+      return await this.#requestInTime(withoutPeer, peer, piece);
     } catch (error) {
       const isPeerError = error instanceof PeerError;
       if (divided.signal.aborted || !(isPeerError || (isSelf && isOwnFailure(error)))) throw error;
       if (isPeerError) this.#counts.refused++;
       if ((error as Error).cause instanceof LimitError && !peer.isLimited) {
         peer.isLimited = true;
-        this.#log.warn({ peer: peer.said.name, reason: (error as Error).message }, "peer has lower limits");
+        this.#log.warn({ peer: peer.notice.name, reason: (error as Error).message }, "peer has lower limits");
       }
-      this.#log.debug({ peer: peer.said.name, reason: (error as Error).message }, "piece evaluated by others");
-      return await part.divide(others);
+      this.#log.debug({ peer: peer.notice.name, reason: (error as Error).message }, "piece evaluated by others");
+      return await piece.divide(withoutPeer);
     }
   }
 
-  /**
-   * Requests a part from a peer, and once it is late from others too: the first answer counts. @throws as `#request`
-   */
-  async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
+  /** Requests a piece from a peer and, once it is late, from others too: the first answer counts. */
+  async #requestInTime<T>(divided: DividedQuery, peer: Peer, piece: OpenPiece<T>): Promise<readonly T[]> {
     // A peer without pieces could make no progress: its time starts now.
     peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
-      timer = setInterval(() => this.#isLate(peer) && resolve(null), LOOK_MS);
+      timer = setInterval(() => this.#isLate(peer) && resolve(null), LATENESS_CHECK_MS);
     });
-    const first = this.#request(divided, peer, part).then((one) => [one]);
+    const first = this.#request(divided, peer, piece).then((one) => [one]);
     const answer = await Promise.race([first, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
     this.#members.suspend(peer);
-    const instead = part.divide(divided);
-    return Promise.any([first, instead]).catch(() => instead);
+    const retry = piece.divide(divided);
+    return Promise.any([first, retry]).catch(() => retry);
   }
 
   #isLate(peer: Peer): boolean {
     const { late, asked } = this.#counts;
     if (!peer.isStuck || late >= MOST_LATE.first + MOST_LATE.fraction * asked) return false;
-    return this.#members.ranks.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
+    return this.#members.peersByRank.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 
-  #pieceOf({ checked, dataset, deadline }: DividedQuery, { box, parts, count }: OpenPortion<unknown>): Piece {
+  #messageFor({ checked, dataset, deadline }: DividedQuery, { box, runs, count }: OpenPiece<unknown>): Piece {
     const query = { ...checked.query, dataset: dataset.name };
-    return { query, box, parts, points: count, deadlineMs: Math.max(1, deadline - Date.now()) };
+    return { query, box, parts: runs, points: count, deadlineMs: Math.max(1, deadline - Date.now()) };
   }
 
-  async #evaluateHere<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<T> {
+  async #evaluateHere<T>(divided: DividedQuery, piece: OpenPiece<T>): Promise<T> {
     const { dataset, signal, client } = divided;
     this.#counts.own++;
     const write = ({ points, velocities }: Evaluation): void => {
-      for (const { triples } of part.velocities) writeTriples(velocities, triples);
-      for (const { triples } of part.points) writeTriples(points, triples);
+      for (const { triples } of piece.velocities) writeTriples(velocities, triples);
+      for (const { triples } of piece.points) writeTriples(points, triples);
     };
-    const [engine, piece] = [this.#engine as Engine, this.#pieceOf(divided, part)];
-    const evaluated = evaluatePiece(engine, piece, { dataset, signal, client }, write);
+    const message = this.#messageFor(divided, piece);
+    const evaluated = evaluatePiece(this.#engine as Engine, message, { dataset, signal, client }, write);
     const { values, release } = await evaluated.catch((error: unknown) => {
-      throw withQueryIndex(error, part.indices);
+      throw withQueryIndex(error, piece.indices);
     });
     try {
       // The first answer has been taken, so the buffer of the values may have been reused.
       signal.throwIfAborted();
-      return part.take(values);
+      return piece.take(values);
     } finally {
       release();
     }
   }
 
-  /** Requests a part from a peer. @throws PeerError if another process may succeed, or the error of the query */
-  async #request<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
-    const { points, velocities, size } = part;
+  /** Requests a piece from a peer. @throws PeerError if another process may succeed, or the error of the query */
+  async #request<T>(divided: DividedQuery, peer: Peer, piece: OpenPiece<T>): Promise<T> {
+    const { points, velocities, size } = piece;
     const exchange = this.#exchange;
     if (exchange === null) throw new PeerError("this process has lost NATS");
     const generation = this.#owner?.of(divided.dataset) ?? "none";
@@ -479,30 +479,30 @@ export class Cluster implements Sharing {
     this.#counts.asked++;
     peer.outstanding++;
     try {
-      const piece = this.#pieceOf(divided, part);
-      const answer = await exchange.request<PieceAnswer>(peer.id, generation, piece, body, signal);
+      const message = this.#messageFor(divided, piece);
+      const answer = await exchange.request<PieceAnswer>(peer.id, generation, message, body, signal);
       const { head, bytes } = answer;
       if (head.failure !== null) throw reviveError(head.failure);
-      if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.said.name} answers with something else`);
+      if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.notice.name} answers with something else`);
       const into = this.#buffers.take(bytes);
       try {
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
         signal.throwIfAborted();
-        return part.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
+        return piece.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       } finally {
         this.#buffers.give(into);
       }
     } catch (error) {
       if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError))
-        throw withQueryIndex(error, part.indices);
-      throw new PeerError(`${peer.said.name}: ${(error as Error).message}`, { cause: error });
+        throw withQueryIndex(error, piece.indices);
+      throw new PeerError(`${peer.notice.name}: ${(error as Error).message}`, { cause: error });
     } finally {
       peer.outstanding--;
     }
   }
 }
 
-/** Whether an error is one of the process, so that another process may succeed. */
+/** Whether an error is due to this process, so that another process may succeed. */
 function isOwnFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);
 }

@@ -62,7 +62,7 @@ export function generationOfAll(generations: Readonly<Record<string, string>>): 
 export class PeerError extends Error {}
 
 export class Peer {
-  said: Announcement;
+  notice: Announcement;
   generations: Readonly<Record<string, string>> = {};
   unverified: readonly string[] = [];
   outstanding = 0;
@@ -72,16 +72,16 @@ export class Peer {
   isLimited = false;
   readonly lost = new AbortController();
 
-  constructor(said: Announcement) {
-    this.said = said;
+  constructor(notice: Announcement) {
+    this.notice = notice;
   }
 
   get id(): string {
-    return this.said.id;
+    return this.notice.id;
   }
 
   get load(): number {
-    return (this.said.running + this.said.queued) / Math.max(1, this.said.threads);
+    return (this.notice.running + this.notice.queued) / Math.max(1, this.notice.threads);
   }
 
   get isStuck(): boolean {
@@ -89,17 +89,17 @@ export class Peer {
   }
 }
 
-export function listenToMembers(connection: NatsConnection, heard: (said: Announcement) => void): void {
+export function listenToMembers(connection: NatsConnection, heard: (notice: Announcement) => void): void {
   connection.subscribe(SUBJECT, {
     callback: (error, message) => {
       if (error) return;
-      let said: Announcement;
+      let notice: Announcement;
       try {
-        said = ANNOUNCEMENT.parse(message.json());
+        notice = ANNOUNCEMENT.parse(message.json());
       } catch {
         return;
       }
-      heard(said);
+      heard(notice);
     },
   });
 }
@@ -109,7 +109,7 @@ export function greet(connection: NatsConnection): void {
 }
 
 export class Members {
-  ranks: readonly (Peer | null)[] = [];
+  peersByRank: readonly (Peer | null)[] = [];
   version = 0;
   self: Peer | null = null;
   readonly #report: () => Report;
@@ -139,8 +139,8 @@ export class Members {
     this.#beat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
-    listenToMembers(connection, (said) => this.#guarded(() => this.#hear(said)));
-    connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#say()) });
+    listenToMembers(connection, (notice) => this.#guarded(() => this.#hear(notice)));
+    connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#announce()) });
     greet(connection);
     setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
   }
@@ -157,7 +157,7 @@ export class Members {
   leave(): void {
     this.#connection = null;
     for (const member of this.#all.values()) member.lost.abort(new PeerError("this process has lost NATS"));
-    for (const { said } of this.others) this.#lost.set(said.name, performance.now());
+    for (const { notice } of this.others) this.#lost.set(notice.name, performance.now());
     this.#all.clear();
     this.self = null;
     this.#isRanked = false;
@@ -166,7 +166,7 @@ export class Members {
 
   retire(state: "draining" | "gone"): void {
     this.#draining = true;
-    this.#say(true, state);
+    this.#announce(true, state);
   }
 
   close(): void {
@@ -179,9 +179,9 @@ export class Members {
     return [...this.#all.values()].filter((member) => member !== this.self);
   }
 
-  isUsable({ said, suspendedUntil }: Peer): boolean {
-    const same = said.build === this.self?.said.build;
-    return same && said.state === "ready" && said.rank !== null && suspendedUntil === 0;
+  isUsable({ notice, suspendedUntil }: Peer): boolean {
+    const same = notice.build === this.self?.notice.build;
+    return same && notice.state === "ready" && notice.rank !== null && suspendedUntil === 0;
   }
 
   states(): PeerStatus[] {
@@ -190,8 +190,8 @@ export class Members {
       const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
       const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
       const usable = shared > 0 && this.isUsable(member);
-      const { said, outstanding } = member;
-      return { name: said.name, usable, shared, differing: both.length - shared, outstanding };
+      const { notice, outstanding } = member;
+      return { name: notice.name, usable, shared, differing: both.length - shared, outstanding };
     });
     for (const [name, at] of this.#lost) if (performance.now() - at > SHOWN_LOST_MS) this.#lost.delete(name);
     const none = { usable: false, shared: 0, differing: 0, outstanding: 0 };
@@ -200,15 +200,15 @@ export class Members {
 
   hasGeneration(generation: string): boolean {
     return this.others.some(
-      ({ generations, said }) =>
-        said.state === "ready" &&
+      ({ generations, notice }) =>
+        notice.state === "ready" &&
         (Object.values(generations).includes(generation) || generationOfAll(generations) === generation),
     );
   }
 
   suspend(member: Peer): void {
     member.suspendedUntil = performance.now() + SUSPENDED_MS;
-    this.#log.warn({ peer: member.said.name }, "peer makes no progress");
+    this.#log.warn({ peer: member.notice.name }, "peer makes no progress");
     this.version++;
   }
 
@@ -223,14 +223,15 @@ export class Members {
   }
 
   /** Announces this process; with its dataset versions if they have changed or someone has not received them. */
-  #say(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
+  #announce(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
-    const said = this.#announcement(self.id, state);
-    this.#announced = said.revision;
+    const notice = this.#announcement(self.id, state);
+    this.#announced = notice.revision;
     [this.#announcedAt, self.heardAt] = [performance.now(), performance.now()];
-    this.#note(self, said);
-    this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
+    this.#note(self, notice);
+    const sent = whole ? notice : { ...notice, generations: null, unverified: null };
+    this.#connection.publish(SUBJECT, JSON.stringify(sent));
   }
 
   /** Drops silent members, resumes suspended ones, and announces this process on changes or when it is time. */
@@ -246,44 +247,51 @@ export class Members {
       if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, SILENT);
     }
     const changed = this.#report().revision !== this.#announced;
-    if (changed || now - this.#announcedAt >= BEAT_MS - 100) this.#say(changed);
+    if (changed || now - this.#announcedAt >= BEAT_MS - 100) this.#announce(changed);
     this.#fillRanks(now);
   }
 
-  #hear(said: Announcement): void {
+  #hear(notice: Announcement): void {
     const { self } = this;
-    if (self === null || said.id === self.id) return;
-    const known = this.#all.get(said.id);
-    if (said.state === "gone") {
+    if (self === null || notice.id === self.id) return;
+    const known = this.#all.get(notice.id);
+    if (notice.state === "gone") {
       if (known) this.#lose(known, "it has left");
       return;
     }
-    const member = known ?? new Peer(said.generations === null ? { ...said, revision: -1 } : said);
+    const member = known ?? new Peer(notice.generations === null ? { ...notice, revision: -1 } : notice);
     if (known === undefined) {
       // A process that has lost its connection reconnects under another id.
-      for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");
-      this.#all.set(said.id, member);
+      for (const one of this.others) if (one.notice.since === notice.since) this.#lose(one, "it has joined again");
+      this.#all.set(notice.id, member);
       // A process that was restarted on the same machine replaces the previous one.
       const host = (name: string): string => name.slice(0, name.lastIndexOf("/"));
-      for (const name of this.#lost.keys()) if (host(name) === host(said.name)) this.#lost.delete(name);
-      this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");
+      for (const name of this.#lost.keys()) if (host(name) === host(notice.name)) this.#lost.delete(name);
+      const { name: peer, version, build } = notice;
+      this.#log.info({ peer, version, same: build === self.notice.build }, "peer heard");
     }
-    if (said.progress !== member.said.progress) {
+    if (notice.progress !== member.notice.progress) {
       member.progressAt = performance.now();
       this.#wake(member);
     }
     member.heardAt = performance.now();
-    const before = member.said;
-    this.#note(member, said, known === undefined);
-    if (said.generations === null && (known === undefined || before.revision !== said.revision)) this.#greet();
-    if (said.rank !== null && said.rank === self.said.rank && isBefore(said, self.said)) this.#takeRank();
+    const before = member.notice;
+    this.#note(member, notice, known === undefined);
+    if (notice.generations === null && (known === undefined || before.revision !== notice.revision)) this.#greet();
+    if (notice.rank !== null && notice.rank === self.notice.rank && isBefore(notice, self.notice)) this.#takeRank();
   }
 
-  #note(member: Peer, said: Announcement, isNew = false): void {
-    const before = member.said;
-    member.said = said.generations === null ? { ...said, revision: before.revision } : said;
-    if (said.generations !== null) [member.generations, member.unverified] = [said.generations, said.unverified ?? []];
-    if (isNew || before.revision !== member.said.revision || before.rank !== said.rank || before.state !== said.state)
+  #note(member: Peer, notice: Announcement, isNew = false): void {
+    const before = member.notice;
+    member.notice = notice.generations === null ? { ...notice, revision: before.revision } : notice;
+    if (notice.generations !== null)
+      [member.generations, member.unverified] = [notice.generations, notice.unverified ?? []];
+    if (
+      isNew ||
+      before.revision !== member.notice.revision ||
+      before.rank !== notice.rank ||
+      before.state !== notice.state
+    )
       this.#arrange();
   }
 
@@ -295,22 +303,22 @@ export class Members {
 
   #lose(member: Peer, reason: string): void {
     this.#all.delete(member.id);
-    if (member.said.state !== "draining" && reason === SILENT) this.#lost.set(member.said.name, performance.now());
-    this.#log.warn({ peer: member.said.name, reason }, "peer lost");
-    member.lost.abort(new PeerError(`${member.said.name}: ${reason}`));
+    if (member.notice.state !== "draining" && reason === SILENT) this.#lost.set(member.notice.name, performance.now());
+    this.#log.warn({ peer: member.notice.name, reason }, "peer lost");
+    member.lost.abort(new PeerError(`${member.notice.name}: ${reason}`));
     this.#arrange();
   }
 
   #arrange(): void {
     const ranks: (Peer | null)[] = [];
     for (const member of this.#all.values()) {
-      const { rank } = member.said;
+      const { rank } = member.notice;
       if (rank === null) continue;
       while (ranks.length <= rank) ranks.push(null);
       const other = ranks[rank];
-      if (other === null || isBefore(member.said, other.said)) ranks[rank] = member;
+      if (other === null || isBefore(member.notice, other.notice)) ranks[rank] = member;
     }
-    this.ranks = ranks;
+    this.peersByRank = ranks;
     this.version++;
   }
 
@@ -318,23 +326,23 @@ export class Members {
   #takeRank(): void {
     const { self } = this;
     if (self === null) return;
-    const others = this.others.map(({ said }) => said);
-    const waiting = others.filter((said) => said.rank === null && isBefore(said, self.said)).length;
-    const free = [...Array(MOST_RANKS).keys()].filter((rank) => others.every((said) => said.rank !== rank));
+    const others = this.others.map(({ notice }) => notice);
+    const waiting = others.filter((notice) => notice.rank === null && isBefore(notice, self.notice)).length;
+    const free = [...Array(MOST_RANKS).keys()].filter((rank) => others.every((notice) => notice.rank !== rank));
     const wished = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
     if (wished === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
     this.#rank = wished ?? null;
     this.#isRanked = true;
-    this.#say();
+    this.#announce();
   }
 
   /** Moves from the last rank to one that has been empty for a while. */
   #fillRanks(now: number): void {
-    const empty = this.ranks.indexOf(null);
+    const empty = this.peersByRank.indexOf(null);
     if (empty < 0) this.#emptySince = now;
-    if (empty < 0 || now - this.#emptySince < EMPTY_MS || this.ranks[this.ranks.length - 1] !== this.self) return;
+    if (empty < 0 || now - this.#emptySince < EMPTY_MS || this.peersByRank.at(-1) !== this.self) return;
     this.#rank = empty;
-    this.#say();
+    this.#announce();
   }
 }
 

@@ -78,7 +78,7 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
 }
 
 /** Ranks that divide queries beyond one cache: all, or the largest power of two whose halos pay. */
-export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number): number {
+export function worthwhileRanks(regions: Regions, bricking: Bricking, ranks: number): number {
   const isWorth = (some: number): boolean =>
     some <= 1 || readsPerBrick(regions, bricking, ownersOf(regions, Array(some).fill(true), "")) <= MOST_READS;
   if (isWorth(ranks)) return ranks;

@@ -1,5 +1,5 @@
 /** Jobs: calls of the service that outlive their connections, cut into tasks. */
-import type { FormName } from "../shared/calls.js";
+import type { Format } from "../shared/calls.js";
 
 /** The states of a job; the last three are final. */
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const;
@@ -12,7 +12,7 @@ export interface JobCall {
   readonly method: string;
   readonly url: string;
   /** Form of the result; absent: the job is of version 1, whose calls are gone. */
-  readonly form?: FormName;
+  readonly form?: Format;
   /** Points per call of the token that started the job; absent: any number. */
   readonly limit?: number;
 }

@@ -142,7 +142,7 @@ class BucketResults implements ResultStore {
     await this.#bucket.write(CHECK_KEY, text);
     // Later needs of the bucket: sizes, bytes, and a list, without which old results would stay.
     if (
-      (await this.#bucket.lastOf(CHECK_KEY))?.size !== text.length ||
+      (await this.#bucket.lastByte(CHECK_KEY))?.size !== text.length ||
       !(await this.#bucket.list()).includes(CHECK_KEY)
     )
       throw new DataError(`${this.#bucket.location} does not show what was written there`);
@@ -172,7 +172,7 @@ class BucketResults implements ResultStore {
 
   async holds(result: JobResult): Promise<boolean> {
     const { name, bytes } = result;
-    const last = await this.#bucket.lastOf(name);
+    const last = await this.#bucket.lastByte(name);
     if (last === null || last.size !== bytes) return false;
     // Without versions of objects, the whole object is compared each time.
     const state = last.etag ?? randomUUID();

@@ -5,7 +5,7 @@ import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "no
 import { join as pathIn } from "node:path";
 import { crc32 } from "node:zlib";
 import { version } from "../shared/build.js";
-import type { FormName } from "../shared/calls.js";
+import type { Format } from "../shared/calls.js";
 import { makeFolder } from "../shared/system.js";
 import type { Job, JobResult, TaskOutput } from "./job.js";
 import {
@@ -25,7 +25,7 @@ import {
 const STEP_BYTES = 256 * 1024;
 
 /** Endings of the files of results. */
-const ENDINGS: Readonly<Record<FormName, string>> = {
+const ENDINGS: Readonly<Record<Format, string>> = {
   ...{ json: "json", csv: "csv", npy: "npy", npz: "npz", f32: "bin", parquet: "parquet", nc: "nc", h5: "h5" },
   ...{ zarr: "zarr.zip", png: "png", xmf: "xmf" },
 };

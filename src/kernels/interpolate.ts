@@ -32,8 +32,8 @@ export type Contraction = (
 /**
  * Sums over boxes of up to `span` nodes per axis.
  *
- * The rows along x are added up first, y faster than z, each node of a row for itself; then the even nodes of the row
- * of sums, the odd ones, and both. The SIMD module adds in this order, so that its sums have the same bits.
+ * Order of summation: first over the rows (y fastest), separately for each x; then over even x, over odd x, and the two
+ * sums. The SIMD module adds in this order, so that its sums are bit-identical.
  */
 export function createContraction(span: number): Contraction {
   const rows: Rows = { count: 0, start: new Int32Array(span * span), weight: new Float64Array(span * span) };

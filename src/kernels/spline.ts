@@ -36,8 +36,8 @@ export const SPLINE_TERMS: Readonly<Record<SplineQuantity, readonly Term[]>> = {
 /**
  * The scheme of a spline for fields of `sizes[f]` components.
  *
- * Continuous with its derivatives up to m; exact for polynomials of degree min(2m + 1, q - 2) on every axis, with an
- * error of one power of the spacing more, less the order of the derivative.
+ * Continuous with its derivatives up to m. Exact for polynomials of degree d = min(2m + 1, q - 2) on every axis; the
+ * error of the l-th derivative is O(h^(d + 1 - l)).
  *
  * @throws RangeError when an axis that is not periodic has fewer than q - 1 nodes
  */
@@ -46,7 +46,7 @@ export function createSpline(axes: Axes, quantity: SplineQuantity, spline: Splin
   const table = splinePolynomials(spline);
   const vectors = axes.map((axis, a) => {
     const kinds = KINDS.filter((kind) => terms.some((term) => term.kinds[a] === kind));
-    return axis.periodic ? new PeriodicVectors(axis, spline, table, kinds) : new EndedVectors(axis, spline, kinds);
+    return axis.periodic ? new PeriodicVectors(axis, spline, table, kinds) : new BoundedVectors(axis, spline, kinds);
   });
   return createProducts(axes, vectors, terms, RESULTS[quantity], sizes);
 }
@@ -98,10 +98,10 @@ class PeriodicVectors implements AxisVectors {
 }
 
 /**
- * On an axis with ends, uniform or tabulated, difference stencils slide inward and stay complete: every node has
- * its own weights for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
+ * On a bounded axis, uniform or tabulated, difference stencils slide inward and stay complete: every node has its own
+ * weights for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
  */
-class EndedVectors implements AxisVectors {
+class BoundedVectors implements AxisVectors {
   readonly span: number;
   start = 0;
   length = 0;
@@ -128,7 +128,7 @@ class EndedVectors implements AxisVectors {
     this.#reach = reachOf(spline);
     this.#hermite = hermitePolynomials(spline.smoothness);
     this.#differences = new Float64Array(axis.nodes * (this.#m + 1) * width);
-    // On a uniform axis in units of the spacing.
+    // Coordinates of a uniform axis are in units of the spacing.
     const coordinates = axis.coordinates ?? Float64Array.from({ length: axis.nodes }, (_, i) => i);
     for (let node = 0; node < axis.nodes; node++) {
       const first = this.#stencil(node);
@@ -158,7 +158,7 @@ class EndedVectors implements AxisVectors {
     const { coordinates, spacing } = this.#axis;
     const cell = this.#cell.start;
     const width = 2 * this.#reach + 1;
-    /** Length of the cell in units of the difference weights, and in the axis' units. */
+    // Length of the cell in units of the difference weights, and in units of the axis.
     const unit = coordinates === null ? 1 : coordinates[cell + 1] - coordinates[cell];
     const length = coordinates === null ? spacing : unit;
     const x = coordinates === null ? this.#cell.offset : (this.#cell.offset - coordinates[cell]) / unit;
@@ -183,8 +183,7 @@ class EndedVectors implements AxisVectors {
 
 /**
  * Weights of the derivatives 0 .. m at `x` of the polynomial through the nodes `y`, one row of y.length each, into
- * `out`.
- *
+ * `out`. Source: Fornberg, Math. Comp. 51 (1988) 699.
  */
 function differenceWeights(y: Float64Array, x: number, m: number, out: Float64Array): void {
   const n = y.length;

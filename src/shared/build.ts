@@ -1,4 +1,4 @@
-/** The build: the paths of its files, also for a program that runs from source, and the version of the package. */
+/** Paths of built files, also for programs that run from source, and the version of the package. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 const RUNS_FROM_SOURCE = import.meta.url.endsWith(".ts");
 
 /**
- * Returns the path of a file that the build makes. @param url of the file, from the `import.meta.url` of the calling
- * module @param fromSource whether that module is in `src`, so that the file is at the same position in `dist`; folders
- * above those two may have any name
+ * Path of a file that the build makes.
+ * @param url of the file, resolved from the `import.meta.url` of the calling module
+ * @param fromSource whether that module is in `src`: then the last `/src/` of the path is replaced by `/dist/`
  */
 export function builtFile({ href }: URL, fromSource = RUNS_FROM_SOURCE): string {
   const at = fromSource ? href.lastIndexOf("/src/") : -1;

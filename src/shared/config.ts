@@ -19,7 +19,7 @@ export const LONGEST_MS = 2 ** 31 - 1;
  * sets `http.bodyBytes`.
  */
 const LIMIT_TABLE = {
-  "http.bodyBytes": [256 * MIB, "size of a request"],
+  "http.bodyBytes": [256 * MIB, "bytes of a request body"],
   "http.headersTimeoutMs": [10_000, "time for the headers of a request", LONGEST_MS],
   "http.requestTimeoutMs": [120_000, "time for a whole request", LONGEST_MS],
   "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
@@ -39,7 +39,7 @@ const LIMIT_TABLE = {
   "xml.textChars": [4_096, "length of a value"],
   "soap.headerBlocks": [16, "header blocks of an envelope"],
   "query.points": [2_000_000, "points of a call, records of an answer"],
-  "query.particleSteps": [50_000_000, "points times steps of tracking: one of heun counts 1, of rk4 2, of dopri5 3"],
+  "query.particleSteps": [50_000_000, "points times steps of tracking: a heun step counts 1, rk4 2, dopri5 3"],
   "query.filterSamples": [500_000_000, "points times leaves (octree cells) of a box filter"],
   "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
@@ -52,7 +52,7 @@ const LIMIT_TABLE = {
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
   "engine.pointsInFlight": [
     2_500_000,
-    "points of all requests together; if an answer has several numbers at a point, records of three numbers",
+    "points of all requests together; answers of more than three numbers per point count one for every three",
   ],
   "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
   "token.perMinute": [0, "requests of one token per minute; 0 is off"],
@@ -76,23 +76,25 @@ export interface Setting<T> {
   readonly variable: string;
   readonly schema: z.ZodType<T>;
   /** Default value; a function if it depends on the machine. */
-  readonly fallback: T | (() => T);
+  readonly defaultValue: T | (() => T);
   readonly about: string;
   /** Placeholder of its command-line flag, `--base-url <url>`; null if it has none. */
   readonly flag: string | null;
-  /** The default in words, where `fallback` does not show it. */
-  readonly shown: string | null;
+  /** The default as text, where `defaultValue` does not show it. */
+  readonly defaultText: string | null;
 }
 
 function setting<T, D extends T | null = never>(
   variable: string,
   schema: z.ZodType<T>,
-  fallback: D | (() => T),
+  defaultValue: D | (() => T),
   about: string,
-  words: { readonly flag?: string; readonly shown?: string } = {},
+  texts: { readonly flag?: string; readonly defaultText?: string } = {},
 ): Setting<[D] extends [null] ? T | null : T> {
-  const { flag = null, shown = null } = words;
-  return { variable, schema, fallback, about, flag, shown } as unknown as Setting<[D] extends [null] ? T | null : T>;
+  const { flag = null, defaultText = null } = texts;
+  return { variable, schema, defaultValue, about, flag, defaultText } as unknown as Setting<
+    [D] extends [null] ? T | null : T
+  >;
 }
 
 function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -102,7 +104,7 @@ function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
 }
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
-const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
+const trueFalse = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
 const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
@@ -148,17 +150,17 @@ const SETTINGS = {
       .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
     defaultData,
     "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`, `gs://`), separated as in `PATH`",
-    { flag: "folders", shown: "`./data`, else the included data" },
+    { flag: "folders", defaultText: "`./data`, else the included data" },
   ),
   defaultDataset: setting("DEFAULT_DATASET", text, null, "dataset of SOAP requests that name none", {
-    shown: "the dataset that is served, if it is the only one",
+    defaultText: "the dataset that is served, if it is the only one",
   }),
   descriptors: setting(
     "DESCRIPTORS",
     path,
     null,
     "separate folder of descriptors (`NAME.json`), for files in a data folder that may be read-only",
-    { flag: "folder", shown: "none" },
+    { flag: "folder", defaultText: "none" },
   ),
   namespace: setting(
     "NAMESPACE",
@@ -179,18 +181,18 @@ const SETTINGS = {
     webAddress.transform((url) => url.replace(/\/+$/, "")),
     null,
     "public address of the service; the WSDL names it",
-    { flag: "url", shown: "the listening address" },
+    { flag: "url", defaultText: "the listening address" },
   ),
   workers: setting("WORKERS", whole(1, 64), availableParallelism, "worker threads", {
     flag: "number",
-    shown: "available cores",
+    defaultText: "available cores",
   }),
   cacheBytes: setting(
     "CACHE_BYTES",
     whole(1 * MIB, 3 * 1024 * MIB),
     () => Math.min(Math.floor(memoryBytes() / 4), 3 * 1024 * MIB),
     "field data kept in memory, shared by all workers",
-    { flag: "bytes", shown: "a quarter of the memory, at most 3 GiB" },
+    { flag: "bytes", defaultText: "a quarter of the memory, at most 3 GiB" },
   ),
   /** As `StoreSettings`. */
   stores: {
@@ -242,7 +244,7 @@ const SETTINGS = {
       path,
       null,
       "folder of the disk cache for data fetched from stores; several processes may share it",
-      { shown: "none: nothing is kept on disk" },
+      { defaultText: "none: nothing is kept on disk" },
     ),
     cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "largest size of that folder"),
   },
@@ -255,21 +257,21 @@ const SETTINGS = {
   ),
   state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for the state of the service", {
     flag: "folder",
-    shown: "`.fieldprobe`",
+    defaultText: "`.fieldprobe`",
   }),
   results: setting("RESULTS", folderOrBucket, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
-    shown: "`results` in the state folder",
+    defaultText: "`results` in the state folder",
   }),
   tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
     flag: "file",
-    shown: "none: everyone is served",
+    defaultText: "none: everyone is served",
   }),
-  anonymous: setting("ANONYMOUS", yes, null, "whether requests without a token are served", {
-    shown: "`true` without a token file, on loopback only; else `false`",
+  anonymous: setting("ANONYMOUS", trueFalse, null, "whether requests without a token are served", {
+    defaultText: "`true` without a token file, on loopback only; else `false`",
   }),
   fd8Legacy: setting(
     "FD8_LEGACY",
-    yes,
+    trueFalse,
     false,
     "published (sixth-order) coefficients for second derivatives with `Fd8`",
   ),
@@ -290,7 +292,7 @@ const SETTINGS = {
     list.transform((names) => names as readonly string[]),
     () => [],
     "further host names to which a service on loopback answers, separated by commas; others get 421",
-    { shown: "loopback names, and that of `BASE_URL`" },
+    { defaultText: "loopback names, and that of `BASE_URL`" },
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
@@ -299,7 +301,7 @@ const SETTINGS = {
       .transform((origins) => origins as readonly string[]),
     () => [],
     "origins whose web pages may send requests and read the answers, separated by commas",
-    { shown: "none: only the service's own page" },
+    { defaultText: "none: only the service's own page" },
   ),
   trustProxy: setting(
     "TRUST_PROXY",
@@ -311,18 +313,18 @@ const SETTINGS = {
       .transform((proxies) => proxies as readonly string[]),
     null,
     "proxies whose `X-Forwarded-For` names the caller: addresses, networks or `loopback`, separated by commas",
-    { shown: "none" },
+    { defaultText: "none" },
   ),
   tls: {
     cert: setting("TLS_CERT", text, null, "file with the certificate; together with `TLS_KEY`", {
-      shown: "none: plain HTTP",
+      defaultText: "none: plain HTTP",
     }),
-    key: setting("TLS_KEY", text, null, "file with the key of the certificate", { shown: "none" }),
+    key: setting("TLS_KEY", text, null, "file with the key of the certificate", { defaultText: "none" }),
   },
   events: {
-    enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { shown: "`on`" }),
+    enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { defaultText: "`on`" }),
     file: setting("EVENTS_FILE", text, "events.json", "file with the events", {
-      shown: "`events.json` in the state folder",
+      defaultText: "`events.json` in the state folder",
     }),
     db: setting(
       "EVENTS_DB",
@@ -330,7 +332,7 @@ const SETTINGS = {
       "events.db",
       "events database of version 1.0, read while there is no `EVENTS_FILE`",
       {
-        shown: "`events.db` in the state folder",
+        defaultText: "`events.db` in the state folder",
       },
     ),
     prefix: setting(
@@ -338,30 +340,30 @@ const SETTINGS = {
       z.string().regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
       "",
       "path prefix of the events interface",
-      { shown: "empty" },
+      { defaultText: "empty" },
     ),
     zone: setting("EVENTS_ZONE", zone, null, "time zone of events that name none", {
-      shown: "that of the imported file, else UTC",
+      defaultText: "that of the imported file, else UTC",
     }),
     site: setting("EVENTS_SITE", webAddress, null, "address of the site to which the events belong", {
-      shown: "that of the imported file, else the base URL",
+      defaultText: "that of the imported file, else the base URL",
     }),
     source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
-      shown: "that of the imported file, else `main`",
+      defaultText: "that of the imported file, else `main`",
     }),
     now: setting(
       "EVENTS_NOW",
       z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
       null,
       "fixed time for the events' clock, for tests",
-      { shown: "the real clock" },
+      { defaultText: "the real clock" },
     ),
     keys: setting(
       "EVENTS_KEYS",
       list.transform((keys) => keys as readonly string[]),
       () => [],
       "API keys of the events interface, separated by commas",
-      { shown: "none: open" },
+      { defaultText: "none: open" },
     ),
     categoryUrl: setting(
       "EVENTS_CATEGORY_URL",
@@ -382,7 +384,7 @@ const SETTINGS = {
       list.pipe(z.array(z.string()).min(1, "must name a server")).transform((servers) => servers as readonly string[]),
       null,
       "NATS servers through which processes find each other, such as `nats://10.0.0.1:4222`, separated by commas",
-      { flag: "servers", shown: "none: this process works alone" },
+      { flag: "servers", defaultText: "none: this process works alone" },
     ),
     credentials: setting(
       "NATS_CREDENTIALS",
@@ -391,15 +393,15 @@ const SETTINGS = {
       "credentials file of NATS, or a file with the seed of an NKEY",
       {
         flag: "file",
-        shown: "none",
+        defaultText: "none",
       },
     ),
     ca: setting("NATS_CA", text, null, "file with the authority that signs the NATS servers' certificates", {
       flag: "file",
-      shown: "that of the system",
+      defaultText: "that of the system",
     }),
-    cert: setting("NATS_CERT", text, null, "file with the certificate shown to NATS servers", { shown: "none" }),
-    key: setting("NATS_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
+    cert: setting("NATS_CERT", text, null, "file with the certificate shown to NATS servers", { defaultText: "none" }),
+    key: setting("NATS_KEY", text, null, "file with the key of that certificate", { defaultText: "none" }),
   },
 } as const;
 
@@ -483,16 +485,16 @@ function defaultData(): readonly string[] {
 }
 
 /** The folder of descriptors: the setting, else one in the state folder. */
-export function descriptorsOf({ descriptors, state }: Pick<Config, "descriptors" | "state">): string {
+export function descriptorFolder({ descriptors, state }: Pick<Config, "descriptors" | "state">): string {
   return descriptors ?? join(state, "descriptors");
 }
 
 /**
- * Reads the configuration and lists all problems of it, an unknown FIELDPROBE_ variable being one.
+ * Reads the configuration and lists all its problems, among them unknown FIELDPROBE_ variables.
  *
  * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
  * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
- * @returns the configuration with defaults instead of what is wrong, so that more can be checked before anything
+ * @returns the configuration, with defaults in place of invalid values, so that more can be checked before anything
  *   starts
  */
 export function readConfig(
@@ -500,9 +502,9 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): { readonly config: Config; readonly problems: readonly string[] } {
   const given = givenIn(overrides, env);
-  const known = new Set(ALL_SETTINGS.map(({ variable }) => variable));
+  const variables = new Set(ALL_SETTINGS.map(({ variable }) => variable));
   const problems = [...given.keys()]
-    .filter((name) => !known.has(name))
+    .filter((name) => !variables.has(name))
     .map((name) => `there is no setting FIELDPROBE_${name}`);
   const read = readGroup(SETTINGS, given, problems) as ReadSettings;
   const limits = readGroup(LIMIT_SETTINGS, given, problems) as Limits;
@@ -549,14 +551,14 @@ function givenIn(
 function readGroup(group: object, given: ReadonlyMap<string, string>, problems: string[]): object {
   return mapValues(group, (row: object) => {
     if (!isSetting(row)) return readGroup(row, given, problems);
-    const { variable, schema, fallback } = row;
+    const { variable, schema, defaultValue } = row;
     const text = given.get(variable);
-    const standard = () => (typeof fallback === "function" ? fallback() : fallback);
+    const standard = () => (typeof defaultValue === "function" ? defaultValue() : defaultValue);
     if (text === undefined) return standard();
     const parsed = schema.safeParse(text);
     if (parsed.success) return parsed.data;
-    const shown = text === "" ? "" : `, not ${text.replace(/:\/\/[^/;]*@/g, "://...@").slice(0, 64)}`;
-    problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${shown}`);
+    const quoted = text === "" ? "" : `, not ${text.replace(/:\/\/[^/;]*@/g, "://...@").slice(0, 64)}`;
+    problems.push(`FIELDPROBE_${variable} ${parsed.error.issues[0]?.message}${quoted}`);
     return standard();
   });
 }

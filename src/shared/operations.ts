@@ -1,16 +1,16 @@
 /**
- * The table of operations: members, fields, kernels and results of each. Decoder, encoder, WSDL, `/api`, planner,
- * workers, client, command line and parameterised tests follow from it.
+ * The table of operations: members, fields, kernel and result of each. Decoder, encoder, WSDL, `/api`, planner, workers,
+ * client, command line and parameterised tests are driven by it.
  */
 
-/** Records of results: name -> component names, in wire order. The record `float` is a bare number. */
+/** Result records: name -> component names, in wire order. The record `float` is a bare number. */
 export const RECORDS = {
   Point3: ["x", "y", "z"],
   /** A position, and the time at which the particle left the domain there; plain HTTP only. */
   Exit: ["x", "y", "z", "exit"],
   /** A position, and the number of adaptive steps so far; plain HTTP only. */
   Steps: ["x", "y", "z", "steps"],
-  /** Final position of a seed, the gradient of the flow map, eigenvalues of its Cauchy-Green tensor, and the FTLE. */
+  /** Final position of a particle, gradient of the flow map, eigenvalues of its Cauchy-Green tensor, and FTLE. */
   FlowMap: [
     ...["x", "y", "z", "Fxx", "Fxy", "Fxz", "Fyx", "Fyy", "Fyz", "Fzx", "Fzy", "Fzz"],
     ...["lambda1", "lambda2", "lambda3", "ftle"],
@@ -51,7 +51,7 @@ export const RECORDS = {
 
 export type RecordName = keyof typeof RECORDS;
 
-/** Fields with operations of their own, and their number of components. */
+/** Fields that have dedicated operations, with their number of components. */
 export const FIELDS = {
   velocity: 3,
   pressure: 1,
@@ -71,8 +71,8 @@ const FIELD_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 /** Names that have another meaning in expressions and requests. */
 const RESERVED = /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
 
-/** The reason why a name cannot be that of a field; null if it can. */
-export function whyNoField(name: string): string | null {
+/** Why a field cannot have this name; null if it can. */
+export function fieldNameProblem(name: string): string | null {
   if (Object.hasOwn(FIELDS, name)) return null;
   if (!FIELD_PATTERN.test(name)) return "a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter";
   return RESERVED.test(name) ? "this name means something else in expressions; give it another" : null;
@@ -117,7 +117,7 @@ export const SPLINES = [
 ] as const;
 
 /**
- * Values of SpatialInterpolation, in schema order; the two splines that do not exist are in the schema of the public
+ * Values of SpatialInterpolation, in schema order. M3Q4 and M4Q4 do not exist, but are in the schema of the public
  * service.
  */
 export const SPATIAL_INTERPOLATION = [
@@ -170,7 +170,7 @@ const INTERPOLATED = [TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, POINTS] 
 /** Request of the box filters. */
 const FILTERED = [TOKEN, DATASET, float("time"), float("filterlength"), int("nlayers"), TEMPORAL, POINTS] as const;
 /** Request of tracking with drag. */
-const INERTIAL = [
+const TRACK_INERTIAL = [
   TOKEN,
   DATASET,
   float("StartTime"),
@@ -181,15 +181,15 @@ const INERTIAL = [
   { name: "InitialV", type: "ArrayOfVector3", required: false },
 ] as const;
 /** Request of tracking by step and number of steps. */
-const STEPPED = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
+const TRACK_STEPS = [TOKEN, DATASET, float("StartTime"), float("dt"), int("nt"), SPATIAL, POINTS] as const;
 /** Request of tracking with a step chosen by the server. */
-const CONTROLLED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
+const TRACK_ADAPTIVELY = [TOKEN, DATASET, float("StartTime"), float("EndTime"), SPATIAL, POINTS] as const;
 /** Request of tracking by step and end. */
-const ENDED = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
+const TRACK_TO_END = [TOKEN, DATASET, float("StartTime"), float("EndTime"), float("dt"), SPATIAL, POINTS] as const;
 /** Request of means over boxes of nodes. */
-const BOXED = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
+const BOX_FILTER = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), POINTS] as const;
 /** Request of the gradient of means. */
-const BOXED_GRADIENT = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), float("spacing"), POINTS] as const;
+const BOX_GRADIENT = [TOKEN, DATASET, FIELD, float("time"), float("filterwidth"), float("spacing"), POINTS] as const;
 /** Request of a derivative of any field. */
 const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POINTS] as const;
 const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), int("y_end"), int("z_end")] as const;
@@ -197,16 +197,16 @@ const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), i
 const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
 const WIDTHS = [int("X"), int("Y"), int("Z"), int("Xwidth"), int("Ywidth"), int("Zwidth")] as const;
 /** Request of a cutout by corner and widths. */
-const RAW = [TOKEN, DATASET, int("T"), ...WIDTHS] as const;
+const RAW_CUTOUT = [TOKEN, DATASET, int("T"), ...WIDTHS] as const;
 const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width")] as const;
 /** Request of a cutout of any field by its corners, with strides and a filter. */
 const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
 /**
- * Requests that libraries of before 2019 send under present names: boxes by corner and widths, counted from 0, and
- * cutouts at a time. The members of a request show which one it is.
+ * Requests that client libraries from before 2019 send under the present names: boxes by corner and widths, counted from
+ * 0, and cutouts at a time. The members of a request tell the two apart.
  */
 const EARLIER = new Map<readonly Member[], readonly Member[]>([
-  [RAW, [TOKEN, DATASET, float("time"), ...WIDTHS]],
+  [RAW_CUTOUT, [TOKEN, DATASET, float("time"), ...WIDTHS]],
   [SEARCH, [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...WIDTHS]],
   [CUTOUT, [TOKEN, DATASET, FIELD, int("T"), ...WIDTHS, ...STRIDES]],
 ]);
@@ -235,7 +235,7 @@ const POSITION_ARRAYS = [
 ] as const;
 const SEARCH_ARRAYS = [FUNCTION, ...SEARCH] as const;
 /** Request of the throughput test. */
-const ECHO = [TOKEN, POINTS] as const;
+const NULL_OP = [TOKEN, POINTS] as const;
 
 /** Spatial options of tracking. */
 export const INTERPOLATIONS = ["None", "Lag4", "Lag6", "Lag8"] as const satisfies readonly SpatialInterpolation[];
@@ -257,8 +257,8 @@ export const HESSIANS: readonly Exclude<(typeof GRADIENTS)[number], `M1${string}
 );
 
 /**
- * The way in which an operation runs: at points, as a forcing, over the octree of a box (filter), over a box of nodes
- * (box), along paths, as a search or a cutout of a box, through another operation (arrays), or not at all.
+ * How an operation runs: at points, as a forcing, over the octree of a box (filter), over a box of nodes (box), along
+ * paths, as a search in a box or a cutout of it, through another operation (arrays), or not at all (echo).
  */
 export type Family = "points" | "force" | "filter" | "box" | "track" | "search" | "cutout" | "arrays" | "echo";
 
@@ -266,7 +266,7 @@ export type Family = "points" | "force" | "filter" | "box" | "track" | "search" 
 export interface Operation {
   /** Its unique name. */
   readonly name: string;
-  /** Its name in SOAP messages; two operations may share it, and differ in the members of their requests. */
+  /** Its name in SOAP messages. Two operations may share it if the members of their requests differ. */
   readonly wire: string;
   readonly request: readonly Member[];
   readonly result: RecordName;
@@ -274,17 +274,18 @@ export interface Operation {
   /** A row of the kernel table (`kernels/table.ts`); for tracking, the kernel that samples the flow. */
   readonly kernel: string;
   /**
-   * Fields that the kernel reads, in its order; none if the request has a member `field`. A force may have a closed
-   * form instead of being stored.
+   * Fields that the kernel reads, in its order; empty if the request has a member `field`. A force may be given in
+   * closed form instead of stored.
    */
   readonly fields: readonly KnownField[];
   /**
-   * Spatial options it answers. GetForce takes all for a force in closed form, for a stored one those of GetVelocity.
+   * Spatial options that it accepts. GetForce accepts all for a force in closed form; for a stored force, those of
+   * GetVelocity.
    */
   readonly spatial: readonly SpatialInterpolation[];
   /** Whether a trailing optional string `addr` is accepted and ignored; the later interface declares it. */
   readonly addr: boolean;
-  /** The reduction of the kernel's results to records; absent: they are the results. */
+  /** How the kernel's results become records; absent if they are the records. */
   readonly reduced?: "invariants";
   /** Kernel and record for a scalar field, if the request may name any field; null if it takes vectors only. */
   readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
@@ -338,12 +339,20 @@ const boxed = <const N extends string, const R extends RecordName, const K exten
   result: R,
   kernel: K,
 ) => ({
-  ...{ name, wire: name, request: BOXED, result, family: "box" as const, kernel, fields: [] as const },
+  ...{ name, wire: name, request: BOX_FILTER, result, family: "box" as const, kernel, fields: [] as const },
   ...{ spatial: [] as const, addr: true as const },
 });
 /** A row of the cutouts by corner and widths. */
 const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => ({
-  ...{ name, wire: name, request: RAW, result: "base64" as const, family: "cutout" as const, kernel: "none", fields },
+  ...{
+    name,
+    wire: name,
+    request: RAW_CUTOUT,
+    result: "base64" as const,
+    family: "cutout" as const,
+    kernel: "none",
+    fields,
+  },
   ...{ spatial: [] as const, addr: true as const },
 });
 /** A row of the array forms: numbers in lists, the function by its name. */
@@ -376,13 +385,13 @@ export const OPERATIONS = [
   filtered("GetBoxFilterPressure", "float", "boxPressure", PRESSURE),
   filtered("GetBoxFilterVelocityGradient", "VelocityGradient", "boxVelocityGradient", VELOCITY),
   filtered("GetBoxFilterSGSStress", "SGSStress", "boxStress", VELOCITY),
-  tracked("GetPositionInertialParticle", INERTIAL),
-  tracked("GetPosition", STEPPED),
-  tracked("GetPositionParticleControl", CONTROLLED),
+  tracked("GetPositionInertialParticle", TRACK_INERTIAL),
+  tracked("GetPosition", TRACK_STEPS),
+  tracked("GetPositionParticleControl", TRACK_ADAPTIVELY),
   {
     name: "NullOp",
     wire: "NullOp",
-    request: ECHO,
+    request: NULL_OP,
     result: "Vector3",
     family: "echo",
     kernel: "none",
@@ -423,7 +432,7 @@ export const LATER_OPERATIONS = [
   atPoints("GetTemperatureHessian", "PressureHessian", "pressureHessian", TEMPERATURE, HESSIANS),
   atPoints("GetMagneticFieldLaplacian", "Vector3", "velocityLaplacian", MAGNETIC, DERIVATIVES),
   atPoints("GetVectorPotentialLaplacian", "Vector3", "velocityLaplacian", POTENTIAL, DERIVATIVES),
-  tracked("GetPositionByEnd", ENDED, "GetPosition"),
+  tracked("GetPositionByEnd", TRACK_TO_END, "GetPosition"),
   {
     name: "GetThreshold",
     wire: "GetThreshold",
@@ -442,7 +451,7 @@ export const LATER_OPERATIONS = [
   boxed("GetBoxFilterSGStensor", "VelocityGradient", "covariance"),
   boxed("GetBoxFilterSGSvector", "Vector3", "covariance"),
   boxed("GetBoxFilterSGSscalar", "float", "covariance"),
-  { ...boxed("GetBoxFilterGradient", "VelocityGradient", "gradient"), request: BOXED_GRADIENT },
+  { ...boxed("GetBoxFilterGradient", "VelocityGradient", "gradient"), request: BOX_GRADIENT },
   {
     name: "GetLaplacianOfGradient",
     wire: "GetLaplacianOfGradient",
@@ -512,7 +521,7 @@ const PLAIN_OPERATIONS = [
 /** All operations that requests may name. */
 export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
 
-/** The two interfaces of which requests are written. */
+/** The two versions of the SOAP interface. */
 export const DIALECTS = ["older", "later"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
@@ -548,21 +557,21 @@ const FUNCTIONS: Readonly<Record<string, (row: OperationRow) => boolean>> = {
   GetThreshold_Python: ({ name }) => name === "GetThreshold",
 };
 
-/** The operations that an array form may mean; if there is one only, the name of the function does not matter. */
+/** The operations that an array form may mean. If there is only one, the name of the function does not matter. */
 export function functionsOf(form: Operation): readonly OperationRow[] {
   return operationsIn("later").filter((row) => FUNCTIONS[form.name]?.(row) ?? false);
 }
 
-/** The operation that an array form means by the name of a function; null if it has none of that name. */
+/** The operation that an array form means by the name of a function; null if it has no such function. */
 export function functionNamed(form: Operation, name: unknown): OperationRow | null {
-  const known = functionsOf(form);
-  return (known.length === 1 ? known[0] : known.find((row) => row.name === name)) ?? null;
+  const functions = functionsOf(form);
+  return (functions.length === 1 ? functions[0] : functions.find((row) => row.name === name)) ?? null;
 }
 
 /** The members of an operation among those of an array form. */
-export function ownMembers<T>({ request }: Operation, given: Readonly<Record<string, T>>): Record<string, T> {
-  const own = request.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name]] as const]));
-  return Object.fromEntries(own);
+export function ownMembers<T>({ request }: Operation, members: Readonly<Record<string, T>>): Record<string, T> {
+  const entries = request.flatMap(({ name }) => (members[name] === undefined ? [] : [[name, members[name]] as const]));
+  return Object.fromEntries(entries);
 }
 
 /** The members of a request in a WSDL. */
@@ -584,12 +593,12 @@ for (const row of [...OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[
   WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...forms]);
 }
 
-/** The requests that a SOAP message may mean by a name, the one of the WSDL first; none for every other name. */
+/** The operations that a SOAP message may name, that of the WSDL first; empty if the name is unknown. */
 export function operationsNamed(wire: string): readonly OperationRow[] {
   return WIRE_ROWS.get(wire) ?? [];
 }
 
-/** Finds the operation of a name; undefined for every other name. */
+/** The operation with a name; undefined if there is none. */
 export function findOperation(name: string): OperationRow | undefined {
   return ROWS.get(name);
 }
@@ -599,19 +608,19 @@ export function operationOf(name: OperationName): OperationRow {
   return ROWS.get(name) as OperationRow;
 }
 
-/** Fields whose names are not what they are called. */
+/** Titles of fields in messages, where they differ from the name. */
 const TITLES: Partial<Record<KnownField, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
-/** Properties of a dataset that operations ask for. */
-export interface Holdings {
+/** Properties of a dataset that decide which operations it can answer. */
+export interface DatasetTraits {
   readonly fields: Readonly<Partial<Record<string, unknown>>>;
   readonly forcing: { readonly kind: string };
   readonly axes: readonly { readonly coordinates: unknown }[];
   readonly time: { readonly count: number };
 }
 
-/** States what an operation needs and a dataset does not have; null when nothing is missing. */
-export function lackOf({ family, fields }: Operation, dataset: Holdings): string | null {
+/** What a dataset lacks for an operation, as a clause; null if nothing is missing. */
+export function lacking({ family, fields }: Operation, dataset: DatasetTraits): string | null {
   if (family === "force") return dataset.forcing.kind === "none" ? "nothing says what forces it" : null;
   for (const field of fields) if (dataset.fields[field] === undefined) return `it has no ${TITLES[field] ?? field}`;
   if (family === "track" && dataset.time.count === 1) return "it is a snapshot";
@@ -619,7 +628,7 @@ export function lackOf({ family, fields }: Operation, dataset: Holdings): string
   return stretched ? "its grid is not uniform" : null;
 }
 
-/** The words of the public service for an operation that a dataset cannot answer. */
+/** The message of the public service for an operation that a dataset cannot answer. */
 export function unavailable({ family, fields, kernel }: Operation): string {
   if (family === "box") {
     const methods = kernel === "covariance" ? "Box filter methods are" : "GetBoxFilter is";
@@ -631,17 +640,17 @@ export function unavailable({ family, fields, kernel }: Operation): string {
   return `${kernel === "velocityHessian" ? "GetMagnetic" : values} is available only for MHD datasets!`;
 }
 
-/** As `spatialOf`, over plain HTTP: tracking takes splines too. */
-export function plainSpatialOf(operation: Operation, dataset: Holdings): readonly SpatialInterpolation[] {
+/** As `spatialOf` over plain HTTP, where tracking also accepts splines. */
+export function plainSpatialOf(operation: Operation, dataset: DatasetTraits): readonly SpatialInterpolation[] {
   return operation.family === "track" ? VALUES : spatialOf(operation, dataset);
 }
 
-/** Lists the spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */
-export function spatialOf({ family, spatial }: Operation, dataset: Holdings): readonly SpatialInterpolation[] {
+/** The spatial options that an operation accepts on a dataset: a stored force is interpolated like velocity. */
+export function spatialOf({ family, spatial }: Operation, dataset: DatasetTraits): readonly SpatialInterpolation[] {
   return family === "force" && dataset.forcing.kind === "stored" ? VALUES : spatial;
 }
 
-/** By operation. Both WSDLs and the OpenAPI reference print the sentences. */
+/** Descriptions of the operations, printed in both WSDLs and the OpenAPI reference. */
 const PURPOSES: Readonly<Record<OperationName, string>> = {
   GetVelocity: "Velocity at points, interpolated in space and time.",
   GetForce: "Body force at points.",
@@ -704,7 +713,7 @@ const PURPOSES: Readonly<Record<OperationName, string>> = {
   GetThreshold_Python: "Nodes of a box at which a quantity exceeds a threshold, as lists of numbers.",
 };
 
-/** Operations that the contract of the interface marks as unfinished. */
+/** Operations that the interface's specification marks as unfinished. */
 const UNDER_DEVELOPMENT: ReadonlySet<string> = new Set([
   "GetForce",
   "GetPositionInertialParticle",
@@ -716,7 +725,7 @@ const UNDER_DEVELOPMENT: ReadonlySet<string> = new Set([
 const FILTER_BOUNDS =
   " filterlength is at least the smallest spacing dx; points times 8^ceil(log2(filterlength/dx)) is at most 500000000 by default.";
 
-/** What an operation is for, in a few sentences; empty for a name that is not an operation. */
+/** Description of an operation, in a few sentences; empty if the name is unknown. */
 export function purposeOf(name: string): string {
   const row = findOperation(name);
   if (row === undefined) return "";

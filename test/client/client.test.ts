@@ -211,8 +211,8 @@ describe("client", () => {
       authorise(token) {
         seen.push(token);
         if (token === "bad") throw new AuthError("Invalid identification token.");
-        if (token === "small") return { id: "small", points: 2, another: () => undefined, release() {} };
-        return { id: null, points: 0, another: () => undefined, release() {} };
+        if (token === "small") return { id: "small", points: 2, countFurtherQuery: () => undefined, release() {} };
+        return { id: null, points: 0, countFurtherQuery: () => undefined, release() {} };
       },
       reload() {},
       close() {},
@@ -233,7 +233,7 @@ describe("client", () => {
       authorise() {
         if (running === 1) throw new LimitError("token.concurrent", "This token may run 1 requests at a time.");
         running++;
-        return { id: "one", points: 0, another: () => undefined, release: () => running-- };
+        return { id: "one", points: 0, countFurtherQuery: () => undefined, release: () => running-- };
       },
       reload() {},
       close() {},

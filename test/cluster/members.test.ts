@@ -71,7 +71,7 @@ it("hears of another version of a dataset within a second", () => {
 it("gives each process the lowest rank that is free, and loses one that is silent", () => {
   const all = [join(), join(), join()];
   vi.advanceTimersByTime(3_000);
-  const ranks = all.map(({ members }) => members.self?.said.rank);
+  const ranks = all.map(({ members }) => members.self?.notice.rank);
   expect(ranks.toSorted()).toEqual([0, 1, 2]);
   const [first, ...rest] = all as [Process, Process, Process];
   first.members.leave();

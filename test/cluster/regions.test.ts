@@ -1,6 +1,6 @@
 /** Regions cover a grid once, keep owners' regions together, and move little when a peer goes. */
 import { describe, expect, it } from "vitest";
-import { ownersOf, ranksThatPay, readsPerBrick, regionsIn, regionsOf } from "../../src/cluster/regions.js";
+import { ownersOf, readsPerBrick, regionsIn, regionsOf, worthwhileRanks } from "../../src/cluster/regions.js";
 import type { Axes, Axis, Bricking } from "../../src/kernels/types.js";
 
 const axis = (nodes: number, periodic = true): Axis => ({ nodes, origin: 0, spacing: 1, periodic, coordinates: null });
@@ -147,7 +147,7 @@ describe("regions", () => {
   ])("of %i nodes in bricks of %i are divided among as many as pay", (nodes, edge, expected) => {
     const bricking = bricked(nodes, edge);
     const regions = regionsOf(cube(nodes), bricking);
-    expect([1, 2, 3, 4, 8].map((count) => ranksThatPay(regions, bricking, count))).toEqual(expected);
+    expect([1, 2, 3, 4, 8].map((count) => worthwhileRanks(regions, bricking, count))).toEqual(expected);
   });
 
   it("that are fewer than the processes are spread by their dataset, and little moves", () => {

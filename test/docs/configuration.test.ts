@@ -8,14 +8,14 @@ import { withTables } from "../support/measured.js";
 const DOCUMENT = fileURLToPath(new URL("../../docs/configuration.md", import.meta.url));
 const LIMITS = new Set<Setting<unknown>>(Object.values(LIMIT_SETTINGS));
 
-function row({ variable, flag, fallback, shown, about }: Setting<unknown>): string {
+function row({ variable, flag, defaultValue, defaultText, about }: Setting<unknown>): string {
   const option = flag === null ? "" : `\`--${variable.toLowerCase().replaceAll("_", "-")} <${flag}>\``;
-  return `| \`${variable}\` | ${option} | ${shown ?? `\`${fallback}\``} | ${about} |\n`;
+  return `| \`${variable}\` | ${option} | ${defaultText ?? `\`${defaultValue}\``} | ${about} |\n`;
 }
 
 it("lists every setting and limit with flag, default and meaning", async () => {
   const settings = ALL_SETTINGS.filter((setting) => !LIMITS.has(setting)).map(row);
-  const limits = [...LIMITS].map(({ variable, fallback, about }) => `| \`${variable}\` | ${fallback} | ${about} |\n`);
+  const limits = [...LIMITS].map((row) => `| \`${row.variable}\` | ${row.defaultValue} | ${row.about} |\n`);
   expect(settings.length).toBeGreaterThan(30);
   expect(limits.length).toBeGreaterThan(20);
   const tables = new Map([
@@ -26,8 +26,8 @@ it("lists every setting and limit with flag, default and meaning", async () => {
 });
 
 it("says in words only what depends on the machine, on another setting, or is nothing", () => {
-  const plain = ALL_SETTINGS.filter(({ shown }) => shown === null);
-  expect(plain.filter(({ fallback }) => fallback === null || typeof fallback === "function")).toEqual([]);
+  const plain = ALL_SETTINGS.filter(({ defaultText }) => defaultText === null);
+  expect(plain.filter(({ defaultValue }) => defaultValue === null || typeof defaultValue === "function")).toEqual([]);
   const { port, namespace, gzip, limits } = loadConfig({}, {});
   expect([port, namespace, gzip, limits["http.connections"]]).toEqual([
     8080,

@@ -223,7 +223,7 @@ describe("too few file descriptors", () => {
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number];
     expect(errors).toContain("few open files are allowed, so fewer connections are accepted");
-    expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside of any request")]);
+    expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside any request")]);
     expect(readFileSync(join(folder.path, "events.json")).length).toBeGreaterThan(0);
   });
 });

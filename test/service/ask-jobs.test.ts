@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
-import { CALL_NAMES, type CallName, callOf, FORMS } from "../../src/shared/calls.js";
+import { CALL_NAMES, type CallName, callOf, FORMATS } from "../../src/shared/calls.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA } from "../support/service.js";
@@ -37,14 +37,14 @@ const bytesOf = async (response: Response) => Buffer.from(await response.arrayBu
 describe.each(CALL_NAMES)("a job of %s", (call: CallName) => {
   const members = callOf(call).example;
   // Examples of several quantities and of whole frames do not fit into every form.
-  const fitting = callOf(call).forms.filter((form) => !(FORMS[form].alone || form === "xmf"));
+  const fitting = callOf(call).formats.filter((form) => !(FORMATS[form].singleQuantity || form === "xmf"));
   // Jobs of values, grid and nodes in every form: jobs.test.ts.
   const forms = [fitting[0], fitting.at(-1)] as const;
 
   it.each(forms)("has the bytes of the call as %s", async (format = "json") => {
     const path = `datasets/isotropic32/${call}`;
     const job = await resultOf(await post(path, { ...members, format, job: true }));
-    expect(job.headers.get("content-type")).toContain(FORMS[format].type);
+    expect(job.headers.get("content-type")).toContain(FORMATS[format].type);
     const [ours, direct] = [await bytesOf(job), await bytesOf(await post(path, { ...members, format }))];
     expect(ours.length).toBe(direct.length);
     // Files of HDF5 state when they were written.

@@ -9,7 +9,7 @@ import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/main.js";
-import { callOf, FORMS } from "../../src/shared/calls.js";
+import { callOf, FORMATS } from "../../src/shared/calls.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { eachScratchFolder, scratchFolder } from "../support/scratch.js";
 
@@ -179,7 +179,7 @@ describe("a job", () => {
       post(`${url}/api/datasets/isotropic32/${name}`, JSON.stringify(body), json);
     const all = calls.flatMap(([name, body, tasks], c) =>
       callOf(name)
-        .forms.filter((form) => !FORMS[form].alone || (form !== "png" && !body.what.includes(",")))
+        .formats.filter((form) => !FORMATS[form].singleQuantity || (form !== "png" && !body.what.includes(",")))
         .filter((form, f) => form !== "xmf" && (c === 0 || f % 3 === c % 3))
         .map((format) => {
           const isFile = name === "paths" && (format === "nc" || format === "h5");

@@ -20,21 +20,21 @@ export function referenceText(): string {
   const members = (Object.keys(MEMBERS) as MemberName[]).flatMap((name) => {
     if (ALIKE.some(([, ...others]) => others.includes(name))) return [];
     const names = ALIKE.find(([first]) => first === name) ?? [name];
-    const { about, usual = "", example, choices = [] } = memberOf(name);
-    const isListed = choices.every((one) => about.includes(one));
+    const { description, defaultText = "", example, choices = [] } = memberOf(name);
+    const isListed = choices.every((one) => description.includes(one));
     const list = isListed ? "" : ` (${choices.map((one) => `\`${one}\``).join(", ")})`;
-    const text = names.length > 1 ? about.replace("long x", "long an axis") : about;
-    return `| ${names.map((one) => `\`${one}\``).join(", ")} | ${cell(text)}${list} | ${cell(usual)} | \`${cell(example)}\` |`;
+    const text = names.length > 1 ? description.replace("long x", "long an axis") : description;
+    return `| ${names.map((one) => `\`${one}\``).join(", ")} | ${cell(text)}${list} | ${cell(defaultText)} | \`${cell(example)}\` |`;
   });
   const sections = CALL_NAMES.map((name) => {
-    const { about, members: own, needs, usual = {} } = callOf(name);
-    const words = Object.entries(usual).map(([member, text]) => `\`${member}\`: ${text}`);
+    const { description, members: own, required, defaultText = {} } = callOf(name);
+    const words = Object.entries(defaultText).map(([member, text]) => `\`${member}\`: ${text}`);
     return [
       `### ${name}`,
       "",
-      cell(about),
+      cell(description),
       "",
-      `Members: ${own.map((member) => `\`${member}\`${needs.includes(member) ? " (needed)" : ""}`).join(", ")}.${words.length === 0 ? "" : ` Defaults of its own: ${words.join("; ")}.`}`,
+      `Members: ${own.map((member) => `\`${member}\`${required.includes(member) ? " (required)" : ""}`).join(", ")}.${words.length === 0 ? "" : ` Defaults of this call: ${words.join("; ")}.`}`,
       "",
       "```sh",
       curlOf(name),
@@ -112,8 +112,8 @@ print(xr.open_dataset(ask("nc"), engine="h5netcdf").wz.interp(x=2, y=3).item())
 
 ## Regions
 
-\`x\`, \`y\` and \`z\` state the part along an axis in lengths: a number, or \`first:last\`, both ends in it. \`i\`, \`j\` and \`k\` state it in nodes, counted from 0: a
-number, or \`first:end:stride\`, the end not in it. A number drops the dimension.
+\`x\`, \`y\` and \`z\` state the part along an axis in lengths: a number, or \`first:last\`, inclusive. \`i\`, \`j\` and \`k\` state it in nodes, counted from 0: a
+number, or \`first:end:stride\`, with end excluded. A number drops the dimension.
 
 - On a periodic axis, a part may begin anywhere and continue across the seam, for at most one period; coordinates and numbers of nodes continue to
   grow beyond the seam. On other axes, a part must lie between the end nodes.

@@ -4,7 +4,7 @@ import { decode, requestedOperations } from "../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../src/server/soap/envelope.js";
 import { Transcoder } from "../../src/server/soap/transcode.js";
 import type { ByteSource } from "../../src/server/soap/xml/reader.js";
-import { Spellings, XmlReader } from "../../src/server/soap/xml/reader.js";
+import { NameCache, XmlReader } from "../../src/server/soap/xml/reader.js";
 import { LIMITS } from "../../src/shared/config.js";
 import { type Steps, walk } from "../../src/text/steps.js";
 import { FakeEngine } from "./fake-engine.js";
@@ -45,7 +45,7 @@ export async function decodeDocument(
 
 function* readDocument(chunks: readonly Uint8Array[], version: Version, slabPoints: number): Steps<Evaluation> {
   const engine = new FakeEngine({ slabPoints });
-  const reader = new XmlReader(sourceOf(chunks), LIMITS, new Spellings());
+  const reader = new XmlReader(sourceOf(chunks), LIMITS, new NameCache());
   yield* openEnvelope(reader, version, LIMITS["soap.headerBlocks"]);
   const rows = requestedOperations(NAMESPACE, reader);
   const [row] = rows;

@@ -174,7 +174,7 @@ export class FakeEngine implements Engine {
       points,
       velocities,
       nodes: 0,
-      get particleRecords() {
+      get extraRecords() {
         return points.count * (recordsPerPoint(query) - 1);
       },
       get work() {

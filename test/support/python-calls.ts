@@ -44,11 +44,11 @@ function wrapped(text: string, indent: string, more: string): string {
 }
 
 function methodOf(call: CallName): string {
-  const { summary, about, members, needs, kind } = callOf(call);
+  const { summary, description, members, required, kind } = callOf(call);
   const taken = members.filter((name) => !LEFT_OUT.includes(name));
   const first = [
     ...taken.filter((name) => name === "what"),
-    ...taken.filter((name) => name === "points" && needs.includes(name)),
+    ...taken.filter((name) => name === "points" && required.includes(name)),
   ];
   const typed = (name: MemberName) => `        ${name}: ${TYPES[memberOf(name).type] ?? "Any"} = None,`;
   const rest = taken.filter((name) => !first.includes(name));
@@ -62,7 +62,7 @@ ${rest.map(typed).join("\n")}
 ${isValues ? "        progress: Progress = False,\n" : ""}    ) -> ${isValues ? "Any" : CLASSES[kind]}:
         """${summary}.
 
-${wrapped(about, " ".repeat(8), " ".repeat(8))}
+${wrapped(description, " ".repeat(8), " ".repeat(8))}
 
         Args:
 ${words.join("\n")}

@@ -1,4 +1,4 @@
-/** Mean of a quantity about events, the nodes where a condition holds: a picture of the plane through them. */
+/** Card with the mean of a quantity around events, the nodes where a condition holds, as a picture of a plane. */
 import { signal } from "@preact/signals-core";
 import { html, type TemplateResult } from "lit-html";
 import { type Dataset, hasVelocity } from "../state/dataset.js";
@@ -13,12 +13,12 @@ interface Result {
 }
 
 /** Nodes on each side of an event. */
-const LAG = 6;
-const typed = signal<string | null>(null);
+const SIDE = 6;
+const typedCondition = signal<string | null>(null);
 
-/** The condition of the events: what was typed, else the brush, else a high threshold of Q or of the quantity. */
+/** The condition for events: the typed one, else that of the brush, else a high threshold for Q or the quantity. */
 export function conditionOf(set: Dataset, what: string): string {
-  if (typed.value !== null) return typed.value;
+  if (typedCondition.value !== null) return typedCondition.value;
   if (view.value.brush !== null) return view.value.brush;
   return hasVelocity(set) && hasDerivatives(set) ? "Q > 4*rms(Q)" : `${what} > mean(${what}) + 2*rms(fluc(${what}))`;
 }
@@ -28,26 +28,26 @@ export const conditionInput = (set: Dataset, label: string): TemplateResult =>
   html`<input class="wide" type="text" spellcheck="false" aria-label=${label} .value=${conditionOf(set, view.value.what ?? "")}
     @change=${(event: Event) => {
       const text = (event.target as HTMLInputElement).value.trim();
-      typed.value = text === "" ? null : text;
+      typedCondition.value = text === "" ? null : text;
     }} />`;
 
-/** The axes of the picture: those with equal steps and more than one node. */
-const planeOf = ({ axes }: Dataset) => axes.filter(({ coordinates, nodes }) => coordinates === undefined && nodes > 1);
-const isDrawn = (set: Dataset) =>
-  planeOf(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined);
+/** Uniform axes with more than one node; the picture takes the first two. */
+const planeAxes = ({ axes }: Dataset) => axes.filter((axis) => axis.coordinates === undefined && axis.nodes > 1);
+const hasUniformPlane = (set: Dataset) =>
+  planeAxes(set).length >= 2 && set.axes.every(({ coordinates }) => coordinates === undefined);
 
 export const around: CardKind = {
   name: "Around",
-  has: isDrawn,
+  has: hasUniformPlane,
   hasQuantity: true,
   hasTimes: false,
   question(set, what, time) {
-    const [a, b] = planeOf(set);
-    const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(LAG, Math.floor(axis.nodes / 2) - 1) : 0));
+    const [a, b] = planeAxes(set);
+    const lag = set.axes.map((axis) => (axis === a || axis === b ? Math.min(SIDE, Math.floor(axis.nodes / 2) - 1) : 0));
     return { dataset: set.name, call: "around", what: [what], where: conditionOf(set, what), lag, time };
   },
   facts(set, what, [[time, answer]]) {
-    const [a, b] = planeOf(set);
+    const [a, b] = planeAxes(set);
     const [{ coordinates, mean }] = resultsOf<Result>(answer);
     const flat = (mean as unknown[]).flat(3) as (number | null)[];
     const steps = (name: string, spacing: number) => {
@@ -56,7 +56,7 @@ export const around: CardKind = {
     };
     const [x, y] = [steps(a.name, a.spacing), steps(b.name, b.spacing)];
     const values = flat.map((one) => one ?? Number.NaN);
-    const seen = values.filter(Number.isFinite);
+    const finite = values.filter(Number.isFinite);
     const { symbol } = quantityOf(what);
     const events = Number(answer.events);
     return {
@@ -70,7 +70,7 @@ export const around: CardKind = {
       rows: [
         ["Events", String(events)],
         ["At the event", shortNumber(values[Math.floor(values.length / 2)] ?? Number.NaN)],
-        ["Least, greatest", `${shortNumber(Math.min(...seen))}, ${shortNumber(Math.max(...seen))}`],
+        ["Least, greatest", `${shortNumber(Math.min(...finite))}, ${shortNumber(Math.max(...finite))}`],
       ],
     };
   },

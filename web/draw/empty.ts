@@ -1,5 +1,5 @@
 /** Distances between blocks without surface, by which rays skip empty space. */
-import type { Fine } from "../state/volumes.js";
+import type { Samples } from "../state/volumes.js";
 
 /** Cells of a block along an axis. */
 const BLOCK = 4;
@@ -12,7 +12,7 @@ export interface EmptySpace {
 }
 
 /** Distances of blocks for a level. @param side 1 if values above the level are inside, -1 if values below it are */
-export function emptySpace({ dims, data }: Fine, level: number, side: 1 | -1, wrap: readonly boolean[]): EmptySpace {
+export function emptySpace({ dims, data }: Samples, level: number, side: 1 | -1, wrap: readonly boolean[]): EmptySpace {
   const blocks = dims.map((n) => Math.ceil(n / BLOCK)) as [number, number, number];
   const [bx, by, bz] = blocks;
   const [nx, ny, nz] = dims;

@@ -41,7 +41,7 @@ export const COVER = `#version 300 es
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }`;
 
 /** Storage of values: as float32, or as half floats of (v - middle) / half range. */
-export interface Stored {
+export interface StoredTexture {
   readonly texture: WebGLTexture;
   readonly half: number;
   readonly middle: number;
@@ -78,7 +78,7 @@ export function valueTexture(
     readonly wrap: readonly boolean[];
   },
   isFloat: boolean,
-): Stored {
+): StoredTexture {
   const [low, high] = isFloat ? [0, 0] : extremes(data);
   const middle = isFloat ? 0 : (low + high) / 2;
   const half = isFloat ? 1 : Math.max(1e-30, (high - low) / 2);

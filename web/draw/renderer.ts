@@ -1,7 +1,7 @@
-/** The renderer of the stage, on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
+/** Renderer of the stage on one WebGL2 context: planes, a lit surface with depth, and segments, each in a pane. */
 import { coordinateOf, type Dataset, nodeOf, type Vec3 } from "../state/dataset.js";
 import type { Range } from "../state/link.js";
-import type { Fine, Picture, Volume } from "../state/volumes.js";
+import type { Picture, Samples, Volume } from "../state/volumes.js";
 import { type Camera, matrixOf } from "./camera.js";
 import { type EmptySpace, emptySpace } from "./empty.js";
 import {
@@ -11,7 +11,7 @@ import {
   makeProgram,
   makeTarget,
   type Program,
-  type Stored,
+  type StoredTexture,
   type Target,
   tableTexture,
   valueTexture,
@@ -38,7 +38,7 @@ export interface PlaneLayer {
   readonly picture: Picture | null;
   readonly range: Range;
   readonly map: MapName;
-  /** Position of the lower left pixel, and steps of one pixel of CSS along both axes of the plane. */
+  /** Position of the lower left pixel, and length of a CSS pixel. */
   readonly origin: Vec3;
   readonly scale: number;
   readonly axes: readonly [number, number];
@@ -51,7 +51,7 @@ export interface PlaneLayer {
 
 export interface SurfaceLayer {
   readonly dataset: Dataset;
-  readonly fine: Fine;
+  readonly fine: Samples;
   readonly level: number;
   readonly side: 1 | -1;
   readonly colour: Volume;
@@ -67,7 +67,7 @@ export interface SurfaceLayer {
 /** Segments of ten numbers: two ends, and a colour with its opacity. */
 export type Segments = Float32Array;
 
-export interface Grounds {
+export interface Palette {
   readonly plane: readonly [number, number, number];
   readonly hatch: readonly [number, number, number];
   readonly mark: readonly [number, number, number];
@@ -81,13 +81,13 @@ type Box = readonly [number, number, number, number];
 const TABLE = 4096;
 /** Number of colours of a table on the graphics card. */
 const FINE_COLOURS = 1024;
-/** Bytes from which on an allocation is checked for success. */
+/** Allocations of at least this many bytes are checked for success. */
 const LARGE = 16 * 2 ** 20;
 /** Milliseconds that a tile of the surface may take. */
 const TILE_MS = 36;
 
 /** The lit picture of a surface, refined tile by tile. */
-interface Lit {
+interface SurfaceImage {
   key: string;
   coarse: Target | null;
   faint: Target | null;
@@ -97,8 +97,8 @@ interface Lit {
   shown: "none" | "coarse" | "full";
 }
 
-/** Preprocessor flags of shaders: whether axes are stretched or periodic, and the scale of values. */
-function kindsOf({ axes }: Dataset, { scale }: Range): Readonly<Record<string, boolean>> {
+/** Preprocessor flags of shaders: whether axes are stretched, and the scale of values. */
+function shaderFlags({ axes }: Dataset, { scale }: Range): Readonly<Record<string, boolean>> {
   const isStretched = axes.some(({ coordinates }) => coordinates !== undefined);
   return { STRETCHED: isStretched, LOG: scale === "log", SYMLOG: scale.startsWith("symlog") };
 }
@@ -123,22 +123,22 @@ export class Renderer {
     {
       readonly key: string;
       readonly target: Target;
-      readonly marks: Box[];
+      readonly crosshairBoxes: Box[];
       readonly isStreaked: boolean;
-      readonly frame: number;
+      readonly clearedAt: number;
     }
   >();
-  /** Count of clears at the last clear of the screen. */
-  #cleared = 0;
+  /** Frame number of the last clear of the screen. */
+  #clearedAt = 0;
   readonly #isFloat: boolean;
-  readonly #textures = new Map<Float32Array, { stored: Stored; used: number }>();
+  readonly #textures = new Map<Float32Array, { stored: StoredTexture; used: number }>();
   readonly #tables = new Map<string, WebGLTexture>();
   readonly #nodeTables = new WeakMap<Dataset, Map<string, WebGLTexture>>();
-  readonly #empty = new WeakMap<Fine, { key: string; texture: WebGLTexture }>();
+  readonly #empty = new WeakMap<Samples, { key: string; texture: WebGLTexture }>();
   readonly #blank: { readonly plane: WebGLTexture; readonly box: WebGLTexture };
   readonly #segments: { readonly array: WebGLVertexArrayObject; readonly buffer: WebGLBuffer };
   #limit: number;
-  #lit: Lit = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
+  #lit: SurfaceImage = { key: "", coarse: null, faint: null, full: null, tiles: null, shown: "none" };
   #composed: { readonly key: string; readonly target: Target } | null = null;
   #fence: WebGLSync | null = null;
   #fenceSince = 0;
@@ -186,7 +186,7 @@ export class Renderer {
       canvas.height = h;
     }
     if (!isResized && !isNew) return false;
-    this.#cleared = this.#frame;
+    this.#clearedAt = this.#frame;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.disable(gl.BLEND);
@@ -197,14 +197,14 @@ export class Renderer {
   }
 
   /**
-   * Draws planes over each other in a pane, with the crosshair of the first. @param key of the planes without crosshair
-   * and streaks: their picture is reused until it changes
+   * Draws planes over each other in a pane, with the crosshair of the first. Their picture without crosshair and streaks
+   * is reused until `key` changes.
    */
   planes(
     index: number,
     rect: Rect,
     layers: readonly PlaneLayer[],
-    grounds: Grounds,
+    grounds: Palette,
     {
       key,
       streaks,
@@ -214,18 +214,18 @@ export class Renderer {
     const { gl } = this;
     const [left, bottom, w, h] = this.#size(rect);
     const known = this.#planes.get(index);
-    const target = this.#sized(known?.target ?? null, w, h, [gl.RGBA8]);
+    const target = this.#targetOfSize(known?.target ?? null, w, h, [gl.RGBA8]);
     const isSame = known?.key === key && known.target === target;
     if (!isSame) for (const layer of layers) this.#plane(target, rect, layer, grounds);
-    this.#enter(rect);
-    const marks = this.#crosshairBoxes(rect, layers[0].crosshair);
-    let mended: readonly Box[] = [[left, bottom, w, h]];
+    this.#bindPane(rect);
+    const crosshairBoxes = this.#crosshairBoxes(rect, layers[0].crosshair);
+    let redrawn: readonly Box[] = [[left, bottom, w, h]];
     if (streaks === null) {
       // Where only the crosshair has moved, only its old and new boxes are drawn.
-      const old = isSame && known.frame === this.#cleared && !known.isStreaked ? known.marks : null;
+      const old = isSame && known.clearedAt === this.#clearedAt && !known.isStreaked ? known.crosshairBoxes : null;
       if (old === null) this.#copy(target, [left, bottom, w, h]);
       else this.#redrawParts(target, [left, bottom, w, h], old);
-      mended = old ?? mended;
+      redrawn = old ?? redrawn;
     } else {
       const { at } = this.#use(COVER, STREAKED);
       this.#bind(0, gl.TEXTURE_2D, target.textures[0], at("picture"));
@@ -233,9 +233,9 @@ export class Renderer {
       gl.uniform4f(at("pane"), left, bottom, w, h);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#rules(rules, mended, grounds);
-    this.#planes.set(index, { key, target, marks, isStreaked: streaks !== null, frame: this.#cleared });
-    this.#crosshair(rect, layers[0].crosshair, marks, grounds);
+    this.#rules(rules, redrawn, grounds);
+    this.#planes.set(index, { key, target, crosshairBoxes, isStreaked: streaks !== null, clearedAt: this.#clearedAt });
+    this.#crosshair(rect, layers[0].crosshair, crosshairBoxes, grounds);
   }
 
   /** Copies a target into a pane of the screen. */
@@ -259,7 +259,7 @@ export class Renderer {
   }
 
   /** Draws seams, dashed, and walls, solid, in parts of a pane. */
-  #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Grounds): void {
+  #rules(rules: readonly Rule[], parts: readonly Box[], grounds: Palette): void {
     const { gl } = this;
     const ratio = this.#ratio;
     const thick = Math.max(1, Math.round(ratio));
@@ -287,19 +287,19 @@ export class Renderer {
   }
 
   /** The middle of the device pixel that the crosshair is in, on which its lines are sharp. */
-  #middle(rect: Rect, place: readonly [number, number]): [number, number] {
+  #middle(rect: Rect, point: readonly [number, number]): [number, number] {
     const [left, bottom, w] = this.#size(rect);
     return [
-      left + Math.floor((place[0] * w) / rect.width + 1e-3),
-      bottom + Math.floor((place[1] * w) / rect.width + 1e-3),
+      left + Math.floor((point[0] * w) / rect.width + 1e-3),
+      bottom + Math.floor((point[1] * w) / rect.width + 1e-3),
     ];
   }
 
   /** Boxes in device pixels that the crosshair fills: its ring and its four lines. */
-  #crosshairBoxes(rect: Rect, place: readonly [number, number]): Box[] {
+  #crosshairBoxes(rect: Rect, point: readonly [number, number]): Box[] {
     const [left, bottom, w, h] = this.#size(rect);
     const ratio = w / rect.width;
-    const [x, y] = this.#middle(rect, place).map((one) => one + 0.5);
+    const [x, y] = this.#middle(rect, point).map((one) => one + 0.5);
     const [ring, line] = [Math.ceil(11 * ratio), Math.ceil(ratio)];
     return [
       [x - ring, y - ring, x + ring, y + ring],
@@ -315,23 +315,23 @@ export class Renderer {
   }
 
   /** Draws the crosshair within its boxes. */
-  #crosshair(rect: Rect, place: readonly [number, number], marks: readonly Box[], grounds: Grounds): void {
+  #crosshair(rect: Rect, point: readonly [number, number], boxes: readonly Box[], grounds: Palette): void {
     const { gl } = this;
     const { at } = this.#use(COVER, CROSSHAIR);
-    const [x, y] = this.#middle(rect, place);
+    const [x, y] = this.#middle(rect, point);
     gl.uniform2f(at("crosshair"), x + 0.5, y + 0.5);
     gl.uniform3f(at("mark"), ...grounds.mark);
     gl.uniform1f(at("ratio"), this.#size(rect)[2] / rect.width);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    for (const box of marks) {
+    for (const box of boxes) {
       gl.scissor(...box);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
     gl.disable(gl.BLEND);
   }
 
-  #plane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Grounds): void {
+  #plane(target: Target, rect: Rect, layer: PlaneLayer, grounds: Palette): void {
     const { gl } = this;
     const { dataset, volume, picture, range, map, brush } = layer;
     const { width: w, height: h } = target;
@@ -345,7 +345,7 @@ export class Renderer {
       ...{ AFFINE: isAffine, WHOLE: picture?.tiles.every(Boolean) === true },
       ...{ PICTURE: picture !== null, MASKED_PICTURE: picture?.isMasked === true, MASKED: volume.isMasked },
       ...{ BRUSH: brush !== null, SWIPED: layer.swipe !== 0 },
-      ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...kindsOf(dataset, range) },
+      ...{ BOUNDED: layer.axes.some((a) => !wrap[a]), ...shaderFlags(dataset, range) },
     });
     const { at } = program;
     this.#grid(program, dataset, volume, range, map, false);
@@ -396,22 +396,22 @@ export class Renderer {
   }
 
   /**
-   * Draws the surface: first a picture of a quarter of the pixels, then the tiles of the whole one that are done.
+   * Draws the surface: first with a quarter of the pixels, then with all, tile by tile as they are done.
    * @returns whether an older picture is shown because the context is busy
    */
-  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Grounds): boolean {
+  surface(rect: Rect, layer: SurfaceLayer, key: string, grounds: Palette): boolean {
     const [width, height] = this.#litSize(rect);
     const lit = this.#lit;
-    const own = `${key} ${width} ${height}`;
-    const isOther = lit.key !== own || lit.coarse === null;
+    const sizedKey = `${key} ${width} ${height}`;
+    const isOther = lit.key !== sizedKey || lit.coarse === null;
     const isFree = this.#isReady() || lit.shown === "none";
     if (isOther && isFree) {
-      Object.assign(lit, { key: own, tiles: null });
-      lit.coarse = this.#sized(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
+      Object.assign(lit, { key: sizedKey, tiles: null });
+      lit.coarse = this.#targetOfSize(lit.coarse, Math.ceil(width / 2), Math.ceil(height / 2));
       this.#march(lit.coarse, [0, 0, lit.coarse.width, lit.coarse.height], layer, false);
       const { faint } = layer;
       if (faint !== null) {
-        lit.faint = this.#sized(lit.faint, lit.coarse.width, lit.coarse.height);
+        lit.faint = this.#targetOfSize(lit.faint, lit.coarse.width, lit.coarse.height);
         this.#march(lit.faint, [0, 0, lit.faint.width, lit.faint.height], faint, false);
       } else if (lit.faint !== null) {
         freeTarget(this.gl, lit.faint);
@@ -425,8 +425,8 @@ export class Renderer {
   }
 
   /**
-   * Draws the next tile of the surface, once the previous one is done. @returns the number of tiles that remain, null
-   * while the context is busy
+   * Draws the next tile of the surface once the previous tile is done.
+   * @returns the number of tiles that remain; null while the context is busy
    */
   refine(rect: Rect, layer: SurfaceLayer): number | null {
     const lit = this.#lit;
@@ -443,16 +443,16 @@ export class Renderer {
   }
 
   /** Draws the background of a pane. */
-  ground(rect: Rect, grounds: Grounds): void {
+  ground(rect: Rect, grounds: Palette): void {
     this.#lit.shown = "none";
     this.#composeLit(rect, grounds);
   }
 
-  /** Draws segments in a pane of three dimensions. */
+  /** Draws segments in a 3D pane. */
   segments(rect: Rect, camera: Camera, segments: Segments, width: number): void {
     if (segments.length === 0) return;
     const { gl } = this;
-    const [, , w, h] = this.#enter(rect);
+    const [, , w, h] = this.#bindPane(rect);
     const { at } = this.#use(SEGMENT_VERTEX, SEGMENT_FRAGMENT);
     const target = this.#lit.shown === "full" ? this.#lit.full : this.#lit.coarse;
     const hasDepth = this.#lit.shown !== "none" && target !== null;
@@ -496,9 +496,9 @@ export class Renderer {
     return { array, buffer };
   }
 
-  #beginFull(lit: Lit, width: number, height: number): void {
+  #beginFull(lit: SurfaceImage, width: number, height: number): void {
     const { gl } = this;
-    lit.full = this.#sized(lit.full, width, height);
+    lit.full = this.#targetOfSize(lit.full, width, height);
     const { coarse, full } = lit;
     if (coarse === null) return;
     gl.disable(gl.SCISSOR_TEST);
@@ -547,7 +547,7 @@ export class Renderer {
     gl.flush();
   }
 
-  #sized(
+  #targetOfSize(
     target: Target | null,
     width: number,
     height: number,
@@ -563,7 +563,7 @@ export class Renderer {
     const { gl } = this;
     const { dataset, fine, level, side, colour, range, map, camera, low, high } = layer;
     const wrap = dataset.axes.map(({ periodic }) => periodic);
-    const flags = { MASKED: fine.isMasked, OCCLUSION: hasOcclusion, ...kindsOf(dataset, range) };
+    const flags = { MASKED: fine.isMasked, OCCLUSION: hasOcclusion, ...shaderFlags(dataset, range) };
     const program = this.#use(COVER, SURFACE, flags);
     const { at } = program;
     this.#grid(program, dataset, colour, range, map, true);
@@ -601,18 +601,18 @@ export class Renderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  /** Draws the lit picture on its background; reused until either changes, since lines over it change more often. */
-  #composeLit(rect: Rect, grounds: Grounds): void {
+  /** Draws the lit picture on its background. Both are reused until one changes: lines over them change more often. */
+  #composeLit(rect: Rect, grounds: Palette): void {
     const { gl } = this;
     const [x, y, w, h] = this.#size(rect);
     const { key, shown, full, coarse, faint, tiles } = this.#lit;
     const target = shown === "full" ? full : shown === "coarse" ? coarse : null;
-    const isWhole = shown === "full" && tiles?.length === 0;
-    const made = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
-    if (this.#composed?.key !== made) {
-      const kept = this.#composed?.target ?? null;
-      this.#composed = { key: made, target: this.#sized(kept, w, h, [gl.RGBA8]) };
-      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: isWhole, FAINT: target !== null && faint !== null });
+    const isComplete = shown === "full" && tiles?.length === 0;
+    const composedKey = JSON.stringify([key, shown, tiles?.length, grounds.top, w, h]);
+    if (this.#composed?.key !== composedKey) {
+      const reused = this.#composed?.target ?? null;
+      this.#composed = { key: composedKey, target: this.#targetOfSize(reused, w, h, [gl.RGBA8]) };
+      const { at } = this.#use(COVER, COMPOSE, { SMOOTH: isComplete, FAINT: target !== null && faint !== null });
       if (target !== null) {
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, target.textures[0]);
@@ -632,7 +632,7 @@ export class Renderer {
       gl.viewport(0, 0, w, h);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
-    this.#enter(rect);
+    this.#bindPane(rect);
     this.#copy(this.#composed.target, [x, y, w, h]);
   }
 
@@ -699,7 +699,7 @@ export class Renderer {
     return texture;
   }
 
-  #emptyTexture(fine: Fine, level: number, side: 1 | -1, wrap: readonly boolean[]): WebGLTexture {
+  #emptyTexture(fine: Samples, level: number, side: 1 | -1, wrap: readonly boolean[]): WebGLTexture {
     const { gl } = this;
     const key = `${level} ${side}`;
     const known = this.#empty.get(fine);
@@ -717,14 +717,14 @@ export class Renderer {
   }
 
   /** The texture of values; beyond the limit of memory the least recently used textures are freed. */
-  #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): Stored {
+  #values(data: Float32Array, dims: readonly number[], isMasked: boolean, wrap: readonly boolean[]): StoredTexture {
     let known = this.#textures.get(data);
     if (known === undefined) {
       const { gl } = this;
       gl.activeTexture(gl.TEXTURE7);
       const values = { dims, data, isMasked, wrap };
       this.#evict(data.byteLength);
-      // Values that do not fit beside those shown are stored as half floats.
+      // Values that do not fit in memory next to those shown are stored as half floats.
       const isFloat = this.#isFloat && this.#bytes + data.byteLength <= this.#limit;
       let stored = valueTexture(gl, values, isFloat);
       // Only large allocations are checked, since the check waits for the graphics card.
@@ -742,7 +742,7 @@ export class Renderer {
     return known.stored;
   }
 
-  /** Frees the least recently used textures until there is room for so many bytes. */
+  /** Frees the least recently used textures until this many bytes fit. */
   #evict(bytes: number): void {
     const old = [...this.#textures].filter(([, { used }]) => used < this.#frame - 1 && used > 0);
     for (const [key, { stored }] of old.toSorted(([, a], [, b]) => a.used - b.used)) {
@@ -793,7 +793,7 @@ export class Renderer {
     return [left, bottom];
   }
 
-  #enter(rect: Rect): [number, number, number, number] {
+  #bindPane(rect: Rect): [number, number, number, number] {
     const { gl } = this;
     const size = this.#size(rect);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);

@@ -1,5 +1,5 @@
 /** The isosurface of equally spaced samples as a mesh, by surface nets (Gibson 1998): a vertex a cell, a quad an edge. */
-import type { Fine } from "../state/volumes.js";
+import type { Samples } from "../state/volumes.js";
 
 export interface Mesh {
   /** x, y, z of each vertex. */
@@ -21,7 +21,7 @@ const EDGES = Array.from({ length: 8 }, (_, a) =>
  * values above the level are inside, -1 if values below it are
  */
 export function surfaceMesh(
-  { dims, first, spacing, data }: Fine,
+  { dims, first, spacing, data }: Samples,
   level: number,
   side: 1 | -1,
   wrap: readonly boolean[],

@@ -16,11 +16,11 @@ import { exactNumber } from "./format.js";
 import { type Plane, type Range, readLink, type View, writeLink } from "./link.js";
 import { firstQuantity, hasDerivatives, quantityOf } from "./quantities.js";
 import {
-  type Fine,
   largestOf,
   type Picture,
   quantilesOf,
   refined,
+  type Samples,
   stridesOf,
   type Volume,
   volumeKey,
@@ -348,13 +348,13 @@ export function usualRange(what: string, volume: Volume | null, set: Dataset): R
   const known = USUAL_RANGES.get(volume);
   if (known !== undefined) return known;
   const [least, low, middle, high] = quantilesOf(volume, set, [0.0005, 0.001, 0.5, 0.9995]);
-  const { heavy = false } = quantityOf(what);
+  const { heavyTailed = false } = quantityOf(what);
   const top = rounded(Math.max(Math.abs(least), Math.abs(high)));
   let range: Range;
   if (volume.low < 0 && volume.high > 0) {
     const [p, q] = quantilesOf(volume, set, [0.25, 0.75]);
     const size = rounded(Math.max((q - p) / 2, top / 200));
-    range = { low: -top, high: top, scale: heavy && top > 8 * size ? `symlog:${size}` : "linear" };
+    range = { low: -top, high: top, scale: heavyTailed && top > 8 * size ? `symlog:${size}` : "linear" };
   } else {
     const floor = volume.low >= 0 && low < 0.3 * high ? 0 : rounded(low);
     range = { low: floor, high: rounded(high), scale: "linear" };
@@ -367,9 +367,9 @@ export function usualRange(what: string, volume: Volume | null, set: Dataset): R
 /** Whether a volume is the finest that will be requested. */
 export const isFinest = ({ what, stride }: Volume, set: Dataset): boolean => stridesOf(set, what).at(-1) === stride;
 
-const FINES = new WeakMap<Volume, Fine>();
+const FINES = new WeakMap<Volume, Samples>();
 /** Samples between the nodes of a volume, for surfaces. */
-export function fineOf(volume: Volume, set: Dataset): Fine {
+export function fineOf(volume: Volume, set: Dataset): Samples {
   let fine = FINES.get(volume);
   if (fine === undefined) {
     // Volumes that a finer one will soon replace are not interpolated.

@@ -1,4 +1,4 @@
-/** Quantities of menus and Find: an expression of the service, its symbol and its name. */
+/** Quantities in menus and in Find: an expression of the service, its symbol and its title. */
 import { type Dataset, hasVelocity } from "./dataset.js";
 import { durationOf, hasFlowMaps } from "./flow-map.js";
 import { plainNumber } from "./format.js";
@@ -8,25 +8,24 @@ export interface Quantity {
   readonly what: string;
   readonly symbol: string;
   readonly title: string;
-  /** Further words by which Find knows it. */
+  /** Further words by which Find finds it. */
   readonly words?: string;
   readonly needs?: "velocity" | "pressure" | "viscosity";
   /** Whether its values have both signs. */
   readonly signed?: boolean;
   /** Whether its distribution has heavy tails, which a symmetric logarithmic scale shows better. */
-  readonly heavy?: boolean;
+  readonly heavyTailed?: boolean;
   readonly group: string;
 }
 
 const AXES = ["x", "y", "z"] as const;
-const sub = (a: number) => (a === 2 ? "z" : AXES[a]);
 
-const GRADIENT: readonly Quantity[] = AXES.flatMap((_, i) =>
-  AXES.map((_, j) => ({
+const GRADIENT: readonly Quantity[] = AXES.flatMap((component, i) =>
+  AXES.map((axis, j) => ({
     what: `A[${i}][${j}]`,
-    symbol: `∂u${sub(i)}/∂${sub(j)}`,
-    title: `Velocity gradient ${sub(i)}${sub(j)}`,
-    words: `du${sub(i)}d${sub(j)} du/d${sub(j)}`,
+    symbol: `∂u${component}/∂${axis}`,
+    title: `Velocity gradient ${component}${axis}`,
+    words: `du${component}d${axis} du/d${axis}`,
     needs: "velocity" as const,
     signed: true,
     group: "Velocity gradient",
@@ -55,32 +54,30 @@ export const QUANTITIES: readonly Quantity[] = [
     title: `Vorticity ${axis}`,
     needs: "velocity" as const,
     signed: true,
-    heavy: true,
+    heavyTailed: true,
     group: "Vortices",
   })),
   {
     ...{ what: "Q", symbol: "Q", title: "Second invariant", words: "vortex criterion" },
-    ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
+    ...{ needs: "velocity", signed: true, heavyTailed: true, group: "Vortices" },
   },
   {
     ...{ what: "lambda2", symbol: "λ₂", title: "Lambda 2", words: "vortex criterion eigenvalue" },
-    ...{ needs: "velocity", signed: true, heavy: true, group: "Vortices" },
+    ...{ needs: "velocity", signed: true, heavyTailed: true, group: "Vortices" },
   },
   {
-    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", signed: true, heavy: true },
+    ...{ what: "R", symbol: "R", title: "Third invariant", needs: "velocity", signed: true, heavyTailed: true },
     ...{ group: "Vortices" },
   },
   {
-    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", signed: true, heavy: true },
+    ...{ what: "dot(u,omega)", symbol: "u·ω", title: "Helicity", needs: "velocity", signed: true, heavyTailed: true },
     ...{ group: "Vortices" },
   },
   {
     ...{ what: "2*ddot(S,S)", symbol: "ε/ν", title: "Dissipation over viscosity", words: "strain epsilon" },
     ...{ needs: "velocity", group: "Dissipation" },
   },
-  {
-    ...{ what: "epsilon", symbol: "ε", title: "Dissipation", needs: "viscosity", group: "Dissipation" },
-  },
+  { what: "epsilon", symbol: "ε", title: "Dissipation", needs: "viscosity", group: "Dissipation" },
   { what: "norm(grad(p))", symbol: "|∇p|", title: "Pressure gradient", needs: "pressure", group: "Pressure" },
   ...GRADIENT,
 ] as Quantity[];
@@ -89,13 +86,13 @@ const has = (dataset: Dataset, name: string) => dataset.fields.some((field) => f
 
 /** Quantities of a dataset, its stored fields included. */
 export function quantitiesOf(dataset: Dataset): Quantity[] {
-  const isWhole = hasDerivatives(dataset);
-  const able = QUANTITIES.filter(({ what, needs }) => {
-    if (!isWhole && !/^(?:p|norm\(u\)|u\.[xyz])$/.test(what)) return false;
+  const canDifferentiate = hasDerivatives(dataset);
+  const available = QUANTITIES.filter(({ what, needs }) => {
+    if (!canDifferentiate && !/^(?:p|norm\(u\)|u\.[xyz])$/.test(what)) return false;
     if (needs === "viscosity") return hasVelocity(dataset) && dataset.viscosity !== null;
     return needs === undefined || has(dataset, needs);
   });
-  const own = dataset.fields
+  const otherFields = dataset.fields
     .filter(({ name }) => name !== "velocity" && name !== "pressure")
     .flatMap(({ name, components, title = name }): Quantity[] =>
       components === 1
@@ -111,7 +108,7 @@ export function quantitiesOf(dataset: Dataset): Quantity[] {
             })),
           ],
     );
-  return [...able, ...own, ...flowMapsOf(dataset)];
+  return [...available, ...otherFields, ...flowMapsOf(dataset)];
 }
 
 /** Flow maps over a quarter of the stored times, forwards and backwards. */
@@ -131,19 +128,19 @@ const flowMapOf = (what: string, duration: number): Quantity => ({
   ...{ words: "finite-time Lyapunov exponent flow map stretching LCS ridges", needs: "velocity", group: "Paths" },
 });
 
-/** The quantity of an expression; an expression that no menu has is its own name. */
+/** The quantity of an expression; an expression that is in no menu is its own title. */
 export function quantityOf(what: string): Quantity {
   const duration = durationOf(what);
   if (duration !== null) return flowMapOf(what, duration);
   return QUANTITIES.find((one) => one.what === what) ?? { what, symbol: what, title: what, group: "Expressions" };
 }
 
-/** Nodes that differences at nodes need along each axis. */
-const NEEDED = 5;
+/** Fewest nodes along an axis for finite differences. */
+const DIFFERENCE_NODES = 5;
 
 /** Whether a dataset has enough nodes for derivatives. */
 export function hasDerivatives({ axes }: Dataset): boolean {
-  return axes.every(({ nodes }) => nodes >= NEEDED);
+  return axes.every(({ nodes }) => nodes >= DIFFERENCE_NODES);
 }
 
 /** The quantity that is shown first. */

@@ -242,7 +242,7 @@ export function largestOf({ data, dims, isMasked }: Volume): readonly [number, n
 }
 
 /** Samples on an equally spaced grid, which surfaces are drawn from. */
-export interface Fine {
+export interface Samples {
   readonly dims: readonly [number, number, number];
   readonly first: Vec3;
   readonly spacing: Vec3;
@@ -321,7 +321,7 @@ function along(
 const MOST_FINE = 192;
 
 /** Samples on twice the nodes by Lagrange interpolation on eight of them; a table of nodes becomes equally spaced. */
-export function refined(volume: Volume, { axes }: Dataset, factor = 2): Fine {
+export function refined(volume: Volume, { axes }: Dataset, factor = 2): Samples {
   const counts = axes.map((axis, a) => {
     const wanted = axis.coordinates === undefined ? factor * volume.dims[a] : 3 * factor * volume.dims[a];
     return volume.dims[a] === 1 ? 1 : Math.min(Math.max(MOST_FINE, volume.dims[a]), wanted);

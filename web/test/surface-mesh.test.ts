@@ -2,14 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { surfaceMesh } from "../draw/surface-mesh.js";
 import { glbOf, vtpOf } from "../export/mesh.js";
-import type { Fine } from "../state/volumes.js";
+import type { Samples } from "../state/volumes.js";
 
 const N = 40;
 const RADIUS = 0.7;
 const SPACING = 2 / (N - 1);
 
 /** The signed distance to a sphere about the origin, positive inside. */
-function sphere(): Fine {
+function sphere(): Samples {
   const data = new Float32Array(N ** 3);
   const place = (i: number) => -1 + i * SPACING;
   for (let k = 0, at = 0; k < N; k++)

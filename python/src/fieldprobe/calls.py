@@ -53,41 +53,48 @@ class Calls(Asking):
     ) -> Any:
         """Quantities at points.
 
-        One row for each point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) have the bits of the
+        One row for each point. u, p, A, grad(p), hess(p), lap(u), hess(u) and lap(A) are bit-identical to the
         SOAP operations.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
-                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
-                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
+                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
+                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
+                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             time_method: Interpolation in time. One of PCHIP, nearest. Default: PCHIP.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
             progress: True shows a bar if tqdm is installed; a function gets the counts of finished and of all
                 points.
 
@@ -125,40 +132,46 @@ class Calls(Asking):
     ) -> Grid:
         """Samples in a volume, on a plane or on a line.
 
-        A plane if one of x, y, z is a number, a line if two are, else a volume.
+        A plane if one of x, y, z is a number, a line if two are, otherwise a volume.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            samples: How many, a number or one for each axis that is a range, x first: the middles of equal
-                intervals, or over a whole axis from its first node on. Default: the smaller of 64 and the
-                nodes of the axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            samples: Number of samples: one for all axes, or one for each axis with a range, x first. Samples
+                lie at the midpoints of equal intervals; over a whole axis they start at its first node.
+                Default: the number of nodes of the axis, at most 64.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             time_method: Interpolation in time. One of PCHIP, nearest. Default: PCHIP.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -190,41 +203,47 @@ class Calls(Asking):
     ) -> Grid:
         """Stored nodes of a region.
 
-        Stored fields, or any quantity at nodes. h5 of fields has the layout of JHTDB cutouts. xmf is what
-        ParaView opens, and holds no numbers: it names nodes.h5, the answer to the same question as h5, which
-        must lie beside it under that name (the command line writes both, with two --out).
+        Stored fields, or any quantity at nodes. An h5 of fields has the layout of JHTDB cutouts. An xmf,
+        which ParaView opens, contains no numbers: it refers to nodes.h5, the answer to the same question as
+        h5, which must be in the same folder under that name (the command line writes both, with two --out).
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -258,46 +277,52 @@ class Calls(Asking):
     ) -> Rows:
         """Nodes where a condition holds.
 
-        Rows of i, j, k, x, y, z and what, sorted by its first quantity, largest first; without what, in the
-        order of nodes. Rows are nodes: the first ten usually lie in one vortex. For ten vortices ask
-        structures, which has a row for each, or statistics with reduce {"extremes": q, "count": 10, "apart":
-        r}. total is the number of all nodes where the condition holds, missing of those without a value of
-        the first quantity, which are not listed.
+        Rows of i, j, k, x, y, z and the quantities in what, largest first by the first quantity; without
+        what, in node order. Each row is a node: the first ten usually lie in one vortex. For ten vortices use
+        structures, which answers one row per structure, or statistics with reduce {"extremes": q, "count":
+        10, "apart": r}. total counts all nodes where the condition holds, missing those where the first
+        quantity has no value, which are not listed.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: none: in the order of nodes.
-            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
-                in statistics, what does not hold is left out and counted.
-            limit: Largest number of rows. Default: 1000.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: none: rows are in node order.
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
+                statistics leaves out, and counts, the nodes that fail it.
+            limit: Maximum number of rows. Default: 1000.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -335,48 +360,55 @@ class Calls(Asking):
     ) -> Rows:
         """Particles and quantities along their paths.
 
-        Rows of particle, t, x, y, z, exit and what along the path. exit is the time at which the particle
-        left through an open face; null in JSON and NaN elsewhere if it did not.
+        Rows of particle, t, x, y, z, exit and the quantities in what along each path. exit is the time at
+        which the particle left through an open face; if it did not, null in JSON and NaN elsewhere.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: none.
-            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
-                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
-                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Needed.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: none.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
+                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
+                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
+                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Required.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            integrator: Scheme that moves particles. One of rk4, heun, dopri5. Default: rk4.
-            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
-                simulation, else a tenth of the stored interval.
-            tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
-            every: Steps from one record to the next. Default: 1.
-            open_faces: Particles that leave through open faces stop, or fail the question. Default: stop.
-            drag: Response time of inertial particles with Stokes drag, with heun, forward in time; points may
-                have vx, vy, vz. Default: particles of the flow.
-            frozen: Streamlines: particles follow the velocity at the start of the interval, which may end at
-                any time. Default: false.
-            last: Record only the end. Default: false.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            integrator: Time integration scheme for particles. One of rk4, heun, dopri5. Default: rk4.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the time step of the
+                simulation if the dataset states it, else a tenth of the stored interval.
+            tolerance: Error tolerance of a path with dopri5, as a distance. Default: 1e-6 of the smallest
+                spacing.
+            every: Number of steps between records. Default: 1.
+            open_faces: What a particle that leaves through an open face does: stop, or fail the question.
+                Default: stop.
+            drag: Response time of inertial particles with Stokes drag (integrator heun, forward in time).
+                Points may have initial velocities vx, vy, vz. Default: fluid particles.
+            frozen: Streamlines: particles follow the velocity field frozen at the start of the interval; the
+                interval may end at any time. Default: false.
+            last: Record only the end of each path. Default: false.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             Columns as arrays by name.
@@ -407,37 +439,41 @@ class Calls(Asking):
     ) -> Grid:
         """Flow map, its gradient and its stretching.
 
-        Particles start on a plane or in a box; what is some of map, gradient, eigenvalues, ftle. The gradient
-        follows the variational equation along each path.
+        Particles start on a plane or in a box; what lists some of map, gradient, eigenvalues, ftle. The
+        gradient is integrated by the variational equation along each path.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: map, gradient, ftle.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            samples: How many, a number or one for each axis that is a range, x first: the middles of equal
-                intervals, or over a whole axis from its first node on. Default: the smaller of 64 and the
-                nodes of the axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Needed.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: map, gradient, ftle.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            samples: Number of samples: one for all axes, or one for each axis with a range, x first. Samples
+                lie at the midpoints of equal intervals; over a whole axis they start at its first node.
+                Default: the number of nodes of the axis, at most 64.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Required.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            integrator: Scheme that moves particles. One of rk4, heun. Default: rk4.
-            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
-                simulation, else a tenth of the stored interval.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            integrator: Time integration scheme for particles. One of rk4, heun. Default: rk4.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the time step of the
+                simulation if the dataset states it, else a tenth of the stored interval.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
 
         Returns:
             A grid: arrays by name, coordinates, units, to_xarray() and plot().
@@ -474,43 +510,49 @@ class Calls(Asking):
     ) -> Table:
         """Statistics of paths.
 
-        Displacement, autocorrelation, pairs, tetrads and increments at each recorded time; the paths are not
-        sent.
+        Displacement, autocorrelation, and statistics of pairs, tetrads and increments at each recorded time;
+        the paths themselves are not sent.
 
         Args:
-            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
-                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
-                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession. Needed.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Needed.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
+                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
+                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
+                also be grouped into pairs (two consecutive rows) or tetrads (four). Required.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Required.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            integrator: Scheme that moves particles. One of rk4, heun, dopri5. Default: rk4.
-            step: Time step, above 0; with dopri5, the interval between records. Default: the step of the
-                simulation, else a tenth of the stored interval.
-            tolerance: Error of a path with dopri5, as a distance. Default: 1e-6 of the smallest spacing.
-            every: Steps from one record to the next. Default: 1.
-            open_faces: Particles that leave through open faces stop, or fail the question. Default: stop.
-            orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
+            integrator: Time integration scheme for particles. One of rk4, heun, dopri5. Default: rk4.
+            step: Time step, above 0; with dopri5, the interval between records. Default: the time step of the
+                simulation if the dataset states it, else a tenth of the stored interval.
+            tolerance: Error tolerance of a path with dopri5, as a distance. Default: 1e-6 of the smallest
+                spacing.
+            every: Number of steps between records. Default: 1.
+            open_faces: What a particle that leaves through an open face does: stop, or fail the question.
+                Default: stop.
+            orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; of shells, planes and lines of periodic boxes none.
-            increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); powers that are not whole are
-                of absolute values. Default: none.
-            origins: Start times t0 of increments: the start, or every record. One of start, all. Default:
-                start.
-            bins: Bins of histograms of increments over range. Default: no histograms.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
+                mean; for shells, planes and lines of periodic boxes none.
+            increments: Powers of Lagrangian increments u_i(t0 + lag) - u_i(t0); for non-integer powers, of
+                their absolute values. Default: none.
+            origins: Start times t0 of increments: the start, or all records. Default: start.
+            bins: Number of bins for histograms of increments over range. Default: no histograms.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -551,60 +593,67 @@ class Calls(Asking):
     ) -> Table:
         """Moments, histograms and other reductions.
 
-        Over the nodes of a region, or over points, all reductions in one pass.
+        Over the nodes of a region or over points; all reductions are computed in one pass.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field; with reduce none.
-            points: Rows of x, y, z (with time=each also t); text 1,2,3;4,5,6; a body of CSV, npy or octets;
-                or one of {input: ID}, {random, seed}, {pairs, distance, seed}, {tetrads, distance, seed} in
-                the box x, y, z. Rows may be pairs or tetrads too, two or four in succession.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field; with reduce none.
+            points: Rows of x, y, z (and t with time=each): a JSON list, text such as 1,2,3;4,5,6, or a body
+                of CSV, npy or float32 octets; or {input: ID} for an uploaded input; or random points in the
+                box x, y, z: {random, seed}, {pairs, distance, seed} or {tetrads, distance, seed}. Rows may
+                also be grouped into pairs (two consecutive rows) or tetrads (four).
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
-                in statistics, what does not hold is left out and counted.
-            reduce: Reductions: {"moments": q, "order": 4} (to 8), {"quantiles": q, "at": [p, …]},
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
+                statistics leaves out, and counts, the nodes that fail it.
+            reduce: List of {"moments": q, "order": 4} (order up to 8), {"quantiles": q, "at": [p, …]},
                 {"covariance": [q, …]}, {"histogram": q, "bins": n, "range": [a, b]}, {"joint": [q1, q2],
                 "bins": [n, m], "range": [[a, b], [c, d]]}, {"conditional": q, "on": c, "bins": n, "range":
-                [a, b]} (on one quantity or [c1, c2], with bins and range for each), where without range it is
-                that of the values; {"extremes": q, "count": n, "apart": r} (at least r from each other),
-                budget:k and budget:uv (any Reynolds stress). Default: the moments of each of what.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
+                [a, b]} (or on [c1, c2], with bins and range for each), {"extremes": q, "count": n, "apart":
+                r} (at least r apart), budget:k, and budget:uv for any Reynolds stress. Without range, bins
+                cover all values. Default: the moments of each quantity in what.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            by: Stored times of a block: moments, covariances and conditional means over t get standard
-                errors, of the series of blocks. Default: no standard errors.
-            fold: Average the two halves of an axis, by a mirror in its middle or a rotation by 180 degrees
-                about z (for z, about y), with the signs of the components. One of x:mirror, y:mirror,
-                z:mirror, x:rotation, y:rotation, z:rotation. Default: no folding.
-            odd: Further fields that change their sign in fold. Default: none.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
-            u_tau: Friction velocity of wall units. Default: of the mean of u.x at both walls.
+            by: Number of stored times per block. Moments, covariances and conditional means over t then also
+                have standard errors, estimated from the series of block means. Default: no standard errors.
+            fold: Averages the two halves of an axis, by a mirror at its middle or a rotation by 180 degrees
+                about z (for the axis z, about y); components change sign accordingly. One of x:mirror,
+                y:mirror, z:mirror, x:rotation, y:rotation, z:rotation. Default: no folding.
+            odd: Further fields that change sign under fold. Default: none.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
+            u_tau: Friction velocity for wall units. Default: from the mean of u.x at both walls.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -642,54 +691,57 @@ class Calls(Asking):
     ) -> Table:
         """Spectra of whole frames.
 
-        Sums of modes over shells, rings or lines, with the scales of the velocity; for frequencies, means
-        over segments in time.
+        Sums of modes over shells, rings or lines, with the turbulence scales of the velocity; frequency
+        spectra are means over segments in time.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
-                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
-                structure functions.
-            kind: Shells of a cube, rings of planes, lines, modes of several axes, frequencies, or wavenumbers
-                along an axis and frequencies. One of shell, plane, line, modes, frequency,
+            terms: In spectra: transfer, flux, dissipation, helicity, cross:q. In structure functions:
+                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: in spectra the energy;
+                in structure functions all.
+            kind: Sums over shells of a cube or rings in planes, lines, modes of several axes, frequencies, or
+                wavenumbers along one axis with frequencies. One of shell, plane, line, modes, frequency,
                 wavenumber_frequency. Default: shell if all axes are periodic, else plane, else line.
-            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
-                periodic ones; of structure functions all.
-            cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
-            at: The place of the first quantity of a pair along an axis that is not in over; the second takes
-                all places: <conj(A(y0)) B(y)>.
+            axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
+                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
+                all periodic axes; for structure functions all.
+            cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
+                runs over all positions: <conj(A(y0)) B(y)>.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; of shells, planes and lines of periodic boxes none.
-            normalise: Of lines, modes and frequencies: density E/dk, premultiplied k E/dk, or also
-                wavelengths. One of density, premultiplied, wavelength. Default: sums of modes.
-            segment: Times of a segment of frequency spectra, which are averaged over segments (Welch).
+                mean; for shells, planes and lines of periodic boxes none.
+            normalise: For lines, modes and frequencies: density E/dk, premultiplied k E/dk, or wavelength,
+                which adds wavelengths to the latter. Default: sums of modes.
+            segment: Number of times per segment; frequency spectra are averaged over segments (Welch).
                 Default: all times.
-            overlap: Times that two successive segments share. Default: half of a segment.
+            overlap: Number of times shared by two successive segments. Default: half a segment.
             window: Window of a segment: (1 - cos(2 pi j/n))/2, or 1. One of hann, none. Default: hann.
             detrend: Subtract from each segment its mean, its least-squares line, or nothing. One of constant,
                 linear, none. Default: constant.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -720,40 +772,43 @@ class Calls(Asking):
     ) -> Table:
         """Two-point correlations.
 
-        R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each place of the
-        directions that are not averaged; rho is R over both root mean squares.
+        R_ab(r) = <a'(x) b'(x + r)> along a periodic axis or over a plane of two, at each position along the
+        directions that are not averaged; rho is R divided by both root mean squares.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
-                periodic ones; of structure functions all.
-            cross: A pair of scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
-            at: The place of the first quantity of a pair along an axis that is not in over; the second takes
-                all places: <conj(A(y0)) B(y)>.
+            axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
+                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
+                all periodic axes; for structure functions all.
+            cross: Two scalars a,b: the spectrum of conj(A) B, or the correlation of a(x) and b(x + r).
+            at: Fixed position of the first quantity of a pair along an axis that is not in over; the second
+                runs over all positions: <conj(A(y0)) B(y)>.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; of shells, planes and lines of periodic boxes none.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+                mean; for shells, planes and lines of periodic boxes none.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -790,50 +845,57 @@ class Calls(Asking):
     ) -> Table:
         """Means around events.
 
-        Mean and count of what at each offset in nodes from the nodes where the condition holds, across seams
-        too; beyond open ends values are missing. Along stretched axes, places stay.
+        Mean and count of what at each offset, in nodes, from the nodes where the condition holds, also across
+        periodic boundaries; beyond open boundaries values are missing. Positions along stretched axes are not
+        averaged: the answer has one mean for each.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
-                in statistics, what does not hold is left out and counted. Needed.
-            lag: Nodes on each side of an event: one number, or those along x, y and z. Default: 4; along
-                stretched axes 0.
-            orient: Turns offsets, vectors and tensors into the axes of the strain (of falling eigenvalues) or
-                of the vorticity (z) at each event; values are interpolated by method. One of strain, omega.
-                Default: the axes of the grid.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
+                statistics leaves out, and counts, the nodes that fail it. Required.
+            lag: Nodes on each side of an event: one number, or one each for x, y and z. Default: 4; 0 along
+                stretched axes.
+            orient: Rotates offsets, vectors and tensors at each event to the eigenvectors of the strain rate
+                (largest eigenvalue first), or so that z is along the vorticity; values are interpolated by
+                method. One of strain, omega. Default: the axes of the grid.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -871,50 +933,56 @@ class Calls(Asking):
     ) -> Table:
         """Moments of increments.
 
-        Exact means over all pairs of nodes along axes, or over pairs at random points.
+        Means over all pairs of nodes along the axes, or over random pairs of points.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: u, or the first field.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: u, or the first field.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
             method: Interpolation in space: nearest, Lag4, Lag6, Lag8, or a spline such as M2Q8. Default:
                 Lag8.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            terms: Of spectra: transfer, flux, dissipation, helicity, cross:q; of structure functions:
-                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: the energy; all of
-                structure functions.
-            axis: The axis of lines or across planes; the axes of modes, of correlations (one or two) and of
-                structure functions. One or more of x, y, z. Default: x; of planes the open axis; of modes all
-                periodic ones; of structure functions all.
-            orders: Powers of increments or separations. Default: 2, 3; of pairs 2.
-            absolute: Powers p above 0, whole or not, of absolute increments: <|d|^p>, longitudinal of a
-                vector, with its local slope against <|d|^3>. Default: none.
-            separations: Separations as a list of nodes, or {lengths, pairs, seed} between random points.
-                Default: 1, 2, 4, … up to half the nodes.
+            terms: In spectra: transfer, flux, dissipation, helicity, cross:q. In structure functions:
+                longitudinal, transverse, mixed, R_LL, R_NN, scalar, yaglom. Default: in spectra the energy;
+                in structure functions all.
+            axis: Axis of lines, or normal to planes; axes of modes, of correlations (one or two) and of
+                structure functions. One or more of x, y, z. Default: x; for planes the open axis; for modes
+                all periodic axes; for structure functions all.
+            orders: Powers of increments, or of the separations of pairs. Default: 2, 3; for pairs 2.
+            absolute: Powers p > 0 of absolute increments, integer or not: <|d|^p>, for a vector of the
+                longitudinal increment, with its local slope against <|d|^3>. Default: none.
+            separations: Separations in nodes, as a list, or {lengths, pairs, seed} for pairs of random
+                points. Default: 1, 2, 4, … up to half the nodes.
             remove: Subtract the mean, the mean of each frame, or nothing. One of mean, frame, none. Default:
-                mean; of shells, planes and lines of periodic boxes none.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+                mean; for shells, planes and lines of periodic boxes none.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.
@@ -951,49 +1019,55 @@ class Calls(Asking):
     ) -> Table:
         """Connected sets of nodes where a condition holds.
 
-        A row for each structure, the largest volume first: volume, centre, box, and integral, mean and
-        extremes of what; sort by the maximum of what for the strongest. Structures continue across periodic
-        seams.
+        One row per structure, largest volume first: volume, centre, bounding box, and the integral, mean and
+        extremes of what; sort by the maximum of what to find the strongest. Structures continue across
+        periodic boundaries.
 
         Args:
-            what: Quantities: names such as u, p, omega, Q (a dataset's description lists them), expressions
-                such as u.x*u.y, norm(grad(p)), 2*ddot(S,S), or name = expression; a list, or one text with
-                commas. Default: none.
-            x: Along x: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            y: Along y: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            z: Along z: a number, or first:last in lengths, both ends in it. Default: the whole axis.
-            i: Nodes along x, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            j: Nodes along y, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            k: Nodes along z, counted from 0: a number, or first:end:stride, the end not in it; on a periodic
-                axis up to one period past the seam. Default: the whole axis.
-            time: A number, a list, first:last:step with both ends in it, all, or in values each (a time for
-                each point); of paths the interval first:last, backwards if last is smaller, or each:D.
-                Default: the only one that is stored.
-            frame: Stored times by number from 0, instead of time: a number, a list, first:end:stride, or all.
-            derivatives: Scheme of derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: that
-                of a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
-            filter: The filter of filter(e) and tau, KIND:WIDTH: gaussian, sharp or tophat of whole frames, or
-                box, the mean over a cube about a point.
-            where: A condition, such as norm(omega) > 2*rms(norm(omega)), with mean and rms over the region;
-                in statistics, what does not hold is left out and counted. Needed.
+            what: Quantities, as a list or as one text with commas: names such as u, p, omega, Q (the
+                description of a dataset lists them), expressions such as u.x*u.y, norm(grad(p)), 2*ddot(S,S),
+                or name = expression. Default: none.
+            x: Along x: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            y: Along y: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            z: Along z: a position, or a range first:last, inclusive, in length units. Default: the whole
+                axis.
+            i: Nodes along x, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            j: Nodes along y, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            k: Nodes along z, counted from 0: a number, or first:end:stride with end excluded; on a periodic
+                axis the range may continue for up to one period past the boundary. Default: the whole axis.
+            time: A number, a list, first:last:step (inclusive) or all; in values also each (one time per
+                point). Calls that track particles take an interval first:last, backwards if last is smaller;
+                paths also each:D (for a duration D from the time of each point). Default: the stored time, if
+                there is only one.
+            frame: Stored times by number, counted from 0, instead of time: a number, a list, first:end:stride
+                with end excluded, or all.
+            derivatives: Scheme for derivatives: Fd4, Fd6, Fd8, Fd4Lag4, a spline, or spectral. Default: the
+                method, if it is a spline; else Fd4Lag4 between nodes and Fd4 at nodes.
+            filter: Filter for filter(e) and tau, as KIND:WIDTH: gaussian, sharp or tophat (applied to whole
+                frames), or box (the mean over a cube around each point).
+            where: Condition such as norm(omega) > 2*rms(norm(omega)), where mean and rms are over the region;
+                statistics leaves out, and counts, the nodes that fail it. Required.
             connectivity: Neighbours of a node: 6 share a face, 18 also an edge, 26 also a corner. Default:
                 26.
-            least: Smallest number of nodes of a listed structure. Default: 1.
-            labels: Also answer for each node the number of its structure in the list, or 0; files have only
-                these labels. Default: false.
-            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer has places along
-                the others. One or more of x, y, z, t. Default: all; of means in nodes, find and structures
-                x,y,z.
-            mean_time: Stored times of mean(e), rms(e) and fluc(e), one mean for all of them: all, a number, a
-                list or a range. Default: the times of the question.
+            least: Minimum number of nodes of a listed structure. Default: 1.
+            labels: Also answer, for each node, the number of its structure in the list, or 0. Files contain
+                only these labels. Default: false.
+            over: Directions to average over, also in mean(e), rms(e) and fluc(e); the answer is resolved
+                along the others. One or more of x, y, z, t. Default: all; for means in nodes, find and
+                structures x,y,z.
+            mean_time: Stored times over which mean(e), rms(e) and fluc(e) are taken together: all, a number,
+                a list or a range. Default: the times of the question.
             weights: Weight of a node: the volume of its cell, or 1. One of volume, nodes. Default: volume.
-            level: 0, the stored nodes; k, means over cubes of 2^k nodes, which i, j and k then count; in grid
-                also auto, the coarsest level that is fine enough. Default: 0.
-            units: Whether sums, comparisons and functions must fit together in the units that the dataset
-                states; plus: budgets in u_tau^4/nu, and the friction velocity and wall distances beside
-                (statistics). One of check, ignore, plus. Default: check.
+            level: 0 for the stored nodes, or k for means over cubes of 2^k nodes a side, which i, j and k
+                then count; in grid also auto, the coarsest level that is fine enough for the samples.
+                Default: 0.
+            units: check refuses sums, comparisons and functions of quantities whose stated units do not fit
+                together; ignore accepts them; plus, in statistics, answers budgets in u_tau^4/nu and adds the
+                friction velocity and wall distances. Default: check.
 
         Returns:
             The members of the answer, lists of numbers as arrays; to_pandas() is the table.

@@ -6,7 +6,7 @@ import { analysisTable } from "../../analysis/table.js";
 import { type JobDescription, jobsOf } from "../../client/jobs.js";
 import { type PlainRequest, ask as send } from "../../client/plain-http.js";
 import { untilAnswered } from "../../client/retries.js";
-import { type CallName, callOf, FORMS, type FormName, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
+import { type CallName, callOf, FORMATS, type Format, helpOf, type MemberName, memberOf } from "../../shared/calls.js";
 import { writeWhole } from "../../storage/dataset/write-whole.js";
 import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
@@ -30,7 +30,7 @@ const leavesOf = (call: CallName): readonly string[] =>
   callOf(call).members.flatMap((name) => (memberOf(name).leaves ?? []).map((leaf) => `${name}.${leaf}`));
 
 const endingsOf = (call: CallName): readonly string[] =>
-  [...callOf(call).forms, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((form) => `.${form}`);
+  [...callOf(call).formats, ...(callOf(call).kind === "rows" ? [] : ["svg"])].map((form) => `.${form}`);
 
 const quoted = (text: string): string => (/^[\w.,:/-]+$/.test(text) ? text : `'${text}'`);
 
@@ -41,9 +41,9 @@ export function exampleLine(call: CallName): string {
 }
 
 export function askCommand(call: CallName): Command {
-  const { about, members } = callOf(call);
+  const { description, members } = callOf(call);
   const command = new Command(dashed(call))
-    .description(about)
+    .description(description)
     .argument("<dataset>", "a name; without --url also a file, a store, a folder (with a slash) or an address");
   if (members.includes("what")) command.argument("[what]", helpOf("what", call));
   for (const name of members) {
@@ -126,9 +126,9 @@ function isSource(points: string): boolean {
 }
 
 /** Form of a file by its ending; `svg` is drawn of a table or a line. */
-function formOf(call: CallName, file: string): FormName | "svg" {
+function formOf(call: CallName, file: string): Format | "svg" {
   const ending = file.endsWith(".zarr.zip") ? ".zarr" : extname(file);
-  if (endingsOf(call).includes(ending)) return ending.slice(1) as FormName | "svg";
+  if (endingsOf(call).includes(ending)) return ending.slice(1) as Format | "svg";
   throw new MisuseError(`--out ${basename(file)}: ${dashed(call)} writes ${endingsOf(call).join(", ")}`);
 }
 
@@ -142,9 +142,9 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   const wait = elapsed(dashed(call));
   try {
     await withService(dataset, flags, async (url, name) => {
-      const get = (form: FormName) => answerTo(url, requestOf(name, question, form, false), flags.token);
+      const get = (form: Format) => answerTo(url, requestOf(name, question, form, false), flags.token);
       if (forms.length === 0) {
-        const form = (question.members.format as FormName | undefined) ?? "csv";
+        const form = (question.members.format as Format | undefined) ?? "csv";
         const answer = await get(form);
         wait.stop();
         // On a terminal and in pipes, lines of CSV end as other lines do.
@@ -168,11 +168,11 @@ function besideFile(xdmf: Buffer, forms: readonly (readonly [file: string, form:
 async function submit(
   dataset: string,
   question: CliQuestion,
-  forms: readonly (readonly [file: string, form: FormName | "svg"])[],
+  forms: readonly (readonly [file: string, form: Format | "svg"])[],
   { url, token }: AskFlags,
 ): Promise<void> {
   if (url === undefined) throw new MisuseError("--job needs --url: a job runs in a service");
-  const [[file, form] = [null, (question.members.format as FormName | undefined) ?? "csv"], more] = forms;
+  const [[file, form] = [null, (question.members.format as Format | undefined) ?? "csv"], more] = forms;
   if (more !== undefined || form === "svg") throw new MisuseError("--job takes one --out, and no .svg");
   const { path, request } = requestOf(dataset, question, form, true);
   const answer = await send(url, path, request, token, new AbortController().signal);
@@ -216,8 +216,8 @@ interface CliRequest {
 }
 
 /** Whole to `/api/ask`; with points as a body, or as a job, to its call. */
-function requestOf(dataset: string, { call, members, body }: CliQuestion, form: FormName, job: boolean): CliRequest {
-  const accept = FORMS[form].type;
+function requestOf(dataset: string, { call, members, body }: CliQuestion, form: Format, job: boolean): CliRequest {
+  const accept = FORMATS[form].type;
   const question = { ...members, format: form };
   if (body === null) {
     const own = `/api/datasets/${encodeURIComponent(dataset)}/${call}`;

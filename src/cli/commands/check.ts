@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
-import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
+import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError } from "../../shared/errors.js";
 import { STORE_DEFAULTS } from "../../shared/store-settings.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
@@ -27,7 +27,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function check(folder: string, flags: { readonly descriptors?: string }): Promise<void> {
   await openStorage();
-  const descriptors = flags.descriptors ?? descriptorsOf(readConfig().config);
+  const descriptors = flags.descriptors ?? descriptorFolder(readConfig().config);
   const { datasets, problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   for (const { location, message } of problems) print(`${location}: ${message}`);
   let faults = problems.length;

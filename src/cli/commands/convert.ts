@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { isAddress } from "../../shared/addresses.js";
-import { descriptorsOf, readConfig } from "../../shared/config.js";
+import { descriptorFolder, readConfig } from "../../shared/config.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { NAME_PATTERN } from "../../storage/dataset/descriptor.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
@@ -39,7 +39,7 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   const isZarr = flags.format === "zarr" || (flags.format === undefined && (isAddress(to) || /\.zarr\/?$/i.test(to)));
   checkFlags(to, flags, isZarr);
   await openStorage();
-  const dataset = openSource(from, SOURCE_CHUNK_BYTES, answersOf(flags), descriptorsOf(readConfig().config));
+  const dataset = openSource(from, SOURCE_CHUNK_BYTES, answersOf(flags), descriptorFolder(readConfig().config));
   const name = flags.name ?? dataset.name;
   if (!NAME_PATTERN.test(name))
     throw new MisuseError(`--name ${name}: 1 to 64 letters, digits, "_", "." and "-" are needed`);

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
-import { descriptorsOf, LIMITS, readConfig } from "../../shared/config.js";
+import { descriptorFolder, LIMITS, readConfig } from "../../shared/config.js";
 import { DataError, RequestError } from "../../shared/errors.js";
 import {
   type ConfirmationPlace,
@@ -158,7 +158,7 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
       `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
     );
   }
-  return keepDraft(found, first, home, descriptorsOf(readConfig().config), place);
+  return keepDraft(found, first, home, descriptorFolder(readConfig().config), place);
 }
 
 /** The place of a confirmation in a folder of descriptors. */
@@ -176,7 +176,7 @@ function isFolder(path: string): boolean {
 /** Lists the files below a folder that wait, with the flags of those with open lines; --yes confirms the others. */
 async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void> {
   await openStorage();
-  const descriptors = descriptorsOf(readConfig().config);
+  const descriptors = descriptorFolder(readConfig().config);
   const { problems } = scanFolders([folder], { chunkBytes: LIMITS["engine.chunkBytes"], descriptors });
   let left = 0;
   for (const { location } of problems.filter(({ waits }) => waits === true)) {
@@ -195,7 +195,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
 
 /** Updates a confirmation to the changed structure of a file. @throws MisuseError if none claims it */
 function takeForSame(path: string): void {
-  const location = confirmationFor(path, descriptorsOf(readConfig().config));
+  const location = confirmationFor(path, descriptorFolder(readConfig().config));
   if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
   writeWhole(location, renewed(location));
   tellWritten(location);
@@ -210,7 +210,7 @@ const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
 export async function confirmToServe(file: string, flags: InspectFlags): Promise<string> {
   const path = pathOf(file, false);
   await openStorage();
-  const apart = descriptorsOf(readConfig().config);
+  const apart = descriptorFolder(readConfig().config);
   const isSaid = Object.keys(answersOf(flags)).length > 0;
   if (!isSaid && confirmationFor(path, apart) !== null) return path;
   const home = homeOf(path);

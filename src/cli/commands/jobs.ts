@@ -5,7 +5,7 @@ import { extname } from "node:path";
 import { Command } from "commander";
 import { ClientError } from "../../client/error.js";
 import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
-import { FORMS, type FormName } from "../../shared/calls.js";
+import { FORMATS, type Format } from "../../shared/calls.js";
 import { reasonOf } from "../../shared/system.js";
 import { MisuseError } from "../input/arguments.js";
 
@@ -43,7 +43,7 @@ async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
 /** Saves the result of a job, once it is done, by an atomic write. @throws MisuseError for the ending of another form */
 export async function save(service: JobMethods, id: string, path: string): Promise<void> {
   const { result } = await service.wait(id);
-  const form = FORMS[extname(path).slice(1) as FormName] as { readonly type: string } | undefined;
+  const form = FORMATS[extname(path).slice(1) as Format] as { readonly type: string } | undefined;
   if (result !== null && form !== undefined && !result.type.startsWith(form.type))
     throw new MisuseError(`--out ${path}: the result is ${result.name}; --format of the call chooses its form`);
   const { body } = await service.result(id);

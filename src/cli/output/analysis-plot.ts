@@ -2,7 +2,7 @@
 import type { AnalysisTable } from "../../analysis/table.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 400, 80, 50, 30, 150];
-/** Colours that differ in lightness too. */
+/** Colours that also differ in lightness, for black-and-white print. */
 const COLOURS = ["#1b4965", "#c1121f", "#2a9d8f", "#8d6a9f", "#e09f3e", "#555555"];
 
 interface Curve {
@@ -28,24 +28,24 @@ function curvesOf({ columns, rows: all, plot, shown = () => true }: AnalysisTabl
   );
 }
 
-/** A scale from values to pixels, and the round values to label. */
+/** A scale from values to pixels, with the values to label: steps of a power of ten, or a quarter of it if few. */
 function scaleOf(values: readonly number[], log: boolean, from: number, to: number) {
-  const turn = log ? Math.log10 : (value: number) => value;
-  const [low, high] = [Math.min(...values.map(turn)), Math.max(...values.map(turn))];
+  const transform = log ? Math.log10 : (value: number) => value;
+  const [low, high] = [Math.min(...values.map(transform)), Math.max(...values.map(transform))];
   const width = high - low || 1;
   const step = 10 ** Math.floor(Math.log10(width)) / (width / 10 ** Math.floor(Math.log10(width)) < 3 ? 4 : 1);
-  const round = Array.from({ length: 60 }, (_, i) => (Math.ceil(low / step) + i) * step);
+  const ticks = Array.from({ length: 60 }, (_, i) => (Math.ceil(low / step) + i) * step);
   const powers = Array.from({ length: 40 }, (_, i) => [1, 2, 5].map((m) => m * 10 ** (i - 20))).flat();
-  const labels = (log ? powers : round).filter((one) => turn(one) >= low && turn(one) <= low + width);
-  return { place: (value: number) => from + ((turn(value) - low) / width) * (to - from), labels };
+  const labels = (log ? powers : ticks).filter((one) => transform(one) >= low && transform(one) <= low + width);
+  return { place: (value: number) => from + ((transform(value) - low) / width) * (to - from), labels };
 }
 
 export const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
-/** @throws Error in one line if the table has no curve */
+/** @throws Error with a one-line message if the table has no curve */
 export function analysisPlot(table: AnalysisTable, title: string): string {
   const curves = curvesOf(table);
-  const { x: name, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
+  const { x: axisTitle, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
   const points = curves.flatMap((curve) => curve.points);
   if (points.length === 0) throw new Error("there is nothing to plot: no value is a positive number");
   const x = scaleOf(
@@ -60,11 +60,11 @@ export function analysisPlot(table: AnalysisTable, title: string): string {
     HEIGHT - BOTTOM,
     TOP,
   );
-  const text = (a: number, b: number, words: string, anchor = "middle") =>
-    `<text x="${a.toFixed(1)}" y="${b.toFixed(1)}" text-anchor="${anchor}">${escaped(words)}</text>`;
-  const number = (value: number) => String(Number(value.toPrecision(4)));
-  const lines = curves.map(({ points: own }, i) => {
-    const path = own.map(([a, b]) => `${x.place(a).toFixed(1)},${y.place(b).toFixed(1)}`).join(" ");
+  const text = (a: number, b: number, content: string, anchor = "middle") =>
+    `<text x="${a.toFixed(1)}" y="${b.toFixed(1)}" text-anchor="${anchor}">${escaped(content)}</text>`;
+  const rounded = (value: number) => String(Number(value.toPrecision(4)));
+  const lines = curves.map(({ points: values }, i) => {
+    const path = values.map(([a, b]) => `${x.place(a).toFixed(1)},${y.place(b).toFixed(1)}`).join(" ");
     return `<polyline points="${path}" fill="none" stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>`;
   });
   const legend = curves.map((curve, i) => {
@@ -77,9 +77,9 @@ export function analysisPlot(table: AnalysisTable, title: string): string {
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     `<path d="M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}" fill="none" stroke="#000"/>`,
     text(WIDTH / 2, 18, title),
-    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, name),
-    ...x.labels.map((value) => text(x.place(value), HEIGHT - BOTTOM + 18, number(value))),
-    ...y.labels.map((value) => text(LEFT - 6, y.place(value) + 4, number(value), "end")),
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, axisTitle),
+    ...x.labels.map((value) => text(x.place(value), HEIGHT - BOTTOM + 18, rounded(value))),
+    ...y.labels.map((value) => text(LEFT - 6, y.place(value) + 4, rounded(value), "end")),
     ...lines,
     ...legend,
     "</svg>\n",

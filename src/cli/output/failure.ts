@@ -1,4 +1,4 @@
-/** Text of an error with the reasons behind it, for those who may read the files. */
+/** Text of an error with its causes, for users of the command line. */
 import { ClientError } from "../../client/error.js";
 import { DataError, type Fault } from "../../shared/errors.js";
 import { describeError } from "../../shared/system.js";
@@ -9,11 +9,11 @@ export function failureText(error: unknown): string {
   if (!(error instanceof DataError) || !(error.cause instanceof Error)) return text;
   const isKnown = error.cause instanceof DataError || "code" in error.cause;
   const reason = failureText(error.cause);
-  // A text with a colon says why already.
+  // A text with a colon already gives its reason.
   return isKnown && !text.includes(": ") && !text.includes(reason) ? `${text} ${reason}` : text;
 }
 
-/** Faults of a refusal, each on a line, with what helps. */
+/** The faults of a refusal, one on each line below the prefix `fieldprobe: `, with a hint. */
 function refusalText({ code, message, detail }: ClientError): string {
   const { faults = [], limit } = detail;
   if (code === "Network") return explainNetwork(message);
@@ -26,7 +26,7 @@ function faultText({ detail, nearest }: Fault): string {
   return nearest === undefined || detail.includes(nearest) ? detail : `${detail} (did you mean ${nearest}?)`;
 }
 
-/** What failed, and what helps. */
+/** What failed, with a hint. */
 function explainNetwork(message: string): string {
   // From Node 24 on, separate advice follows the reason.
   const [reason = ""] = message.split(";");

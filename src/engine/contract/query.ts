@@ -184,9 +184,9 @@ export interface Evaluation {
   /** Evaluations of a field for the points so far; 0 for a bad query. */
   readonly work: number;
   /** Records of three numbers per point of an answer that is held as a whole; absent: one. */
-  readonly pointRecords?: number;
+  readonly recordsPerPoint?: number;
   /** Records of the answer so far, beyond one per point; 0 for a bad query. */
-  readonly particleRecords: number;
+  readonly extraRecords: number;
   /** Threads that read and write large texts; absent: the caller's thread does both. */
   readonly texts?: QueryTexts;
   /**

@@ -1,7 +1,7 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
 import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
-import { type Config, descriptorsOf } from "../../shared/config.js";
+import { type Config, descriptorFolder } from "../../shared/config.js";
 import { DataError, NotFoundError } from "../../shared/errors.js";
 import { seriesHints, seriesPattern } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
@@ -72,7 +72,7 @@ export class Catalog {
     changed: () => void = () => {},
   ) {
     const { data: folders, state } = config;
-    const descriptors = descriptorsOf(config);
+    const descriptors = descriptorFolder(config);
     this.#log = log;
     this.levels = new FoundLevels(state);
     this.#data = folders;

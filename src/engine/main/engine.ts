@@ -1,6 +1,6 @@
 /** The engine: the catalogue of datasets, and queries that run on a thread pool. */
 import type { Logger } from "pino";
-import { type Config, descriptorsOf } from "../../shared/config.js";
+import { type Config, descriptorFolder } from "../../shared/config.js";
 import { BusyError, FieldprobeError } from "../../shared/errors.js";
 import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/dataset/dataset.js";
 import { type LevelSet, readExtrema, readHistograms } from "../../storage/levels/level-store.js";
@@ -208,7 +208,7 @@ class FieldEngine implements Engine {
 
   async draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView> {
     const config = this.#config;
-    const [descriptors, chunkBytes] = [descriptorsOf(config), config.limits["engine.chunkBytes"]];
+    const [descriptors, chunkBytes] = [descriptorFolder(config), config.limits["engine.chunkBytes"]];
     const task = { kind: "draft", ...request, descriptors, chunkBytes } as const;
     const view = await runWithRetries<DraftView>(this.#pool, task, {}, () => !this.#closing);
     if (request.confirms) await this.reload();

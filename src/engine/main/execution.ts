@@ -27,11 +27,11 @@ interface QueryFailure {
   readonly error: FieldprobeError;
 }
 
-/** `input` until `finish` is called, `due` while it waits, `streamed` while parts are read, `over` with the outcome. */
+/** `receiving` until `finish` is called, `awaited` until it resolves, `streaming` while parts are read, then `settled`. */
 type State =
-  | { readonly name: "input" | "streamed" | "over" }
+  | { readonly name: "receiving" | "streaming" | "settled" }
   | {
-      readonly name: "due";
+      readonly name: "awaited";
       readonly resolve: (result: Result) => void;
       readonly reject: (error: FieldprobeError) => void;
     };
@@ -55,13 +55,13 @@ export class Execution implements Evaluation {
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
   readonly #isBackground: boolean;
-  #state: State = { name: "input" };
+  #state: State = { name: "receiving" };
   #failure: QueryFailure | null = null;
   #notFinite: FieldprobeError | null = null;
-  /** Null until the first task, and if there is nothing to compute. */
+  /** Null before the first task, and for queries without work. */
   #plan: Plan | null = null;
   #started = 0;
-  /** Null if the caller takes the result as a whole only. */
+  /** Null if the caller takes the result only as a whole. */
   readonly #stream: Stream | null;
 
   /** @param checked the checked query, or the error that `finish` reports once the input has been read */
@@ -73,7 +73,7 @@ export class Execution implements Evaluation {
     const { stream = false, points } = control;
     this.#isBackground = control.background ?? false;
     this.#life = new QueryLife(context, control, {
-      failed: (error) => this.#failed(error),
+      failed: (error) => this.#onFailure(error),
       release: () => this.#release(),
       dataset: () => this.#checked?.dataset ?? null,
     });
@@ -107,19 +107,19 @@ export class Execution implements Evaluation {
     return this.#checked === null ? 0 : workOf(this.#checked, this.points.count);
   }
 
-  get pointRecords(): number {
+  get recordsPerPoint(): number {
     if (this.#checked === null || this.#stream !== null) return 1;
     return Math.max(1, RECORDS[recordOf(this.#checked.operation, this.#checked.query)].length / 3);
   }
 
-  get particleRecords(): number {
+  get extraRecords(): number {
     const { count } = this.points;
     if (this.#checked === null || count > this.limit.points) return 0;
-    const moved = Math.min(count, this.#mostTasks * MOST_PARTICLES);
+    const moved = Math.min(count, this.#maxTasks * MOST_PARTICLES);
     return count * (this.#checked.itemsPerPoint - 1) + Math.ceil((8 * moved * this.#particleNumbers) / RECORD_BYTES);
   }
 
-  /** Numbers kept for each particle between time slices; 0 without particles. */
+  /** Numbers kept per particle between time slices. */
   get #particleNumbers(): number {
     const { dataset, operation, query } = this.#checked ?? {};
     if (!dataset || query === undefined || operation?.family !== "track") return 0;
@@ -127,8 +127,8 @@ export class Execution implements Evaluation {
     return positionNumbers + integratorNumbers + exitNumbers;
   }
 
-  /** The most tasks at once; for particles one per thread, since a waiting task would only hold memory. */
-  get #mostTasks(): number {
+  /** Most tasks at once; for particles one per thread, since a waiting task would only hold memory. */
+  get #maxTasks(): number {
     const { parallelism } = this.#context.pool;
     return this.#checked?.operation.family === "track" ? parallelism : 2 * parallelism;
   }
@@ -136,16 +136,16 @@ export class Execution implements Evaluation {
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
       // The query failed while its input arrived.
-      if (this.#failure && this.#state.name === "over") {
+      if (this.#failure && this.#state.name === "settled") {
         reject(this.#failure.error);
         return;
       }
-      this.#state = { name: "due", resolve, reject };
+      this.#state = { name: "awaited", resolve, reject };
       this.#failure ??= this.#checkInput();
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
       // An outcome that already exists, such as an echo, needs no deadline.
-      if (this.#state.name === "due") this.#life.startClock();
+      if (this.#state.name === "awaited") this.#life.startClock();
     });
   }
 
@@ -196,9 +196,9 @@ export class Execution implements Evaluation {
     this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
   }
 
-  /** Starts tasks while there is room, then settles the outcome if it is known. */
+  /** Starts tasks while there is room, then reports the outcome if it is known. */
   #advance(): void {
-    while (!this.#failure && !this.#life.over && this.#life.running < this.#mostTasks && this.#hasRoom()) {
+    while (!this.#failure && !this.#life.over && this.#life.running < this.#maxTasks && this.#hasRoom()) {
       const task = this.#nextTask();
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
@@ -207,34 +207,34 @@ export class Execution implements Evaluation {
       const isDone = whole.kind === "batch" && this.#tryInline(index, whole);
       if (!isDone) void this.#run(index, task);
     }
-    this.#settle();
+    this.#reportOutcome();
   }
 
   /** Whether another task may start: unread parts of a streamed result are bounded. */
   #hasRoom(): boolean {
-    return this.#stream === null || this.#isWholeResult || this.#stream.unread < this.#mostUnread;
+    return this.#stream === null || this.#isWholeResult || this.#stream.unread < this.#maxUnread;
   }
 
-  /** Float32 values that may wait to be read. */
-  get #mostUnread(): number {
+  /** Most float32 values that may wait to be read. */
+  get #maxUnread(): number {
     return (this.#context.pool.parallelism + 2) * PART_VALUES;
   }
 
-  /** Whether the plan yields the result as a whole; only plans by arrival yield parts. */
+  /** Whether the plan yields the result as a whole. Only plans by arrival yield parts, which can be dropped. */
   get #isWholeResult(): boolean {
     return this.#plan !== null && this.#plan.drop === undefined;
   }
 
   #nextTask(): BatchTask | SortTask | DividedTask | null {
-    const complete = this.#state.name === "due" || this.#state.name === "streamed";
+    const complete = this.#state.name === "awaited" || this.#state.name === "streaming";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
     this.#plan ??= this.#makePlan(complete);
     return this.#plan?.next(complete, this.#life.running) ?? null;
   }
 
   /**
-   * Chooses the plan: by peers if that pays, by tiles for box filters, whose cubes share sums, by sweep if the data
-   * exceed the cache, else by arrival. The first three, and several records per point, wait for all points.
+   * Chooses the plan: by peers if that is worthwhile, by tiles for box filters, whose cubes share sums, by sweep if the
+   * data exceed the cache, else by arrival. The first three wait for all points, as do several records per point.
    */
   #makePlan(complete: boolean): Plan | null {
     const { pool, sharing, buffers, sourceOf, numberCombination } = this.#context;
@@ -256,12 +256,12 @@ export class Execution implements Evaluation {
       cancel: this.#life.cancel,
       stepBudget: stepBudgetOf(this.#context.limits, checked, this.#isBackground),
     };
-    if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
+    if (divided && sharing?.isWorthSharing(checked, this.points.count)) return planByPeers(context, sharing);
     if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, pool.cacheBytes) : planByTiles(context);
     return planBySweep(context, pool.cacheBytes) ?? planByArrival(context);
   }
 
-  /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if it is for a worker */
+  /** Evaluates a batch on this thread if it is a whole small query, with all its work. Returns false if it is not. */
   #tryInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
@@ -288,8 +288,8 @@ export class Execution implements Evaluation {
 
   #recordFailure(index: number, error: unknown): void {
     this.#context.failed(error);
-    const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-    if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
+    const failure = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+    if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: failure };
   }
 
   /** Runs a task. A divided task handles lost peers itself. */
@@ -310,28 +310,28 @@ export class Execution implements Evaluation {
     }
   }
 
-  #failed(error: FieldprobeError): void {
+  #onFailure(error: FieldprobeError): void {
     this.#failure = { index: -1, error };
     const state = this.#state;
-    this.#state = { name: "over" };
-    if (state.name === "due") state.reject(error);
+    this.#state = { name: "settled" };
+    if (state.name === "awaited") state.reject(error);
     this.#stream?.wake();
   }
 
-  #settle(): void {
+  #reportOutcome(): void {
     const { idle } = this.#life;
-    if (this.#state.name === "due") {
+    if (this.#state.name === "awaited") {
       const { resolve } = this.#state;
       if (this.#failure) {
         if (idle) this.#life.fail(this.#failure.error);
       } else if (idle && (this.#plan?.complete() ?? true)) {
-        this.#state = { name: "over" };
+        this.#state = { name: "settled" };
         const result = this.#result();
         // The result of an echo is its input.
         if (this.#plan !== null) this.#releaseInput();
         resolve(this.#life.handOut(result));
       } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
-        this.#state = { name: "streamed" };
+        this.#state = { name: "streaming" };
         resolve(this.#life.handOutParts(this.#streamedResult()));
       }
     }
@@ -358,7 +358,7 @@ export class Execution implements Evaluation {
       ...this.#result(),
       values: [],
       stream: this.#parts(),
-      heldBytes: 12 * this.points.count + 4 * this.#mostUnread,
+      heldBytes: 12 * this.points.count + 4 * this.#maxUnread,
     };
   }
 

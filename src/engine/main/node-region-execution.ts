@@ -45,7 +45,7 @@ export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  readonly particleRecords: number;
+  readonly extraRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #context: QueryContext;
   readonly #checked: CheckedQuery;
@@ -79,7 +79,7 @@ export class RegionExecution implements Evaluation {
     const isCut = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
     this.#cuts = isCut ? this.#divideCutout() : null;
     const hits = isSearch ? Math.min(this.nodes, context.limits["search.hits"]) : 0;
-    this.particleRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
+    this.extraRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
     this.limit = { points: context.limits["query.points"], name: "query.points" };
     this.points = new Collector(context.buffers, false, () => undefined);
     this.velocities = new Collector(context.buffers, false, () => undefined);
@@ -146,7 +146,7 @@ export class RegionExecution implements Evaluation {
   #sharing(): Sharing | null {
     const { sharing } = this.#context;
     const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
-    return sharing?.divides(this.#checked) && sharing.pays(this.#checked, nodes) ? sharing : null;
+    return sharing?.divides(this.#checked) && sharing.isWorthSharing(this.#checked, nodes) ? sharing : null;
   }
 
   async #search(): Promise<Result> {

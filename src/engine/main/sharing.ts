@@ -37,7 +37,7 @@ export interface Sharing {
   /** Whether the query may be divided; then nothing starts before all its points are known. */
   divides(checked: CheckedQuery): boolean;
   /** Whether it pays to divide a query that may be divided. @param count its points or nodes */
-  pays(checked: CheckedQuery, count: number): boolean;
+  isWorthSharing(checked: CheckedQuery, count: number): boolean;
   /** Evaluates a query at points. @throws the error that one process would report */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;

@@ -9,8 +9,8 @@ export interface BatchContext {
   readonly operation: Operation;
   readonly open: OpenDataset;
   readonly sampler: Sampler;
-  readonly stop: () => void;
-  readonly pause: Pause;
+  readonly checkCancel: () => void;
+  readonly mustPause: Pause;
 }
 
 /** Copies each value to its position in the caller's order, rounded once. @param outIndices positions, if not the index */

@@ -1,4 +1,4 @@
-/** Evaluation of a batch by the family of its operation: from triples to float32 results. */
+/** Evaluates a batch, from float32 positions to float32 results, by the family of its operation. */
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
 import { closedForceOf, forceAt } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
@@ -19,7 +19,7 @@ import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
 import { makeForGrid, throwIfCancelled } from "./refusals.js";
 import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
-import { arePartsSampled, sampleOf } from "./staggered.js";
+import { areStaggered, sampleComponents } from "./staggered.js";
 import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag for forces in closed form. */
@@ -29,19 +29,19 @@ const ONE_FRAME = { frames: [0], weights: [1] } as const;
 /**
  * Evaluates a batch and fills `task.out`.
  *
- * @param pause called between groups of points, points or steps; true ends the time slice
- * @returns the progress if the time slice has ended before the batch, else null
+ * @param mustPause called between groups of points, points or steps; returns true to end the time slice
+ * @returns the progress if the time slice ended before the batch was complete, else null
  * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
  */
 export function evaluateBatch(
   task: Omit<BatchTask, "dataset">,
   open: OpenDataset,
   sampler: Sampler,
-  pause: Pause,
+  mustPause: Pause,
 ): Progress | null {
   const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
-  const stop = (): void => throwIfCancelled(task.cancel);
-  const context: BatchContext = { task, operation, open, sampler, stop, pause };
+  const checkCancel = (): void => throwIfCancelled(task.cancel);
+  const context: BatchContext = { task, operation, open, sampler, checkCancel, mustPause };
   const tracked = operation.family === "track" && task.progress !== undefined;
   if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
@@ -58,7 +58,7 @@ const EVALUATE = {
 /** Reads the bricks of a waiting batch into the cache until `pause` reports that other queries need the thread. */
 export function readAhead(task: Message<AheadTask>, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
   loadPositions({ task, open, sampler }, task.query.time ?? 0);
-  if (arePartsSampled(open, task.fields)) return null;
+  if (areStaggered(open, task.fields)) return null;
   const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
   sampler.readAhead(samplingOf(task, open), task.count, isOver);
   return null;
@@ -99,21 +99,18 @@ function weightsOf(
 }
 
 function evaluatePoints(context: BatchContext): Progress | null {
-  const { task, operation, open, sampler, stop, pause } = context;
+  const { task, operation, open, sampler, checkCancel, mustPause } = context;
   const { count, outIndices, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, outIndices);
   const finish = operation.reduced === undefined ? scatter : toInvariants(scatter);
-  if (arePartsSampled(open, fields)) {
+  if (areStaggered(open, fields)) {
     const frames = framesOf(open.dataset.time, query);
     const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
-    const sample = sampleOf(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
+    const sample = sampleComponents(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
     sample({ frames, ...(weights === undefined ? {} : { weights }) }, count, finish);
     return null;
   }
-  return progressOf(sampler.sample(samplingOf(task, open), count, finish, stop, task.progress?.done, pause), count);
-}
-
-function progressOf(done: number, count: number): Progress | null {
+  const done = sampler.sample(samplingOf(task, open), count, finish, checkCancel, task.progress?.done, mustPause);
   return done === count ? null : { done };
 }
 
@@ -125,9 +122,9 @@ function toInvariants(next: Emit): Emit {
   };
 }
 
-/** Evaluates the force: a stored field like any other, or one known in closed form. */
+/** Evaluates the force: like any other field if it is stored, else in closed form. */
 function evaluateForce(context: BatchContext): Progress | null {
-  const { task, open, sampler, stop, pause } = context;
+  const { task, open, sampler, checkCancel, mustPause } = context;
   const { query, count, out } = task;
   const { axes, time } = open.dataset;
   const forcing = closedForceOf(open.dataset.forcing);
@@ -136,8 +133,8 @@ function evaluateForce(context: BatchContext): Progress | null {
   const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
   const from = task.progress?.done ?? 0;
   for (let first = from; first < count; first += FORCE_STEP) {
-    stop();
-    if (first > from && pause()) return { done: first };
+    checkCancel();
+    if (first > from && mustPause()) return { done: first };
     const size = Math.min(FORCE_STEP, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
     forceAt(axes, forcing, frames, positions, size, values);
@@ -146,7 +143,7 @@ function evaluateForce(context: BatchContext): Progress | null {
   return null;
 }
 
-/** The filter of a field, or of a component on nodes of its own, and the offset of its values in a record. */
+/** Filter of a field, or of one component if it is staggered, and the offset of its values in a record. */
 interface FilteredPart {
   readonly filter: BoxFilter;
   readonly readers: readonly BrickReader[];
@@ -156,19 +153,19 @@ interface FilteredPart {
 
 /** Evaluates box filters point by point, because the result of a single point may be large. */
 function evaluateFilter(context: BatchContext): Progress | null {
-  const { task, sampler, stop, pause, open, operation } = context;
+  const { task, sampler, checkCancel, mustPause, open, operation } = context;
   const { count, first, out } = task;
   const frames = framesOf(open.dataset.time, task.query);
   const parts = filteredParts(context);
   const components = RECORDS[operation.result].length;
   const poll = (): boolean => {
-    stop();
+    checkCancel();
     return false;
   };
   const from = task.progress?.done ?? 0;
   for (let i = from; i < count; i++) {
-    stop();
-    if (i > from && pause()) return { done: i };
+    checkCancel();
+    if (i > from && mustPause()) return { done: i };
     const position = sampler.positions.subarray(3 * i, 3 * i + 3);
     for (const { filter, readers, offset, values } of parts) {
       if (!filter.boxInside(position)) {
@@ -189,7 +186,7 @@ function evaluateFilter(context: BatchContext): Progress | null {
 
 type FilterAxes = Parameters<typeof createBoxFilter>[1];
 
-/** Kernels that filter a single component, by the kernel of the vector. */
+/** Kernel that filters a single component, by the kernel of the vector. */
 const FILTERS_OF_COMPONENTS: ReadonlyMap<string, string> = new Map([
   ["boxVelocity", "boxPressure"],
   ["boxVelocityGradient", "boxPressureGradient"],
@@ -199,7 +196,7 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   const { dataset } = open;
   const [field] = task.fields as [FieldName];
   const names = partsOfField(dataset, field);
-  // Products need all components at once.
+  // The SGS stress multiplies components, so it needs all of them at once.
   const componentKernel = names.length === 1 ? undefined : FILTERS_OF_COMPONENTS.get(operation.kernel);
   const groups = componentKernel === undefined ? [names] : names.map((part) => [part]);
   return groups.map((group, c) => {

@@ -75,7 +75,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
 
 /** Filters fields, and writes the values from a component of the records on. */
 function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
-  const { task, operation, open, sampler, stop, pause } = context;
+  const { task, operation, open, sampler, checkCancel, mustPause } = context;
   const { query, count, out, outIndices } = task;
   const { time } = open.dataset;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
@@ -86,7 +86,7 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
   const width = RECORDS[operation.result].length;
   const { indices, ends } = groupByTile(axes, filter.edges, sampler.positions, count);
   const poll = (): boolean => {
-    stop();
+    checkCancel();
     return false;
   };
   const { index: part, of: parts } = task.part ?? { index: 0, of: 1 };
@@ -95,7 +95,7 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
   let from = resumed;
   for (const end of ends.slice(border(part), border(part + 1))) {
     if (end <= from) continue;
-    if (from > resumed && pause()) return { done: from };
+    if (from > resumed && mustPause()) return { done: from };
     const size = end - from;
     const positions = new Float64Array(3 * size);
     for (let i = 0; i < size; i++) {

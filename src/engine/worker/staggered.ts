@@ -37,25 +37,25 @@ function partsFor(open: OpenDataset, fields: readonly FieldName[], kernel: strin
 }
 
 /** Whether fields of a kernel are sampled part by part. */
-export function arePartsSampled({ dataset }: OpenDataset, fields: readonly FieldName[]): boolean {
+export function areStaggered({ dataset }: OpenDataset, fields: readonly FieldName[]): boolean {
   return fields.some((field) => isStaggered(dataset, field));
 }
 
 /** Makes a function that samples a kernel at the positions of the sampler, whatever the nodes of its fields. */
-export function sampleOf(
-  { open, sampler, stop }: Pick<BatchContext, "open" | "sampler" | "stop">,
+export function sampleComponents(
+  { open, sampler, checkCancel }: Pick<BatchContext, "open" | "sampler" | "checkCancel">,
   fields: readonly FieldName[],
   kernel: string,
   method: string,
 ): (at: Pick<Sampling, "frames" | "weights" | "moving">, count: number, emit: Emit) => void {
-  if (!arePartsSampled(open, fields)) {
+  if (!areStaggered(open, fields)) {
     const whole = {
       axes: open.dataset.axes,
       scheme: open.scheme(kernel, method),
       sources: fields.map((one) => open.source(one)),
     };
     return (at, count, emit) => {
-      sampler.sample({ ...whole, sorted: false, ...at }, count, emit, stop);
+      sampler.sample({ ...whole, sorted: false, ...at }, count, emit, checkCancel);
     };
   }
   const parts = partsFor(open, fields, kernel, method);
@@ -67,7 +67,7 @@ export function sampleOf(
         for (let i = 0; i < size; i++)
           for (let c = 0; c < width; c++) records[components * order[i] + offset + c] = values[width * i + c];
       };
-      sampler.sample({ ...part, sorted: false, ...at }, count, gather, stop);
+      sampler.sample({ ...part, sorted: false, ...at }, count, gather, checkCancel);
     }
     emit(
       records,

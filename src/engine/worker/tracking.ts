@@ -13,7 +13,7 @@ import { particleNumbers } from "../contract/particle-state.js";
 import { fillPositions } from "../contract/positions.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
-import { sampleOf } from "./staggered.js";
+import { sampleComponents } from "./staggered.js";
 
 /** The schemes that move tracers by equal steps. */
 const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTracers>> = {
@@ -55,12 +55,12 @@ export function trackParticles(context: BatchContext): Progress | null {
 }
 
 /** Checks the time slice and counts adaptive steps. @throws LimitError if the query tries too many */
-function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<PathParameters["pause"]> {
-  if (stepBudget === undefined) return () => pause();
+function counted({ task: { stepBudget }, mustPause }: BatchContext): NonNullable<PathParameters["pause"]> {
+  if (stepBudget === undefined) return () => mustPause();
   const { most, tried } = stepBudget;
   return (more) => {
     if (Number(Atomics.add(tried, 0, BigInt(more))) + more > most) throw tooManyAdaptiveSteps(most);
-    return pause();
+    return mustPause();
   };
 }
 
@@ -138,18 +138,18 @@ function velocitySample(context: BatchContext): VelocitySampler {
   const { operation, task } = context;
   return sampleAtTime(
     context,
-    sampleOf(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None"),
+    sampleComponents(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None"),
     3,
   );
 }
 
 function gradientSample(context: BatchContext, method: string): VelocitySampler {
-  return sampleAtTime(context, sampleOf(context, VELOCITY, "velocityGradient", method), 9);
+  return sampleAtTime(context, sampleComponents(context, VELOCITY, "velocityGradient", method), 9);
 }
 
 function sampleAtTime(
   { sampler, open, task }: BatchContext,
-  sample: ReturnType<typeof sampleOf>,
+  sample: ReturnType<typeof sampleComponents>,
   components: number,
 ): VelocitySampler {
   return (positions, particles, t, out) => {
@@ -178,7 +178,7 @@ function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float6
 /** As `velocitySample`, with a time for each position that is not rounded to stored times. */
 function timedSample(context: BatchContext): TimedSampler {
   const { operation, task } = context;
-  const sample = sampleOf(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");
+  const sample = sampleComponents(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");
   const { time } = context.open.dataset;
   const { positions: room } = context.sampler;
   const find = framesFinder(time, task.count, "PCHIP", false);

@@ -68,12 +68,12 @@ export interface TableAnswer {
 export type Answer = RowsAnswer | GridAnswer | TableAnswer;
 
 /** Members of a question as they were understood. */
-export type Understood = Readonly<Record<string, unknown>>;
+export type Restated = Readonly<Record<string, unknown>>;
 
 /** The answer of a call, and the members that it restates differently from the question. */
 export interface CallAnswer<Kind extends Answer = Answer> {
   readonly answer: Kind;
-  readonly found: Understood;
+  readonly found: Restated;
 }
 
 /** A question as it was understood, complete: asked again, it gives the same bytes. */
@@ -83,7 +83,7 @@ export interface CompleteQuestion {
   readonly [member: string]: unknown;
 }
 
-export interface Answered {
+export interface Outcome {
   readonly answer: Answer;
   readonly question: CompleteQuestion;
   readonly dataset: Dataset;

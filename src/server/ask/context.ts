@@ -12,26 +12,27 @@ import type { Quantity } from "./question/what.js";
 
 /** The numbers of an answer that can be computed in parts. */
 export interface Work {
-  /** Elements at each time: points, samples or nodes. */
+  /** Number of points, samples or nodes (elements) at each time. */
   readonly count: number;
-  readonly rounds: number;
-  /** Numbers of an element of each quantity. */
+  /** Number of times. */
+  readonly times: number;
+  /** Numbers per element, for each quantity. */
   readonly widths: readonly number[];
-  /** Elements that stay together: parts are multiples of this number. */
-  readonly together?: number;
-  /** Computes the numbers of elements `from` to `to - 1` at a time. */
-  fill(round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
+  /** Parts have a multiple of this number of elements. */
+  readonly granularity?: number;
+  /** Computes the numbers of elements `from` to `to - 1` at time number `time`. */
+  fill(time: number, from: number, to: number, into: readonly Float32Array[]): Promise<void>;
 }
 
-/** Plans a call without computing: finds out how it can be divided, and whether it is refused. */
-export class Plan {
-  /** Null: the call is a single task. */
+/** Passed in place of a part to find out how a call divides, and whether it is refused; nothing is computed. */
+export class DryRun {
+  /** Set by the call; null if it is a single task. */
   work: Work | null = null;
 }
 
-export type Part = TaskPart | Plan;
+export type Part = TaskPart | DryRun;
 
-/** What a call needs for its answer. */
+/** What a call needs to be answered. */
 export interface Context {
   readonly life: RequestLife;
   readonly service: Service;
@@ -43,7 +44,7 @@ export interface Context {
   readonly part: Part | null;
 }
 
-/** Checks the number of points against the number of times. @throws LimitError that says how many of either fit */
+/** Checks that points times times are within the limit. @throws LimitError that says how many of either would fit */
 export function checkFits(
   { life, service }: Context,
   count: number,

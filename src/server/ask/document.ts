@@ -5,10 +5,10 @@ import {
   type CallName,
   callOf,
   choicesOf,
-  FORMS,
+  describeMember,
+  FORMATS,
   type MemberName,
   memberOf,
-  wordsOf,
 } from "../../shared/calls.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
 
@@ -20,7 +20,7 @@ function parameterOf(name: MemberName, call: CallName): TSchema {
   const { example } = callOf(call);
   const schema = Type.Unsafe<string>({
     type: "string",
-    description: wordsOf(name, call),
+    description: describeMember(name, call),
     ...(choices.length === 0 ? {} : { enum: [...choices] }),
     ...(example[name] === undefined ? {} : { example: example[name] }),
   });
@@ -35,8 +35,8 @@ export function membersSchema(call: CallName) {
 /** The answer of a call in each of its forms. */
 export function answerSchema(call: CallName) {
   const content = Object.fromEntries(
-    callOf(call).forms.map((form) => [
-      FORMS[form].type,
+    callOf(call).formats.map((form) => [
+      FORMATS[form].type,
       { schema: form === "json" ? Type.Object({}, { additionalProperties: true }) : Type.String({ format: "binary" }) },
     ]),
   );

@@ -128,7 +128,7 @@ function mayManage({ config, auth }: Service, request: FastifyRequest): boolean 
 }
 
 function requireManager(service: Service, life: RequestLife, request: FastifyRequest): void {
-  if (life.manages || isOwner(service.config, request)) return;
+  if (life.canManageData || isOwner(service.config, request)) return;
   throw new HttpRefusal(
     403,
     "Data that wait are for tokens with the right manage (fieldprobe token add NAME --manage).",

@@ -1,5 +1,5 @@
 /** Collects all faults of a question, so that its caller can mend them at once. */
-import { FORMS, type FormName, MEMBERS, type MemberName } from "../../shared/calls.js";
+import { FORMATS, type Format, MEMBERS, type MemberName } from "../../shared/calls.js";
 import { type CallerCode, excerpt, type Fault, FieldprobeError, RequestError } from "../../shared/errors.js";
 
 export const ORDER = Object.keys(MEMBERS);
@@ -15,8 +15,8 @@ export function wrong(member: string, detail: string, nearest?: string, code: Ca
 }
 
 /** @throws RequestError for several quantities in a form that holds one */
-export function checkAlone(quantities: number, form: FormName): void {
-  if (FORMS[form].alone && quantities !== 1)
+export function checkAlone(quantities: number, form: Format): void {
+  if (FORMATS[form].singleQuantity && quantities !== 1)
     throw wrong("format", `${form} holds one quantity, not ${quantities}: npz, csv or nc hold several`);
 }
 

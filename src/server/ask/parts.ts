@@ -9,14 +9,14 @@ const WINDOW = 1 << 18;
 /** Computes the numbers of each quantity, or of the part that a task answers. @param isStream whether they are computed as they are sent */
 export async function compute(context: Context, work: Work, isStream = false): Promise<readonly Values[]> {
   const { part, life } = context;
-  const { count, rounds, widths, fill } = work;
+  const { count, times, widths, fill } = work;
   const arrays = (many: number) => widths.map((width) => life.floats(width * many));
   if (part === null && isStream) return windowsOf(context, work);
   if (part === null) {
     // Each round alone might fit the slots that are reserved for small requests.
-    if (rounds > 1) life.foresee(Math.max(1, count) * rounds);
-    const numbers = arrays(count * rounds);
-    for (let round = 0; round < rounds; round++) {
+    if (times > 1) life.declareWork(Math.max(1, count) * times);
+    const numbers = arrays(count * times);
+    for (let round = 0; round < times; round++) {
       if (round > 0) await life.slices.pause();
       const ends = (width: number) => [width * count * round, width * count * (round + 1)] as const;
       await fill(
@@ -37,7 +37,7 @@ export async function compute(context: Context, work: Work, isStream = false): P
   if ("paths" in part) return filesOf(context, part.cut, part.paths, widths);
   part.work = work;
   await fill(0, 0, 0, arrays(0));
-  return widths.map((width) => new LongNumbers("<f4", width * count * rounds, unread));
+  return widths.map((width) => new LongNumbers("<f4", width * count * times, unread));
 }
 
 /** Particles that are tracked together, some after others in a job. */
@@ -55,16 +55,16 @@ export async function computeRuns(context: Context, { count, widths, run }: Runs
   const fill = async (_round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void> => {
     for (const [i, numbers] of (await run(from, to)).entries()) into[i]?.set(numbers);
   };
-  return compute(context, { count, rounds: 1, widths, fill });
+  return compute(context, { count, times: 1, widths, fill });
 }
 
 function unread(): never {
-  throw new Error("a plan has no numbers");
+  throw new Error("a dry run has no numbers");
 }
 
 /** Numbers computed as they are read, forwards, in parts of some hundred thousand elements. */
-function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fill }: Work): readonly Values[] {
-  const size = together * Math.max(1, Math.floor(WINDOW / together));
+function windowsOf({ life }: Context, { count, times, widths, granularity = 1, fill }: Work): readonly Values[] {
+  const size = granularity * Math.max(1, Math.floor(WINDOW / granularity));
   let held: { readonly number: number; readonly numbers: readonly Float32Array[] } | null = null;
   const each = Math.ceil(count / size);
   const window = async (number: number): Promise<readonly Float32Array[]> => {
@@ -74,13 +74,13 @@ function windowsOf({ life }: Context, { count, rounds, widths, together = 1, fil
     const numbers = widths.map((width) => new Float32Array(width * (to - from)));
     await fill(round, from, to, numbers);
     // The slot is for computing, not for waiting until the reader has taken the numbers.
-    await life.computed([]);
-    life.stream();
+    await life.finishComputing([]);
+    life.clearDeadline();
     held = { number, numbers };
     return numbers;
   };
   return widths.map((width, q) =>
-    pieced(width * count * rounds, async (at) => {
+    pieced(width * count * times, async (at) => {
       const element = Math.floor(at / width);
       const number = Math.floor(element / count) * each + Math.floor((element % count) / size);
       const first = Math.floor(number / each) * count + (number % each) * size;

@@ -21,7 +21,7 @@ import { jobRoutes } from "./jobs/job-routes.js";
 import { levelRoutes } from "./levels/levels.js";
 import { BODY_TYPES } from "./question/read-body.js";
 import { anyObject, CATALOGUE, DESCRIPTION, FAILURES, NAME, type Named } from "./schemas.js";
-import { type Doors, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
+import { type CallServices, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
 
 /** Points allowed in one request of a caller: the limit of the service, or that of the token if it is lower. */
 function pointsFor({ auth, config }: Service, token: string | null): number {
@@ -57,10 +57,10 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
   });
 }
 
-function callRoutes(api: FastifyInstance, doors: Doors, call: CallName): void {
-  const { summary, about } = callOf(call);
+function callRoutes(api: FastifyInstance, doors: CallServices, call: CallName): void {
+  const { summary, description } = callOf(call);
   const members = membersSchema(call);
-  const common = { summary, description: about, params: NAME, response: { 200: answerSchema(call), ...FAILURES } };
+  const common = { summary, description, params: NAME, response: { 200: answerSchema(call), ...FAILURES } };
   const url = `/datasets/:name/${call}`;
   api.get<Named>(url, { schema: { ...common, querystring: members } }, (request, reply) =>
     serveCall(doors, call, request.params.name, request as never, reply as never),
@@ -70,7 +70,7 @@ function callRoutes(api: FastifyInstance, doors: Doors, call: CallName): void {
   );
 }
 
-function askRoute(api: FastifyInstance, doors: Doors): void {
+function askRoute(api: FastifyInstance, doors: CallServices): void {
   api.post(
     "/ask",
     {

@@ -1,6 +1,6 @@
 /** Restates the members of a question, complete: asked again, they give the same bytes. */
 import { type CallName, callOf, type MemberName, memberOf } from "../../shared/calls.js";
-import type { Understood } from "./answer.js";
+import type { Restated } from "./answer.js";
 import type {
   MemberValues,
   RequestedFrames,
@@ -13,7 +13,7 @@ import { pointsText } from "./question/points.js";
 import { pointDerivatives, whatTexts } from "./question/what.js";
 
 /** Defaults of omitted members; other omitted members are not restated unless the call reports them. */
-const USUAL: Understood = {
+const USUAL: Restated = {
   ...{ method: "Lag8", time_method: "PCHIP", integrator: "rk4", every: 1, last: false, open_faces: "stop" },
   ...{ weights: "volume", units: "check", remove: "mean", level: 0, map: "viridis", scale: "linear" },
   ...{ limit: 1000, connectivity: "26", least: 1, labels: false },
@@ -27,8 +27,8 @@ const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
  *
  * @param found what the call has found of them: it counts more than what was given; undefined leaves a member out
  */
-export function restate(call: CallName, question: MemberValues, found: Understood): Understood {
-  const isPicture = question.format === "png" || !callOf(call).forms.includes("png");
+export function restate(call: CallName, question: MemberValues, found: Restated): Restated {
+  const isPicture = question.format === "png" || !callOf(call).formats.includes("png");
   const restated: Record<string, unknown> = {};
   for (const name of callOf(call).members) {
     if (name === "format" || name === "job" || (!isPicture && OF_PICTURES.includes(name))) continue;
@@ -101,7 +101,7 @@ export function timeText(
   times: readonly number[],
   isList: boolean,
   frames?: readonly number[],
-): Understood {
+): Restated {
   if (frame === undefined) return { time: isList ? [...times] : times[0] };
   if (frame === "all" || frames === undefined) return {};
   return { frame: isList ? [...frames] : frames[0] };

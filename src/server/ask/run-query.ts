@@ -11,7 +11,7 @@ export async function runQuery(
 ): Promise<Result> {
   const evaluation = life.start(query);
   if (write !== undefined) await write(evaluation);
-  await life.enter();
+  await life.acquireSlot();
   const result = await evaluation.finish();
   life.forget(evaluation);
   return result;

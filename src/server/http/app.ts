@@ -23,7 +23,7 @@ import { Admission } from "./policies/admission.js";
 import { Connections, createServer } from "./policies/connections.js";
 import { Outgoing } from "./policies/outgoing.js";
 import { mainThreadCpu, TimeSlices } from "./policies/time-slices.js";
-import { HttpRefusal, plainRefusal, refuseTheRest } from "./refusal.js";
+import { HttpRefusal, plainRefusal, refuseOtherRequests } from "./refusal.js";
 import { NO_FACTS, outcomeOf, type RequestFacts } from "./request-facts.js";
 import { sendText } from "./send-answer.js";
 import type { Plugin, Service } from "./service.js";
@@ -50,8 +50,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     graceMs: config.limits["http.senderGraceMs"],
   });
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
-  const most = mostConnections(config, logger);
-  const server = serverOptions(config, connections, most, tls);
+  const maxConnections = allowedConnections(config, logger);
+  const server = serverOptions(config, connections, maxConnections, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
   app.decorate("slices", slices);
@@ -60,12 +60,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
   });
-  app.server.maxConnections = most;
+  app.server.maxConnections = maxConnections;
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
   observeRequests(app, service, logger);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
-  await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
+  await refuseOtherRequests(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
     const { ready, waiting, stores, nats, peers } = engine.status();
@@ -97,24 +97,24 @@ function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
   return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
-/** Logs a warning if the system allows fewer connections than the settings. */
-function mostConnections({ limits }: Config, log: Logger): number {
+/** Most connections; logs a warning if the system allows fewer than the settings. */
+function allowedConnections({ limits }: Config, log: Logger): number {
   const files = mostOpenFiles();
   const wanted = limits["http.connections"];
-  const most = connectionsAllowed(wanted, files);
-  if (most < wanted) {
+  const allowed = connectionsAllowed(wanted, files);
+  if (allowed < wanted) {
     log.warn(
-      { openFiles: files, connections: most, wanted },
+      { openFiles: files, connections: allowed, wanted },
       "few open files are allowed, so fewer connections are accepted",
     );
   }
-  return most;
+  return allowed;
 }
 
 function serverOptions(
   { limits, trustProxy, baseUrl }: Config,
   connections: Connections,
-  most: number,
+  maxConnections: number,
   tls: TlsFiles | null,
 ) {
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
@@ -133,7 +133,7 @@ function serverOptions(
   return {
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
-      const server = createServer(http, secure, connections, listener, most);
+      const server = createServer(http, secure, connections, listener, maxConnections);
       // Drops a caller on whose socket nothing has moved for longer than any request may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       server.on("timeout", (socket: Socket) => endTimedOut(socket, connections, headersTimeout));
@@ -156,8 +156,8 @@ function serverOptions(
 }
 
 /**
- * Ends an idle connection, unless another request has arrived but was not read yet, or has begun: the parser refuses an
- * incomplete one after `headersTimeout`.
+ * Ends an idle connection, unless another request has begun, or has arrived and was not read yet: the parser refuses an
+ * incomplete request after `headersTimeout`.
  */
 function endTimedOut(socket: Socket, connections: Connections, headersTimeout: number): void {
   if (connections.hasPending(socket)) {
@@ -179,7 +179,7 @@ function pathOf(target: string): string {
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** Removes the path of the public address from a target, unless a proxy has done so. @param base empty, or `/path` */
+/** Removes `base`, the path of the public address (empty or `/path`), from a target, unless a proxy has done so. */
 function withoutBase(base: string, target: string): string {
   if (base === "" || !target.startsWith(base)) return target;
   const rest = target.slice(base.length);
@@ -255,7 +255,7 @@ function answerExpectations(server: Server, bodyBytes: number): void {
   });
 }
 
-/** Hooks of every request: common headers, refusals of unclear framing and while the server closes, the access log. */
+/** Hooks of every request: common headers, access log, refusal of ambiguous framing and of all requests at shutdown. */
 function observeRequests(app: FastifyInstance, service: Service, log: FastifyBaseLogger): void {
   let closing = false;
   app.addHook("preClose", (done) => {
@@ -330,7 +330,7 @@ function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): vo
   }
 }
 
-/** Answers an error outside of any interface; ends the connection of a cancelled request. */
+/** Answers an error outside all interfaces; ends the connection of a cancelled request. */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof CancelledError) {
     request.facts.outcome = "cancelled";
@@ -342,8 +342,8 @@ function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * Refuses a request that the HTTP parser cannot read or that does not arrive in time. @param answered whether an answer
- * has begun, so that no other can be sent
+ * Refuses a request that the HTTP parser cannot read, or that does not arrive in time.
+ * @param answered whether an answer has begun, so that no other can be sent
  */
 function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: boolean): void {
   // Without a TLS handshake no answer can be sent.

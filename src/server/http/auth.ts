@@ -41,7 +41,7 @@ export interface Grant {
   /** Whether it may see and confirm data that wait. */
   readonly manage?: boolean;
   /** Counts one more query of the request. @throws AuthError `RateLimited` */
-  another(): void;
+  countFurtherQuery(): void;
   release(): void;
 }
 
@@ -60,7 +60,7 @@ export interface AuthLog {
   error(details: { readonly err: unknown }, message: string): void;
 }
 
-const FREE: Grant = { id: null, points: 0, another: () => undefined, release: () => undefined };
+const FREE: Grant = { id: null, points: 0, countFurtherQuery: () => undefined, release: () => undefined };
 
 /** Every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
@@ -255,7 +255,7 @@ export function watchTokens(
       const another = () => account.spend(perMinute ?? limits["token.perMinute"], now());
       another();
       const release = account.enter(concurrent ?? limits["token.concurrent"]);
-      return { id, points: limit, manage, another, release };
+      return { id, points: limit, manage, countFurtherQuery: another, release };
     },
     reload() {
       if (!book.look(true)) log.info("the token file is unchanged");

@@ -1,4 +1,4 @@
-/** Body of a request, counted, in parts short enough for one time slice. */
+/** Request body, counted and cut into parts that are short enough for one time slice. */
 import type { IncomingMessage } from "node:http";
 import { CancelledError } from "../../shared/errors.js";
 import type { ByteQueue } from "../../text/items-ahead.js";
@@ -6,10 +6,10 @@ import type { TimeSlices } from "./policies/time-slices.js";
 import { bodyTooLarge } from "./refusal.js";
 
 const PART_BYTES = 32 * 1024;
-/** Size above which bodies take turns: a turn of the event loop reads one of them. */
+/** Longer bodies are read in time slices, one in each turn of the event loop. */
 const SHORT_BYTES = 4 * 1024;
 
-/** Body that is read on demand; otherwise the request is paused, and its socket holds the sender back. */
+/** A body read on demand. Between reads the request is paused, so that TCP throttles the sender. */
 export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
@@ -18,24 +18,24 @@ export class Body implements ByteQueue {
   /** Bytes that were put back, in order. */
   readonly #returned: Buffer[] = [];
   #received = 0;
-  #given = 0;
+  #delivered = 0;
   #ended = false;
   #closed = false;
   #released = false;
   #wake: (() => void) | null = null;
-  /** Receives bytes as they arrive, until it returns false. */
-  #into: ((bytes: Buffer) => boolean) | null = null;
+  /** Receives bytes as they arrive until it returns false. */
+  #consumer: ((bytes: Buffer) => boolean) | null = null;
 
   constructor(request: IncomingMessage, limit: number, slices: TimeSlices) {
     this.#request = request;
     this.#limit = limit;
     this.#slices = slices;
-    request.on("data", (bytes: Buffer) => this.#keep(bytes)).on("end", () => this.#finish());
+    request.on("data", (bytes: Buffer) => this.#keep(bytes)).on("end", () => this.#markEnded());
   }
 
   /**
-   * The next part; null at the end, undefined if `arrival` has to be awaited. @throws HttpRefusal 413 of a body that is
-   * too long, CancelledError when its sender has left
+   * The next part; null at the end, undefined if `arrival` has to be awaited.
+   * @throws HttpRefusal 413 if the body is too long, CancelledError if the client has disconnected
    */
   take(): Buffer | null | undefined {
     if (this.#mustPause) return undefined;
@@ -46,7 +46,7 @@ export class Body implements ByteQueue {
 
   #partOf(buffers: Buffer[]): Buffer {
     const [first] = buffers as [Buffer];
-    this.#given += Math.min(first.length, PART_BYTES);
+    this.#delivered += Math.min(first.length, PART_BYTES);
     if (first.length <= PART_BYTES) {
       buffers.shift();
       return first;
@@ -55,32 +55,32 @@ export class Body implements ByteQueue {
     return first.subarray(0, PART_BYTES);
   }
 
-  /** Takes the bytes that were put back; all others are available only on demand. */
+  /** Takes the bytes that were put back. */
   takeHeld(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
-    this.#given += held.length;
+    this.#delivered += held.length;
     return held;
   }
 
   /** Continues with the first byte that was not used. */
   putBack(bytes: Buffer): void {
     if (bytes.length > 0) this.#returned.unshift(bytes);
-    this.#given -= bytes.length;
+    this.#delivered -= bytes.length;
   }
 
   /** Bytes still to come, as the request states them. */
   get remaining(): number {
-    return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
+    return Number(this.#request.headers["content-length"] ?? 0) - this.#delivered;
   }
 
   arrival(): Promise<void> {
     return (this.isLong ? this.#slices.pause() : null) ?? this.#woken();
   }
 
-  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` or `also` should go on. */
+  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called or `also` resolves. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
-    this.#into = into;
+    this.#consumer = into;
     const woken = this.#woken();
     return also === undefined ? woken : this.#either(woken, also);
   }
@@ -89,7 +89,7 @@ export class Body implements ByteQueue {
     return new Promise((resolve) => {
       void woken.then(resolve);
       void other.then(() => {
-        this.#into = null;
+        this.#consumer = null;
         resolve();
       });
     });
@@ -106,7 +106,7 @@ export class Body implements ByteQueue {
 
   close(): void {
     this.#closed = true;
-    this.#settle();
+    this.#wakeReader();
   }
 
   /** Discards whatever still arrives. */
@@ -141,25 +141,25 @@ export class Body implements ByteQueue {
   #keep(bytes: Buffer): void {
     if (this.#released) return;
     this.#received += bytes.length;
-    if (this.#into !== null && this.#received <= this.#limit) {
-      this.#given += bytes.length;
-      if (this.#into(bytes)) return;
+    if (this.#consumer !== null && this.#received <= this.#limit) {
+      this.#delivered += bytes.length;
+      if (this.#consumer(bytes)) return;
       this.#request.pause();
-      this.#settle();
+      this.#wakeReader();
       return;
     }
     this.#queue.push(bytes);
     if (this.#wake === null) this.#request.pause();
-    this.#settle();
+    this.#wakeReader();
   }
 
-  #finish(): void {
+  #markEnded(): void {
     this.#ended = true;
-    this.#settle();
+    this.#wakeReader();
   }
 
-  #settle(): void {
-    this.#into = null;
+  #wakeReader(): void {
+    this.#consumer = null;
     const wake = this.#wake;
     this.#wake = null;
     wake?.();

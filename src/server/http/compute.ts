@@ -25,7 +25,7 @@ export async function compute(
     life.authorise(caller.token);
     return await life.run(() => steps(life));
   } catch (error) {
-    if (life.giveUp(error)) return reply;
+    if (life.abandonIfUnanswerable(error)) return reply;
     throw error;
   }
 }

@@ -23,7 +23,7 @@ export async function readWhole(life: RequestLife, most: number, instead?: strin
       if (bytes + part.length > most) throw bodyTooLarge(instead);
       if (bytes + part.length > whole.length) {
         // Allocates for what has come, so that slow senders hold little.
-        const longer = await life.room(Math.min(stated, 4 * (bytes + part.length)));
+        const longer = await life.lendBytes(Math.min(stated, 4 * (bytes + part.length)));
         whole.copy(longer);
         whole = longer;
       }

@@ -68,7 +68,7 @@ export function refuseEncoded(encoding: string | undefined): void {
  * Refuses requests under `prefix` that no route takes, before their bodies are read.
  * @param refusalOf the refusal of a path
  */
-export async function refuseTheRest(
+export async function refuseOtherRequests(
   app: FastifyInstance,
   prefix: string,
   refusalOf: (path: string) => HttpRefusal,

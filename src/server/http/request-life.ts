@@ -1,4 +1,4 @@
-/** Life of one computing request, from its arrival to the end of its answer: its rights, its resources and its end. */
+/** Lifecycle of one compute request, from its arrival to the end of its answer: authorisation, resources, clean-up. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
@@ -25,13 +25,13 @@ const BYTES_OF_POINT = 12;
 const SHORT_BYTES = 4 * 1024;
 const LONG_BYTES = 256 * 1024;
 
-/** Least cost of a query, in evaluations of a field. */
+/** Minimum cost of a query, in evaluations of a field. */
 const QUERY_WORK = 16;
 
 /** Header of answers that depend on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
-/** A dataset and the subjects of its accepted guesses with their axes: `u: order, spacing of x y z`. */
+/** A dataset with the subjects of its accepted guesses and their axes: `u: order, spacing of x y z`. */
 function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
   const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
@@ -44,14 +44,14 @@ export const TASK_HEADER = "fieldprobe-task";
 export type PointLimit = Evaluation["limit"];
 
 /**
- * The life of a request, in this order: `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
- * the answer to its `reader`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
- * then on the answer counts by its bytes. Everything is given back when the caller leaves, at whatever step.
+ * One compute request. Its steps are `authorise`, `openBody` with `countPoints` and `start`, `acquireSlot`,
+ * `finishComputing`, and the answer to its `reader`. It holds a slot from `acquireSlot` to `finishComputing`. Until then
+ * its points count as in flight, afterwards the bytes of its answer do. All is released when the client disconnects.
  */
 export class RequestLife {
-  /** The clock of the event loop, for work of the request on it. */
+  /** Time slices for work of the request on the event loop. */
   readonly slices: TimeSlices;
-  /** Its caller, who reads the answer. */
+  /** Sends the answer at the pace at which the caller reads it. */
   readonly reader: ReaderPace;
   readonly #service: Service;
   readonly #request: FastifyRequest;
@@ -66,30 +66,30 @@ export class RequestLife {
   #background: boolean;
   /** What ends a rehearsal where it would compute; null: there is none. */
   #rehearsal: Error | null = null;
-  /** Most points of a task, for the queries so far. */
+  /** Maximum number of points of a task, for the queries so far. */
   taskPoints: number;
-  /** Points that the token admits; 0 for any number. */
+  /** Point limit of the token; 0: unlimited. */
   #tokenPoints = 0;
-  /** Rights of the token; null until it is checked. */
+  /** Permissions of the token; null until it is checked. */
   #grant: Grant | null = null;
   /** Points and nodes of earlier queries of the request. */
-  #settled = 0;
+  #carriedOver = 0;
   /** Nodes of the searches and cutouts of the request. */
-  #nodes = 0;
+  #nodesRead = 0;
   #body: Body | null = null;
-  /** Work of ended queries: many small ones are a large request. */
-  #done = 0;
-  /** See `foresee`. */
-  #foreseen = 0;
+  /** Work of ended queries: many small queries make a large request. */
+  #completedWork = 0;
+  /** Total work that was announced. */
+  #declaredWork = 0;
   /** Records, beyond one per point, that count as points in flight. */
-  #records = 0;
+  #countedRecords = 0;
   /** Deadline of the result on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
-  #gone = false;
-  #over = false;
+  #isDisconnected = false;
+  #isEnded = false;
   /** Whether a step of the request still runs. */
-  #goesOn = false;
-  readonly #lent: LentMemory[] = [];
+  #isRunning = false;
+  readonly #lentBlocks: LentMemory[] = [];
   /** Memory admitted for the analysis of the request. */
   #memory: { readonly bytes: number; readonly giveBack: () => void } = { bytes: 0, giveBack: () => undefined };
 
@@ -97,7 +97,7 @@ export class RequestLife {
    * Checks a request on arrival, before its body is read. Earlier requests of its connection are answered, so no
    * connection has more than one slot.
    * @param name of the interface, for log and counters
-   * @throws HttpRefusal of a compressed or too large body, or if all slots are taken
+   * @throws HttpRefusal if the body is compressed or too large, or if all slots are taken
    */
   constructor(service: Service, request: FastifyRequest, reply: FastifyReply, name: string) {
     this.slices = service.slices;
@@ -114,11 +114,13 @@ export class RequestLife {
     request.facts.interface = this.#background ? "jobs" : name;
     this.#hold = service.admission.points.hold();
     this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
-    this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () => this.#cut());
+    this.reader = new ReaderPace(service.outgoing, service.config.limits, request.facts, () =>
+      this.#disconnectReader(),
+    );
     reply.raw.on("close", () => this.#end());
   }
 
-  /** Checks the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
+  /** Checks the token; null means none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
     // The token of a job was checked when the job was accepted; its limit comes with the task.
     if (this.task !== null) {
@@ -141,36 +143,36 @@ export class RequestLife {
     return this.task === null ? (this.#request.facts.token ?? null) : this.task.owner;
   }
 
-  /** Most points of its token; 0: any number. */
+  /** Point limit of the token; 0: unlimited. */
   get tokenPoints(): number {
     return this.#tokenPoints;
   }
 
-  /** Whether its token may see and confirm data that wait. */
-  get manages(): boolean {
+  /** Whether its token may see and confirm data that awaits confirmation. */
+  get canManageData(): boolean {
     return this.#grant?.manage ?? false;
   }
 
-  /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */
+  /** The smaller of a limit and the token's limit, less what earlier queries have used (`carryOverPoints`). */
   limit(other: PointLimit): PointLimit {
     const token = this.#tokenPoints;
     const limit = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
-    return { ...limit, points: Math.max(0, limit.points - this.#settled) };
+    return { ...limit, points: Math.max(0, limit.points - this.#carriedOver) };
   }
 
-  /** Counts the points so far against the limits of the queries that follow. */
-  settle(): void {
-    this.#settled = this.#request.facts.points + this.#nodes;
+  /** Charges the points so far against the limits of the queries that follow. */
+  carryOverPoints(): void {
+    this.#carriedOver = this.#request.facts.points + this.#nodesRead;
   }
 
-  /** Announces the total work of a request in evaluations of a field; its slot is for no less. */
-  foresee(work: number): void {
-    this.#foreseen = Math.max(work, this.#foreseen);
+  /** Announces the total work of the request, in evaluations of a field: the minimum size of its slot. */
+  declareWork(work: number): void {
+    this.#declaredWork = Math.max(work, this.#declaredWork);
   }
 
   /** Counts a further query of the request against the rate of its token. @throws AuthError `RateLimited` */
-  another(): void {
-    this.#grant?.another();
+  countFurtherQuery(): void {
+    this.#grant?.countFurtherQuery();
   }
 
   /** Begins to read the body. */
@@ -180,74 +182,74 @@ export class RequestLife {
     return this.#body;
   }
 
-  /** Counts points read, by the records of their answers; a promise if reading has to wait. */
-  admit(count: number): Promise<void> | null {
+  /** Counts points that were read, weighted by the records of their answers; a promise if reading has to wait. */
+  countPoints(count: number): Promise<void> | null {
     this.#request.facts.points += count;
     let records = 1;
-    for (const { pointRecords = 1 } of this.#evaluations) records = Math.max(records, pointRecords);
+    for (const { recordsPerPoint = 1 } of this.#evaluations) records = Math.max(records, recordsPerPoint);
     return count > 0 && !this.#background ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
-  /** @throws LimitError for more points than a request may have */
+  /** @throws LimitError if a request may not have so many points */
   checkPoints(count: number): void {
     const { points, name } = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
     if (count > points) throw tooManyPoints(name, count, points);
   }
 
   /**
-   * Counts points that the service makes itself, and waits for room for what it keeps.
+   * Counts points that the service generates, and waits until the records it keeps for them fit in memory.
    * @param records of three float32 kept for each point
-   * @throws LimitError for more points than a request may have
+   * @throws LimitError if a request may not have so many points
    */
-  async reserve(points: number, records: number): Promise<void> {
+  async reserveGeneratedPoints(points: number, records: number): Promise<void> {
     this.checkPoints(points);
     this.#request.facts.points += points;
-    await this.#holdMore(Math.ceil(points * records));
+    await this.#holdPoints(Math.ceil(points * records));
   }
 
   /**
-   * Waits until the memory of an analysis is admitted, in place of a smaller earlier admission; freed when the request
-   * is over. The request holds no slot meanwhile.
-   * @throws BusyError if others hold the memory until the deadline, CancelledError if the caller leaves
+   * Waits until the memory of an analysis is admitted, in place of a smaller earlier admission, until the request ends.
+   * The request holds no slot meanwhile.
+   * @throws BusyError if it is not admitted before the deadline, CancelledError if the client disconnects
    */
   async admitMemory(bytes: number): Promise<void> {
-    if (this.#gone) throw new CancelledError();
+    if (this.#isDisconnected) throw new CancelledError();
     if (this.#rehearsal !== null || bytes <= this.#memory.bytes) return;
     this.#memory.giveBack();
     this.#slot.leave();
-    const left = new AbortController();
-    this.onEnd(() => left.abort(new CancelledError()));
+    const ended = new AbortController();
+    this.onEnd(() => ended.abort(new CancelledError()));
     const since = performance.now();
-    const { "query.deadlineMs": patience } = this.#service.config.limits;
-    const waitMs = this.#background ? LONGEST_MS : (this.#deadline ?? since + patience) - since;
-    const giveBack = await this.#service.admission.analyses.take(bytes, waitMs, left.signal);
+    const { "query.deadlineMs": timeoutMs } = this.#service.config.limits;
+    const waitMs = this.#background ? LONGEST_MS : (this.#deadline ?? since + timeoutMs) - since;
+    const giveBack = await this.#service.admission.analyses.take(bytes, waitMs, ended.signal);
     this.#request.facts.queueMs += performance.now() - since;
     this.#memory = { bytes, giveBack };
     this.onEnd(giveBack);
   }
 
-  /** Waits for room for bytes of the body that are kept, and lends it as `floats` does. */
-  async room(bytes: number): Promise<Buffer> {
-    await this.#holdMore(Math.ceil(bytes / BYTES_OF_POINT));
+  /** Waits until bytes of the body may be kept, and lends memory for them as `floats` does. */
+  async lendBytes(bytes: number): Promise<Buffer> {
+    await this.#holdPoints(Math.ceil(bytes / BYTES_OF_POINT));
     const { buffer, byteOffset } = this.#lend(bytes);
     return Buffer.from(buffer, byteOffset, bytes);
   }
 
-  /** Reads a JSON body (`readJsonBody`): a long one on a worker thread, others here. @throws RequestError */
+  /** Reads a JSON body (`readJsonBody`), a long one on a worker thread. @throws RequestError */
   async readJson(bytes: Buffer): Promise<unknown> {
     if (bytes.length > LONG_BYTES) return this.#service.engine.readJson(bytes, this.#client, this.#background);
     if (bytes.length > SHORT_BYTES) await this.slices.pause();
     return readJsonBody(bytes);
   }
 
-  /** Runs the steps of the request, which may take memory by `room`, `floats` and `doubles`. */
+  /** Runs the steps of the request, which may borrow memory by `lendBytes`, `floats` and `doubles`. */
   async run<T>(steps: () => Promise<T>): Promise<T> {
-    this.#goesOn = true;
+    this.#isRunning = true;
     try {
       return await steps();
     } finally {
-      this.#goesOn = false;
-      this.#giveBack();
+      this.#isRunning = false;
+      this.#giveBackBlocks();
     }
   }
 
@@ -266,51 +268,51 @@ export class RequestLife {
   }
 
   /**
-   * Lends uninitialised shared memory until the request is over and no step of it runs: a step may still write after
-   * the caller has left.
-   * @throws CancelledError when the caller has left
+   * Lends uninitialised shared memory until the request has ended and none of its steps runs: a step may still write
+   * after the client disconnected.
+   * @throws CancelledError if the client has disconnected
    */
   floats(count: number): Float32Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(4 * count);
     return new Float32Array(buffer, byteOffset, count);
   }
 
-  /** As `floats`, for numbers of eight bytes. */
+  /** As `floats`, for float64. */
   doubles(count: number): Float64Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.#lend(8 * count);
     return new Float64Array(buffer, byteOffset, count);
   }
 
   #lend(bytes: number): Uint8Array<SharedArrayBuffer> {
-    if (this.#gone) throw new CancelledError();
+    if (this.#isDisconnected) throw new CancelledError();
     const lent = this.#service.engine.lend(bytes);
-    this.#lent.push(lent);
+    this.#lentBlocks.push(lent);
     return lent.bytes;
   }
 
-  #giveBack(): void {
-    if (!this.#over || this.#goesOn) return;
-    for (const lent of this.#lent.splice(0)) lent.giveBack();
+  #giveBackBlocks(): void {
+    if (!this.#isEnded || this.#isRunning) return;
+    for (const lent of this.#lentBlocks.splice(0)) lent.giveBack();
   }
 
-  async #holdMore(points: number): Promise<void> {
+  async #holdPoints(points: number): Promise<void> {
     if (points > 0 && !this.#background) await this.#hold.add(points);
-    if (this.#gone) throw new CancelledError();
+    if (this.#isDisconnected) throw new CancelledError();
   }
 
-  /** The dataset of a name, in the version that the request met first, for all of its queries and labels. */
+  /** The dataset with a name, in the version that the request found first: all its queries and labels use that. */
   find(name: string): ReturnType<Engine["find"]> {
-    const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
-    if (known) this.#datasets.set(name, known).set(known.name, known);
-    if (known && known.assumed.length > 0) this.#reportAssumed();
-    return known;
+    const dataset = this.#datasets.get(name) ?? this.#service.engine.find(name);
+    if (dataset) this.#datasets.set(name, dataset).set(dataset.name, dataset);
+    if (dataset && dataset.assumed.length > 0) this.#reportAssumed();
+    return dataset;
   }
 
-  /** As `find`. @throws NotFoundError if there is none of that name */
+  /** As `find`. @throws NotFoundError if no dataset has that name */
   dataset(name: string): NonNullable<ReturnType<Engine["find"]>> {
-    const found = this.find(name);
-    if (found === undefined) throw unknownDataset(name, this.datasets());
-    return found;
+    const dataset = this.find(name);
+    if (dataset === undefined) throw unknownDataset(name, this.datasets());
+    return dataset;
   }
 
   /** All datasets that are served. */
@@ -324,11 +326,11 @@ export class RequestLife {
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
   }
 
-  /** Begins a query, whose result may be a stream if `stream` is set; it is aborted when the caller leaves. */
+  /** Starts a query; with `stream` its result may be a stream. It is aborted when the client disconnects. */
   start(query: Query, stream = false): Evaluation {
     const { engine, config } = this.#service;
-    const patienceMs = this.#background ? LONGEST_MS : config.limits["query.deadlineMs"];
-    const deadlineMs = this.#deadline === null ? patienceMs : this.#deadline - performance.now();
+    const timeoutMs = this.#background ? LONGEST_MS : config.limits["query.deadlineMs"];
+    const deadlineMs = this.#deadline === null ? timeoutMs : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     const requested = this.#withDataset(query);
     this.#noteDataset(requested.dataset);
@@ -338,14 +340,14 @@ export class RequestLife {
     const evaluation = engine.start(requested, { ...common, ...(dataset ? { dataset } : {}) });
     this.taskPoints = Math.min(this.taskPoints, evaluation.taskPoints ?? evaluation.limit.points);
     this.#evaluations.add(evaluation);
-    this.#nodes += evaluation.nodes;
+    this.#nodesRead += evaluation.nodes;
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
-    if (this.#gone) evaluation.abort();
+    if (this.#isDisconnected) evaluation.abort();
     return evaluation;
   }
 
-  /** Names the dataset of a query without one: `DEFAULT_DATASET`, or the only one that is served. */
+  /** Adds the dataset to a query that names none: `DEFAULT_DATASET`, or the only dataset served. */
   #withDataset(query: Query): Query {
     if (query.dataset !== undefined && query.dataset !== "") return query;
     if (operationOf(query.operation).family === "echo") return query;
@@ -363,46 +365,45 @@ export class RequestLife {
 
   /** Forgets a query that has ended. */
   forget(evaluation: Evaluation): void {
-    if (this.#evaluations.delete(evaluation)) this.#done += Math.max(QUERY_WORK, evaluation.work);
+    if (this.#evaluations.delete(evaluation)) this.#completedWork += Math.max(QUERY_WORK, evaluation.work);
   }
 
   /**
-   * Waits for a slot once the body has been read. A request that is no longer small, by all of its queries, takes a new
-   * slot: large ones may have to wait longer.
-   * @param more evaluations of a field besides those of the queries so far
-   * @param particleRecords records of their answers, beyond one per point
+   * Waits for a slot once the body has been read. A request whose queries together are no longer small takes a new
+   * slot: large requests may have to wait longer.
+   * @param extraWork evaluations of a field, besides those of the queries so far
+   * @param extraRecords records of the answer beyond one per point, besides those of the queries so far
    */
-  async enter(more = 0, particleRecords = 0): Promise<void> {
-    if (this.#gone) throw new CancelledError();
+  async acquireSlot(extraWork = 0, extraRecords = 0): Promise<void> {
+    if (this.#isDisconnected) throw new CancelledError();
     // A bad query has no work, and its end says what is wrong.
     if (this.#rehearsal !== null && [...this.#evaluations].every(({ work }) => work > 0)) throw this.#rehearsal;
     if (this.#background) return;
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
-    let work = this.#done + more;
+    let work = this.#completedWork + extraWork;
     for (const evaluation of this.#evaluations) work += evaluation.work;
-    work = Math.max(work, this.#foreseen);
+    work = Math.max(work, this.#declaredWork);
     // Many small queries, evaluated at once, would make one long turn of the event loop.
-    if (this.#done > 0) await this.slices.pause();
+    if (this.#completedWork > 0) await this.slices.pause();
     if (this.#slot.isFor(work)) return;
     this.#slot.leave();
-    await this.#holdRecords(particleRecords);
+    await this.#holdRecords(extraRecords);
     await this.#slot.take(work, this.#deadline);
   }
 
   /**
-   * Counts the records of the queries so far as points, beyond the one per point that is counted: answers consist of
-   * records. Holds no slot while it waits for room.
+   * Counts the records of the answer beyond one per point as points in flight. Holds no slot while it waits.
    */
-  async #holdRecords(more: number): Promise<void> {
-    let records = more;
-    for (const { particleRecords } of this.#evaluations) records += particleRecords;
-    const wait = records > this.#records ? this.#hold.add(records - this.#records) : null;
-    this.#records = Math.max(records, this.#records);
+  async #holdRecords(extraRecords: number): Promise<void> {
+    let records = extraRecords;
+    for (const evaluation of this.#evaluations) records += evaluation.extraRecords;
+    const wait = records > this.#countedRecords ? this.#hold.add(records - this.#countedRecords) : null;
+    this.#countedRecords = Math.max(records, this.#countedRecords);
     if (wait === null) return;
     const since = performance.now();
     await wait;
     this.#request.facts.queueMs += performance.now() - since;
-    if (this.#gone) throw new CancelledError();
+    if (this.#isDisconnected) throw new CancelledError();
   }
 
   /** The client whose share of slots and worker threads the request uses: its token or its connection. */
@@ -411,11 +412,11 @@ export class RequestLife {
   }
 
   /**
-   * Gives slot and points back: the results are complete, or are streams that count by what they hold. Waits for room
-   * among the answers that wait for their readers.
-   * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
+   * Releases slot and points: the results are complete, or are streams that count by the bytes they hold. Waits until
+   * the unread answers of all requests leave room for this one.
+   * @throws BusyError if they do not before the deadline, CancelledError if the client has disconnected
    */
-  async computed(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
+  async finishComputing(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
     this.#slot.endComputing();
     let bytes = 0;
     for (const { values, heldBytes = 0 } of results) {
@@ -427,14 +428,14 @@ export class RequestLife {
     this.#hold.release();
   }
 
-  /** Marks the answer as computed while it is read: after `computed`, the reader sets the pace. */
-  stream(): void {
+  /** Removes the deadline of a streamed answer, which is computed at the pace of its reader. */
+  clearDeadline(): void {
     this.#deadline = null;
   }
 
-  /** Calls `release` when the request is over, at once if it is. */
+  /** Calls `release` when the request has ended; at once if it has. */
   onEnd(release: () => void): void {
-    if (this.#over) release();
+    if (this.#isEnded) release();
     else this.#releases.push(release);
   }
 
@@ -444,38 +445,38 @@ export class RequestLife {
   }
 
   /**
-   * Gives a failed request up if no answer is possible: its caller has left, or its answer has begun.
-   * @returns false if the error is still to be answered
+   * Abandons a failed request that cannot be answered: its client has disconnected, or its answer has begun.
+   * @returns false if the error can still be answered
    */
-  giveUp(error: unknown): boolean {
+  abandonIfUnanswerable(error: unknown): boolean {
     this.abort();
-    const left = this.#gone || error instanceof CancelledError;
-    if (!left && !this.#reply.raw.headersSent) return false;
+    const isCancelled = this.#isDisconnected || error instanceof CancelledError;
+    if (!isCancelled && !this.#reply.raw.headersSent) return false;
     const { facts, id, log } = this.#request;
-    facts.outcome = left ? "cancelled" : "Internal";
-    if (!left) log.error({ reqId: id, err: error }, "an answer could not be completed");
+    facts.outcome = isCancelled ? "cancelled" : "Internal";
+    if (!isCancelled) log.error({ reqId: id, err: error }, "an answer could not be completed");
     this.#reply.hijack();
     this.#reply.raw.destroy();
     return true;
   }
 
-  #cut(): void {
+  #disconnectReader(): void {
     this.#request.facts.outcome = "slow";
     this.#reply.raw.destroy();
   }
 
-  /** Ends the life: the answer has been sent, or the caller has left. */
+  /** Releases everything: the answer has been sent, or the client has disconnected. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
-      this.#gone = true;
+      this.#isDisconnected = true;
       this.#body?.close();
       this.abort();
     }
-    this.#over = true;
+    this.#isEnded = true;
     this.#slot.end();
     this.#hold.release();
     this.reader.end();
     for (const release of this.#releases.splice(0)) release();
-    this.#giveBack();
+    this.#giveBackBlocks();
   }
 }

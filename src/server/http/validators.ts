@@ -31,7 +31,7 @@ export function isNamed(ifNoneMatch: string | undefined, tag: string): boolean {
 }
 
 /** Adds a tag. @returns whether the caller holds this answer, so that 304 suffices */
-export function isHeld(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
+export function isFresh(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
   return isNamed(request.headers["if-none-match"], tag);
 }

@@ -61,13 +61,13 @@ export class PendingQuery {
     const count = this.#points?.count ?? 0;
     const more = count - this.#admitted;
     this.#admitted = count;
-    return this.#life.admit(more);
+    return this.#life.countPoints(more);
   }
 
   /** Ends the input, waits for a slot and then for the result, or for the first part of a large one. */
   async answer(): Promise<Result> {
     if (this.#evaluation === null) return this.#answerTimes();
-    await this.#life.enter();
+    await this.#life.acquireSlot();
     return this.#evaluation.finish();
   }
 
@@ -120,9 +120,9 @@ export class PendingQuery {
     const more = this.#times.length - 1;
     const start = (index: number): Evaluation => this.#fill(this.#life.start(this.#queryAt(index), stream));
     const first = start(0);
-    await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
+    await this.#life.countPoints(more * Math.max(1, this.#points?.count ?? 0));
     // A time without points costs the event loop about as much as an evaluation costs a worker.
-    await this.#life.enter(more * Math.max(1, first.work), more * first.particleRecords);
+    await this.#life.acquireSlot(more * Math.max(1, first.work), more * first.extraRecords);
     return (index) => (index === 0 ? first : start(index));
   }
 

@@ -134,11 +134,11 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
       life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
     const [box] = boxes.values();
     const evaluation = start(box);
-    await life.enter((boxes.size - 1) * evaluation.work);
+    await life.acquireSlot((boxes.size - 1) * evaluation.work);
     const first = await evaluation.finish();
     life.onEnd(() => first.release());
-    await life.computed([first]);
-    life.stream();
+    await life.finishComputing([first]);
+    life.clearDeadline();
     const chunks = write(layoutOf(dataset, field, query, components), frames(life, boxes, start, first));
     await sendStream(reply, JSON_TYPE, chunks, service, life.reader);
     return reply;

@@ -27,12 +27,13 @@ export interface DecodedOperation {
 }
 
 export interface DecodeContext extends RequestDialect {
-  /** Checks the token; null if the request has none. */
+  /** Checks the token; null means none. */
   authorise(token: string | null): void;
-  /** Most points of forms that hold their points until the last member. */
+  /** Most points of array forms, which keep all points until the end of the request. */
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
+  /** The limit of the request, given that of the operation. */
   limit(own: PointLimit): PointLimit;
   /** Counts decoded points, possibly none; a promise if reading has to wait. */
   admit(points: number): Promise<void> | null;
@@ -93,7 +94,7 @@ class Decoder {
   *#member(): Steps<void> {
     const { local, namespace } = this.#reader;
     const known = namespace === this.#context.namespace;
-    if (known) this.#setOperation(local);
+    if (known) this.#switchOverload(local);
     const members = this.#row.request;
     const index = known ? members.findIndex((member) => member.name === local) : -1;
     if (index < 0 || index > this.#tokenIndex()) this.#authorise(null);
@@ -113,7 +114,7 @@ class Decoder {
   }
 
   /** Switches to another operation of the same name if only that one has the next member. */
-  #setOperation(local: string): void {
+  #switchOverload(local: string): void {
     const isNext = ({ request }: OperationRow): boolean => {
       const left = request.slice(this.#cursor);
       const at = left.findIndex(({ name }) => name === local);

@@ -1,4 +1,4 @@
-/** Encodes results in chunks, in the form of the original platform. */
+/** Encodes results in chunks, formatted as by ASP.NET, on which JHTDB's original server ran. */
 import type { Result } from "../../engine/contract/query.js";
 import { type OperationRow, RECORDS } from "../../shared/operations.js";
 import { recordBytes, textModule } from "../../text/text-module.js";
@@ -64,11 +64,11 @@ export class ResponseEncoder {
     version: SoapVersion,
     result: Result,
     texts: QueryTexts,
-    spent: (ms: number) => void,
+    onEncodeTime: (ms: number) => void,
   ): AsyncGenerator<Buffer, undefined> {
     const { head, form, tail } = this.#template(row, version);
     yield head;
-    yield* writtenRecords(result.values, form, texts, spent);
+    yield* writtenRecords(result.values, form, texts, onEncodeTime);
     yield tail;
   }
 

@@ -162,20 +162,20 @@ function* readItem(
   const { namespace, version } = expected;
   expectElement(reader, namespace, item, path);
   checkAttributes(reader, version, path, `{${namespace}}${item}`);
-  const tags = [reader.tag()];
+  const tags = [reader.rawTag()];
   const stray = () => invalid(`There is text inside ${path}.`, path);
   for (const [i, name] of RECORDS[item].entries()) {
     const member = `${path}.${name}`;
     if ((yield* reader.nextTag(stray)) !== START) throw invalid(`The member ${member} is missing.`, path);
     expectElement(reader, namespace, name, member);
     checkAttributes(reader, version, member, schemaType("float"));
-    tags.push(reader.tag());
+    tags.push(reader.rawTag());
     const value = readFloat(collapsed(yield* readText(reader, member)), member);
     sink.slab[at + i] = value;
-    tags.push(reader.tag());
+    tags.push(reader.rawTag());
   }
   if ((yield* reader.nextTag(stray)) !== END) throw invalid(`${path} holds more than x, y and z.`, path);
-  tags.push(reader.tag());
+  tags.push(reader.rawTag());
   return tags;
 }
 

@@ -4,7 +4,7 @@ import { excerpt, RequestError } from "../../shared/errors.js";
 import { DIALECTS, type OperationRow, operationsNamed } from "../../shared/operations.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
-import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
+import { HttpRefusal, refuseOtherRequests } from "../http/refusal.js";
 import { RequestLife } from "../http/request-life.js";
 import { sendChunks, sendStream, sendText } from "../http/send-answer.js";
 import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
@@ -15,12 +15,12 @@ import { CONTENT_TYPES, faultFor } from "./fault.js";
 import { type MediaType, MediaTypes, readSoapAction } from "./media-type.js";
 import { Utf8Body } from "./transcode.js";
 import { writeWsdl } from "./wsdl.js";
-import { Spellings, XmlReader } from "./xml/reader.js";
+import { NameCache, XmlReader } from "./xml/reader.js";
 
 interface SharedParts {
   readonly service: Service;
   readonly mediaTypes: MediaTypes;
-  readonly spellings: Spellings;
+  readonly spellings: NameCache;
   readonly encoder: ResponseEncoder;
 }
 
@@ -29,13 +29,13 @@ export const soapPlugin: Plugin = async (app, service) => {
   const shared: SharedParts = {
     service,
     mediaTypes: new MediaTypes(),
-    spellings: new Spellings(),
+    spellings: new NameCache(),
     encoder: new ResponseEncoder(service.config.namespace),
   };
   await app.register(async (soap) => postRoute(soap, shared));
   const wsdls = new Map<string, string>();
   app.get(SOAP_PATH, (request, reply) => sendWsdl(request, reply, service, wsdls));
-  await refuseTheRest(app, SOAP_PATH, (path) =>
+  await refuseOtherRequests(app, SOAP_PATH, (path) =>
     path === SOAP_PATH ? onlyPost() : new HttpRefusal(404, "There is nothing at this address."),
   );
 };
@@ -66,12 +66,12 @@ function aboutService(path: string): string {
   );
 }
 
-/** @param known WSDLs written so far, by dialect and address */
+/** Sends a WSDL. `written`: WSDLs so far, by dialect and address. */
 function sendWsdl(
   request: FastifyRequest,
   reply: FastifyReply,
   service: Service,
-  known: Map<string, string>,
+  written: Map<string, string>,
 ): FastifyReply {
   const parameters = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
@@ -85,25 +85,25 @@ function sendWsdl(
     service.config.wsdl;
   const address = `${service.baseUrl()}${SOAP_PATH}`;
   const key = `${dialect} ${address}`;
-  const wsdl = known.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
-  known.set(key, wsdl);
+  const wsdl = written.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
+  written.set(key, wsdl);
   return reply.type("text/xml; charset=utf-8").send(wsdl);
 }
 
 /**
- * Serves one request. Worker threads evaluate batches from `start` in `readCall` until `finish`; a small query in the
- * brick cache is evaluated here, inside `finish`.
+ * Serves one request. Worker threads evaluate batches while the body is still being read; a small query whose bricks are
+ * cached is evaluated on this thread, in `finish`.
  */
 async function serve(request: FastifyRequest, reply: FastifyReply, shared: SharedParts): Promise<void> {
   const media = shared.mediaTypes.read(request.headers["content-type"]);
   const life = new RequestLife(shared.service, request, reply, `soap ${media.version}`);
   try {
     const { row, evaluation } = await walk(readCall(request, life, media, shared));
-    await life.enter();
+    await life.acquireSlot();
     const result = await evaluation.finish();
     try {
       const type = CONTENT_TYPES[media.version];
-      await life.computed([result]);
+      await life.finishComputing([result]);
       const { texts } = result;
       if (texts !== undefined && isLarge(result)) {
         const spent = (ms: number): void => life.reader.encoded(ms);
@@ -112,7 +112,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       } else if (result.stream === undefined) {
         await sendChunks(reply, type, shared.encoder.encode(row, media.version, result), shared.service, life.reader);
       } else {
-        life.stream();
+        life.clearDeadline();
         const chunks = shared.encoder.encodeBytes(row, media.version, result.stream);
         await sendStream(reply, type, chunks, shared.service, life.reader);
       }
@@ -120,7 +120,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
       result.release();
     }
   } catch (error) {
-    if (!life.giveUp(error)) refuse(error, request, reply, media, shared.service);
+    if (!life.abandonIfUnanswerable(error)) refuse(error, request, reply, media, shared.service);
   }
 }
 
@@ -146,11 +146,12 @@ function* readCall(
       version: media.version,
       authorise: (token) => life.authorise(token),
       mostPoints: config.limits["query.points"],
+      // Times of SOAP are float32.
       start: (query) => life.start({ ...query, singleTimes: true }),
       limit: (own) => life.limit(own),
       admit: (count) => {
-        const wait = life.admit(count);
-        // Reading items of unusual form takes long.
+        const wait = life.countPoints(count);
+        // Items in unusual form are slow to read.
         return wait ?? (body.isLong ? slices.pause() : null);
       },
       remaining: () => body.remaining,
@@ -182,7 +183,7 @@ function checkAction(request: FastifyRequest, media: MediaType, row: OperationRo
   }
 }
 
-/** Sends a fault; an `HttpRefusal` is answered in plain HTTP. */
+/** Sends a SOAP fault; an `HttpRefusal` is rethrown and answered in plain HTTP. */
 function refuse(
   error: unknown,
   request: FastifyRequest,

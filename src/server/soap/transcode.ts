@@ -1,4 +1,4 @@
-/** Converts the body of a request to valid UTF-8, from UTF-8, UTF-16 or ISO-8859-1, with or without a mark of order. */
+/** Converts a request body in UTF-8, UTF-16 or ISO-8859-1, with or without byte order mark, to valid UTF-8. */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../http/body.js";
 import type { Charset } from "./media-type.js";
@@ -67,8 +67,8 @@ export class Transcoder {
   }
 
   /**
-   * Declares the encoding of the XML declaration. A byte order mark must agree with it, a charset overrules it; without
-   * either it must be UTF-8.
+   * Checks the encoding that the XML declaration names. A byte order mark must agree with it, a charset overrules it;
+   * without either it must be UTF-8.
    */
   declare(encoding: string): void {
     const named = encoding.toLowerCase();
@@ -96,7 +96,7 @@ export class Transcoder {
     return this.#encoding === "utf-8" ? this.#utf8(input, part === null) : this.#utf16(input, part === null);
   }
 
-  /** Determines the encoding. @returns the length of the byte order mark */
+  /** Determines the encoding and returns the length of the byte order mark. */
   #detect(input: Buffer): number {
     this.#marked = true;
     if (input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf) return this.#settle("utf-8", 3);
@@ -152,7 +152,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Length of the longest valid prefix, found by halving. */
+/** Length of the longest valid prefix, found by bisection. */
 function validPrefix(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;

@@ -61,7 +61,7 @@ async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, 
   const frame = dataset.time.guardBefore + box.time;
   const nodes = { field, frame, first: box.first, count: box.count, stride: [1, 1, 1] as const };
   const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
-  await life.enter();
+  await life.acquireSlot();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   return result;
@@ -91,9 +91,9 @@ export async function computeChunk(
   const evaluation = life.start({ operation: quantity.operation, dataset: dataset.name, time, ...options });
   const limit = life.limit(evaluation.limit);
   if (count > limit.points) throw tooManyPoints(limit.name, count, limit.points);
-  await life.admit(count);
+  await life.countPoints(count);
   await writeNodes(life, dataset, box, time, new TripleWriter(evaluation.points, limit));
-  await life.enter();
+  await life.acquireSlot();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   const values = await reduce(quantity, result, life, dataset.viscosity);

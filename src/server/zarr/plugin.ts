@@ -12,7 +12,7 @@ import { HttpRefusal } from "../http/refusal.js";
 import { requestedRange } from "../http/requested-range.js";
 import { sendBytes } from "../http/send-answer.js";
 import type { Plugin, Service } from "../http/service.js";
-import { isHeld } from "../http/validators.js";
+import { isFresh } from "../http/validators.js";
 import { chunkAt, chunkElements, computeChunk } from "./chunks.js";
 import { viewOf } from "./view.js";
 import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./view-documents.js";
@@ -37,7 +37,7 @@ function answerEarly(
   { type, tag, bytes }: { readonly type: string; readonly tag: string; readonly bytes: number | null },
 ): FastifyReply | null {
   reply.header("accept-ranges", "bytes");
-  if (isHeld(request, reply, config, tag)) return reply.code(304).send();
+  if (isFresh(request, reply, config, tag)) return reply.code(304).send();
   if (request.method !== "HEAD") return null;
   if (bytes !== null) reply.header("content-length", bytes);
   return reply.type(type).send();
@@ -100,7 +100,7 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
     const { values, result } = await computeChunk(life, version, chunk);
     const plain = bytesOf(values);
     const body = compressed ? Buffer.from(await (result.texts as QueryTexts).compress(plain, ZSTD_LEVEL)) : plain;
-    await life.computed([{ values: [], heldBytes: body.length }]);
+    await life.finishComputing([{ values: [], heldBytes: body.length }]);
     const [first, last] = requestedRange(request, reply, tag, body.length);
     reply.type(OCTETS);
     await sendBytes(reply, Readable.from([body.subarray(first, last + 1)]), service, life.reader);

@@ -9,7 +9,7 @@ import {
 } from "../../engine/contract/dataset.js";
 import type { LevelSet } from "../../engine/contract/query.js";
 import { version } from "../../shared/build.js";
-import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
+import { lacking, operationOf, type SpatialInterpolation, spatialOf } from "../../shared/operations.js";
 import { formulaText, QUANTITIES, type Quantity } from "../../shared/quantities.js";
 import { about, aboutField, assumedOf, timesOf } from "../http/describe.js";
 
@@ -174,7 +174,7 @@ function methodAtNodes(
 ): SpatialInterpolation | undefined {
   if (needsViscosity === true && dataset.viscosity === undefined) return undefined;
   const operation = operationOf(name);
-  if (lackOf(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
+  if (lacking(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
     return undefined;
   const offered = spatialOf(operation, dataset);
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));

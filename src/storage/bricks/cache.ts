@@ -232,7 +232,7 @@ export class BrickCache implements BrickPins {
         if (!this.#directory.isOwn(unit)) continue;
         load(frame, bricks[i], this.#values.subarray(offset, offset + values));
         bytes += values * 4;
-        this.#directory.finish(unit);
+        this.#directory.publish(unit);
       }
     } catch (error) {
       this.#directory.announceFailed(this.#directory.locked(() => this.#directory.failOwn()));
@@ -249,10 +249,10 @@ export class BrickCache implements BrickPins {
     make(
       own.map((i) => bricks[i]),
       own.map((i) => offsets[i]),
-      (at) => this.#directory.finish(this.#directory.unitAt(offsets[own[at]])),
+      (at) => this.#directory.publish(this.#directory.unitAt(offsets[own[at]])),
     );
     const left = own.map((i) => this.#directory.unitAt(offsets[i])).filter((unit) => this.#directory.isOwn(unit));
-    for (const unit of left) this.#directory.finish(unit);
+    for (const unit of left) this.#directory.publish(unit);
   }
 
   /** Waits until other workers have read the bricks that they reserved; false when one of them has failed. */

@@ -221,7 +221,7 @@ export class BrickDirectory {
   }
 
   /** Shows a brick that this worker has read to those that wait for it; needs no lock. */
-  finish(unit: number): void {
+  publish(unit: number): void {
     Atomics.store(this.#state, unit, READY);
     Atomics.notify(this.#state, unit);
   }

@@ -1,7 +1,7 @@
 /** Schema of the descriptor `dataset.json`. All problems of a text are listed at once, each with its JSON path. */
 import { z } from "zod";
 import { DataError } from "../../shared/errors.js";
-import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
 import {
   AXIS_NAMES,
@@ -297,7 +297,7 @@ function consistency(descriptor: Descriptor): string[] {
   }
   for (const [fieldName, field] of Object.entries(descriptor.fields)) {
     const path = `$.fields.${fieldName}`;
-    const why = whyNoField(fieldName);
+    const why = fieldNameProblem(fieldName);
     if (why !== null) problems.push(`${path}: ${why}`);
     const stem = /^(.*)_[xyz]$/.exec(fieldName)?.[1] ?? "";
     if (Object.hasOwn(descriptor.fields, stem)) problems.push(`${path}: this name is that of a component of ${stem}`);

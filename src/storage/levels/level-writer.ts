@@ -136,7 +136,7 @@ export class LevelWriter {
     for (const { key, chunks } of open.flat()) await put(key, codec.shard(chunks));
     await put(extremaKey(quantity, frame), await codec.chunk(extrema.values));
     // The histograms mark the frame as complete, even after a power failure.
-    await this.#target.settle(written);
+    await this.#target.flush(written);
     const all = new Float64Array(histograms.length * (2 + BINS));
     for (const [c, { edges, weights }] of histograms.entries()) all.set([...edges, ...weights], c * (2 + BINS));
     await put(histogramsKey(quantity, frame), await codec.chunk(new Float32Array(all.buffer)));

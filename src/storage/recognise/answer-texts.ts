@@ -1,6 +1,6 @@
 /** Answers that a person gives about a file, as texts: flags of the command line, and members of drafts over HTTP. */
 import { RequestError } from "../../shared/errors.js";
-import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, SUBJECTS, type Subject } from "../dataset/dataset.js";
 import type { Answers } from "./answers.js";
 import { OTHERS } from "./usual-names.js";
@@ -220,7 +220,7 @@ function permutationOf(text: string): AxisName[] {
 
 function fieldNamed(text: string): string {
   const name = text.trim();
-  const why = whyNoField(name);
+  const why = fieldNameProblem(name);
   if (why !== null) throw needed(`"${name}" cannot be the name of a field: ${why}.`);
   return name;
 }

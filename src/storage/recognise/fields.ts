@@ -1,6 +1,6 @@
 /** Finds the datasets of fields by their names, also if each time has its own group or dataset. */
 import { DataError } from "../../shared/errors.js";
-import { FIELDS, whyNoField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import type { FieldName } from "../dataset/dataset.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
@@ -317,7 +317,7 @@ function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<st
     if (isVector) return name.endsWith("_x") ? [{ field: stem, paths: parts as string[] }] : [];
     return [{ field: name, paths: [path] }];
   });
-  return found.filter(({ field }) => whyNoField(field) === null && !Object.hasOwn(FIELDS, field));
+  return found.filter(({ field }) => fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
 function tripleOf(contents: Contents, paths: Holder["paths"], names: readonly string[]): string[][] {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { DataError } from "../../shared/errors.js";
-import { FIELDS, whyNoField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem } from "../../shared/operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../dataset/dataset.js";
 import type { DescriptorInput } from "../dataset/descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
@@ -150,7 +150,7 @@ function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<
     const [, name, label] = names.exec(dataset) ?? [];
     const own = (name ?? "").toLowerCase().replaceAll(" ", "");
     const field = fields.get(own) ?? own;
-    if (name === undefined || whyNoField(field) !== null) continue;
+    if (name === undefined || fieldNameProblem(field) !== null) continue;
     const known = found.get(field) ?? { name, labels: [], first: `/${dataset}` };
     known.labels.push(Number(label));
     found.set(field, known);

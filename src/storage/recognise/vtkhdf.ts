@@ -4,7 +4,7 @@
  * Source: VTKHDF format specification 2.0, sections "Image data" and "Temporal data".
  */
 import { DataError } from "../../shared/errors.js";
-import { FIELDS, type KnownField, whyNoField } from "../../shared/operations.js";
+import { FIELDS, fieldNameProblem, type KnownField } from "../../shared/operations.js";
 import { AXIS_NAMES } from "../dataset/dataset.js";
 import { join } from "./evidence.js";
 import { type AxisClues, NO_CLUES, oneNode } from "./grid.js";
@@ -124,7 +124,7 @@ function fieldsIn(contents: Contents, findings: Findings): FieldRow[] {
   const others = contents.datasets(group).flatMap((name): FieldRow[] => {
     const [field, path] = [name.toLowerCase().replaceAll(/\W+/g, "_"), join(group, name)];
     const isScalar = contents.dataset(path)?.shape.length === rank && contents.dataset(path)?.element === "float";
-    const isFree = !used.has(path) && whyNoField(field) === null && !Object.hasOwn(FIELDS, field);
+    const isFree = !used.has(path) && fieldNameProblem(field) === null && !Object.hasOwn(FIELDS, field);
     return isScalar && isFree ? [[field, path]] : [];
   });
   for (const { name } of GROUPS)

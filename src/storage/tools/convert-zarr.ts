@@ -104,9 +104,9 @@ export async function convertToZarr(
     const root = await writeDocuments(dataset, noted, options, cuts);
     noted.note(ROOT, root);
     await target.write(MANIFEST_NAME, json({ files: noted.files } satisfies Manifest));
-    await target.settle([...Object.keys(noted.files).filter((key) => key !== ROOT), MANIFEST_NAME]);
+    await target.flush([...Object.keys(noted.files).filter((key) => key !== ROOT), MANIFEST_NAME]);
     await target.write(ROOT, root);
-    await target.settle([ROOT]);
+    await target.flush([ROOT]);
     await target.remove(CONVERSION_NAME);
     return { bytesRead: source.bytesRead, files, kept };
   } finally {
@@ -131,7 +131,7 @@ async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOption
   if ((await target.read(ROOT)) !== null) throw new DataError(`${target.location} holds a store already`);
   if (!(await target.isEmpty())) throw new DataError(`${target.location} is not empty`);
   await target.write(CONVERSION_NAME, Buffer.from(plan));
-  await target.settle([CONVERSION_NAME]);
+  await target.flush([CONVERSION_NAME]);
 }
 
 function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions): Cut {

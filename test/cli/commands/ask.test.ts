@@ -69,7 +69,7 @@ describe("the commands of the calls", () => {
   it.each(CALL_NAMES)("%s answers the example of its help with columns and rows", async (call) => {
     const { stdout: help } = await fieldprobe(call.replaceAll("_", "-"), "--help");
     const words = help.replaceAll(/\s+/g, " ");
-    expect(words).toContain(callOf(call).about);
+    expect(words).toContain(callOf(call).description);
     for (const name of callOf(call).members)
       expect(words).toContain(name === "what" ? "[what]" : `--${name.replaceAll("_", "-")}`);
     const [, ...example] = shellWords(exampleLine(call));

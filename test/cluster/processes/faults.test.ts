@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { nodesOf, reductionOf } from "../../../src/server/ask/analysis/analysed-nodes.js";
+import { reductionOf, regionNodes } from "../../../src/server/ask/analysis/analysed-nodes.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -34,7 +34,7 @@ const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [8, 8, 8], 
 async function reduced(engine: Engine, { moments, frames }: { moments: string; frames: number[] }): Promise<unknown> {
   const dataset = engine.find("cube") as Dataset;
   // Frames are counted from 1 here, from 0 in questions.
-  const analysed = nodesOf(
+  const analysed = regionNodes(
     {},
     dataset,
     frames.map((frame) => frame - 1),

@@ -98,7 +98,7 @@ describe("a search", () => {
   it("counts the hits that it may find as records, so that few large ones are held at a time", () => {
     const large = { ...REGION, count: [600, 70, 65] } as const;
     const records = (limits: Partial<typeof LIMITS>) =>
-      execution("GetThreshold", large, () => undefined, limits).particleRecords;
+      execution("GetThreshold", large, () => undefined, limits).extraRecords;
     expect(records({ "search.hits": 1_000 })).toBe(3_000);
     expect(records({ "search.hits": 10_000_000 })).toBe(3 * nodesOf(large));
   });
@@ -276,7 +276,7 @@ describe("a cutout", () => {
     const { release, heldBytes = 0 } = await cutout.finish();
     // Each part is lent in whole pages.
     expect(buffers.lentBytes).toBeLessThanOrEqual(heldBytes + 3 * 4096);
-    expect(12 * cutout.particleRecords).toBeGreaterThanOrEqual(heldBytes);
+    expect(12 * cutout.extraRecords).toBeGreaterThanOrEqual(heldBytes);
     release();
   });
 
@@ -329,7 +329,7 @@ describe("a cutout", () => {
     const cutout = async (_: unknown, __: unknown, ___: unknown, { deadline }: SharingControl): Promise<void> => {
       left.push(deadline - Date.now());
     };
-    const sharing = { divides: () => true, pays: () => true, cutout } as unknown as Sharing;
+    const sharing = { divides: () => true, isWorthSharing: () => true, cutout } as unknown as Sharing;
     const region = { ...REGION, count: [3000, 900, 2] } as const;
     const { stream, release } = await execution("GetAnyCutoutWeb", region, () => null, {}, sharing).finish();
     for await (const _ of stream as AsyncIterable<Float32Array>) vi.setSystemTime(Date.now() + 20_000);

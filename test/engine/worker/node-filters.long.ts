@@ -41,11 +41,11 @@ describe.each(["GetBoxFilter", "GetBoxFilterSGSsymtensor", "GetBoxFilterGradient
     expect(whole.out.every(Number.isFinite)).toBe(true);
     const sliced = contextOf(name, inside);
     const done: number[] = [];
-    let progress = evaluateBoxes({ ...sliced, pause: () => true });
+    let progress = evaluateBoxes({ ...sliced, mustPause: () => true });
     while (progress !== null) {
       done.push(progress.done);
       const task = { ...sliced.task, progress };
-      progress = evaluateBoxes({ ...sliced, task, pause: () => true });
+      progress = evaluateBoxes({ ...sliced, task, mustPause: () => true });
     }
     expect(done.length).toBeGreaterThan(2);
     expect(done).toEqual(done.toSorted((a, b) => a - b));
@@ -59,7 +59,7 @@ describe.each(["GetBoxFilter", "GetBoxFilterSGSsymtensor", "GetBoxFilterGradient
     const pauses = [false, true];
     for (let index = 0; index < of; index++) {
       const task = { ...divided.task, part: { index, of } };
-      let progress = evaluateBoxes({ ...divided, task, pause: () => pauses[index % 2] as boolean });
+      let progress = evaluateBoxes({ ...divided, task, mustPause: () => pauses[index % 2] as boolean });
       while (progress !== null) progress = evaluateBoxes({ ...divided, task: { ...task, progress } });
     }
     expect(divided.out).toEqual(whole.out);

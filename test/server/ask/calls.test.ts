@@ -6,8 +6,8 @@ import {
   CALL_NAMES,
   type CallName,
   callOf,
-  FORMS,
-  type FormName,
+  FORMATS,
+  type Format,
   MEMBERS,
   type MemberName,
 } from "../../../src/shared/calls.js";
@@ -29,7 +29,7 @@ const ALONE: Readonly<Partial<Record<CallName, Readonly<Partial<Record<MemberNam
   find: { what: "p" },
 };
 
-const MAGIC: Readonly<Partial<Record<FormName, string>>> = {
+const MAGIC: Readonly<Partial<Record<Format, string>>> = {
   npy: "\x93NUMPY",
   npz: "PK",
   zarr: "PK",
@@ -40,15 +40,15 @@ const MAGIC: Readonly<Partial<Record<FormName, string>>> = {
   xmf: "<?xml",
 };
 
-const ROWS = CALL_NAMES.flatMap((call) => callOf(call).forms.map((form) => ({ call, form })));
+const ROWS = CALL_NAMES.flatMap((call) => callOf(call).formats.map((form) => ({ call, form })));
 
 describe("calls", () => {
   it.each(ROWS)("$call answers its example as $form", async ({ call, form }) => {
-    const example = { ...callOf(call).example, ...(FORMS[form].alone ? ALONE[call] : {}), format: form };
+    const example = { ...callOf(call).example, ...(FORMATS[form].singleQuantity ? ALONE[call] : {}), format: form };
     const response = await get(service, "isotropic32", call, example);
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(response.status, bytes.toString("utf8", 0, 400)).toBe(200);
-    expect(response.headers.get("content-type")).toContain(FORMS[form].type);
+    expect(response.headers.get("content-type")).toContain(FORMATS[form].type);
     expect(bytes.toString("latin1").startsWith(MAGIC[form] ?? ""), form).toBe(true);
     expect(bytes.length).toBeGreaterThan(0);
   });
@@ -162,7 +162,7 @@ describe("calls", () => {
     expect(fourth.results[0].mean).toBeTypeOf("number");
   });
 
-  it.each(CALL_NAMES.filter((call) => callOf(call).needs.length > 0))(
+  it.each(CALL_NAMES.filter((call) => callOf(call).required.length > 0))(
     "%s without its members shows an example that a channel answers",
     async (call) => {
       const { detail } = (await (await get(service, "turbulent-channel", call, {})).json()) as AnyAnswer;

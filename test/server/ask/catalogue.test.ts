@@ -149,7 +149,7 @@ describe("tokens", () => {
     const auth: Auth = {
       authorise(token) {
         if (token !== "small") throw new AuthError("Invalid identification token.");
-        return { id: "small", points: 1000, another: () => undefined, release: () => void released++ };
+        return { id: "small", points: 1000, countFurtherQuery: () => undefined, release: () => void released++ };
       },
       reload: () => undefined,
       close: () => undefined,

@@ -32,8 +32,8 @@ function evaluation({ operation }: Query): Evaluation {
     nodes: operation === "GetThreshold" ? 8 : 0,
     limit: { points: 1e6, name: "query.points" },
     work: POINTS,
-    particleRecords: 2 * POINTS,
-    ...(operation === "GetVelocityHessian" ? { pointRecords: 6 } : {}),
+    extraRecords: 2 * POINTS,
+    ...(operation === "GetVelocityHessian" ? { recordsPerPoint: 6 } : {}),
   };
   return {
     ...{ points: sink, velocities: sink, ...query },
@@ -54,7 +54,9 @@ const service = (): Service =>
     config,
     admission,
     outgoing,
-    auth: { authorise: () => ({ id: "t", points: tokenPoints, another: () => undefined, release: () => tokens-- }) },
+    auth: {
+      authorise: () => ({ id: "t", points: tokenPoints, countFurtherQuery: () => undefined, release: () => tokens-- }),
+    },
     engine: {
       ...{ start: evaluation, find: () => undefined, datasets: () => [] },
       lend(bytes: number) {
@@ -125,16 +127,16 @@ const STEPS: readonly (readonly [string, (life: RequestLife) => unknown, Partial
     },
     { tokens: 1 },
   ],
-  ["has been read", (life) => life.admit(POINTS), { tokens: 1, points: POINTS }],
+  ["has been read", (life) => life.countPoints(POINTS), { tokens: 1, points: POINTS }],
   [
     "has its slot",
     async (life) => {
       life.start({ operation: "GetVelocity", dataset: "flow" });
-      await life.enter();
+      await life.acquireSlot();
     },
     { tokens: 1, points: 3 * POINTS, slots: 1 },
   ],
-  ["is computed", (life) => life.computed([result(60_000)]), { tokens: 1, bytes: 60_000 }],
+  ["is computed", (life) => life.finishComputing([result(60_000)]), { tokens: 1, bytes: 60_000 }],
   ["is being sent", (life) => life.reader.handOver(60_000), { tokens: 1, bytes: 60_000 }],
   ["has been taken in part", (life) => life.reader.handedOver(20_000), { tokens: 1, bytes: 60_000 }],
 ];
@@ -150,14 +152,14 @@ describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
   });
 
   it.each([
-    ["reads more points", (life: RequestLife) => life.admit(POINTS)],
-    ["is computed", (life: RequestLife) => life.computed([result(60_000)]).catch(() => undefined)],
-    ["asks for a slot", (life: RequestLife) => life.enter().catch(() => undefined)],
+    ["reads more points", (life: RequestLife) => life.countPoints(POINTS)],
+    ["is computed", (life: RequestLife) => life.finishComputing([result(60_000)]).catch(() => undefined)],
+    ["asks for a slot", (life: RequestLife) => life.acquireSlot().catch(() => undefined)],
     ["hands bytes over", (life: RequestLife) => life.reader.handOver(60_000)],
     ["gives something to release", (life: RequestLife) => life.onEnd(() => tokens--)],
   ] as const)("holds nothing that it takes afterwards: %s", async (_, step) => {
     const { life, end } = begin();
-    life.admit(POINTS);
+    life.countPoints(POINTS);
     life.start({ operation: "GetVelocity", dataset: "flow" });
     end(how);
     if (_ === "gives something to release") tokens++;
@@ -169,8 +171,8 @@ describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
 describe("a caller who leaves", () => {
   it("while the request waits for a slot, leaves the queue", async () => {
     const [first, second] = [begin(), begin()];
-    await first.life.enter(1);
-    const waiting = second.life.enter(1);
+    await first.life.acquireSlot(1);
+    const waiting = second.life.acquireSlot(1);
     await setImmediate();
     expect(held()).toMatchObject({ slots: 1, waiting: 1 });
     second.end("left");
@@ -182,11 +184,11 @@ describe("a caller who leaves", () => {
 
   it("while the answer waits for room among others, takes no room when it comes", async () => {
     const first = begin();
-    await first.life.enter(1);
-    await first.life.computed([result(WAITING_BYTES)]);
+    await first.life.acquireSlot(1);
+    await first.life.finishComputing([result(WAITING_BYTES)]);
     const second = begin();
-    await second.life.enter(1);
-    const waiting = second.life.computed([result(60_000)]);
+    await second.life.acquireSlot(1);
+    const waiting = second.life.finishComputing([result(60_000)]);
     expect(held()).toMatchObject({ bytes: WAITING_BYTES });
     second.end("left");
     first.end("finished");
@@ -199,7 +201,7 @@ it.each(["finished", "left"] as const)("keeps what it was lent while a step goes
   const { life, end } = begin();
   let goOn: (value: unknown) => void = () => undefined;
   const ended = life.run(async () => {
-    expect([life.floats(10).length, life.doubles(10).length, (await life.room(40)).length]).toEqual([10, 10, 40]);
+    expect([life.floats(10).length, life.doubles(10).length, (await life.lendBytes(40)).length]).toEqual([10, 10, 40]);
     await new Promise((resolve) => {
       goOn = resolve;
     });
@@ -232,17 +234,17 @@ it("adds up the nodes of the searches of a request against the limit of its toke
   life.authorise("t");
   const search = () => life.start({ operation: "GetThreshold", dataset: "flow" });
   search();
-  life.settle();
+  life.carryOverPoints();
   search();
-  life.settle();
+  life.carryOverPoints();
   expect(search).toThrow("Request size too large (8 > 4)");
 });
 
 it("counts points that the service makes by what it keeps of each", async () => {
   const { life, end, facts } = begin();
-  await life.reserve(10, 8 / 3);
+  await life.reserveGeneratedPoints(10, 8 / 3);
   expect([admission.points.held, facts.points]).toEqual([27, 10]);
-  await expect(life.reserve(3_000_000, 1)).rejects.toThrow("Request size too large (3000000 > 2000000)");
+  await expect(life.reserveGeneratedPoints(3_000_000, 1)).rejects.toThrow("Request size too large (3000000 > 2000000)");
   end("left");
   expect(admission.points.held).toBe(0);
 });
@@ -250,7 +252,7 @@ it("counts points that the service makes by what it keeps of each", async () => 
 it("counts points by the records of three numbers in their answers, which are given back as well", async () => {
   const { life, end } = begin();
   life.start({ operation: "GetVelocityHessian" } as Query);
-  await life.admit(10);
+  await life.countPoints(10);
   expect(admission.points.held).toBe(60);
   end("left");
   expect(admission.points.held).toBe(0);
@@ -267,9 +269,9 @@ it.each([
     return trySlot(asker);
   };
   const { life, end } = begin();
-  life.foresee(foreseen);
+  life.declareWork(foreseen);
   life.start({ operation: "GetVelocity", dataset: "flow" });
-  await life.enter();
+  await life.acquireSlot();
   expect(asked).toEqual([work]);
   end("finished");
 });
@@ -284,7 +286,7 @@ it("of many small queries takes its slot again as a large one, once", async () =
   const { life, end } = begin();
   for (let i = 0; i < 100; i++) {
     const query = life.start({ operation: "GetVelocity", dataset: "flow" });
-    await life.enter();
+    await life.acquireSlot();
     life.forget(query);
   }
   expect(asked).toEqual([POINTS, POINTS * Math.ceil((SMALL_WORK + 1) / POINTS)]);

@@ -59,7 +59,7 @@ function start(query: Query, stream = false): Evaluation {
     nodes: 0,
     limit: most,
     work: 7,
-    particleRecords: 2,
+    extraRecords: 2,
     async finish(): Promise<Result> {
       mostRunning = Math.max(mostRunning, ++running);
       await gate(time).finally(() => running--);
@@ -90,11 +90,11 @@ const life = (): RequestLife =>
   ({
     start,
     limit: (limit: PointLimit) => limit,
-    admit: (count: number) => {
+    countPoints: (count: number) => {
       admitted += count;
       return null;
     },
-    enter: async (work = 0, records = 0) => void entered.push([work, records]),
+    acquireSlot: async (work = 0, records = 0) => void entered.push([work, records]),
     find: () => undefined,
     forget: () => undefined,
     floats: (count: number) => new Float32Array(count),

@@ -6,7 +6,7 @@ import { setImmediate as moment } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { decode, requestedOperations } from "../../../src/server/soap/decode.js";
 import { closeEnvelope, openEnvelope } from "../../../src/server/soap/envelope.js";
-import { type ByteSource, Spellings, XmlReader } from "../../../src/server/soap/xml/reader.js";
+import { type ByteSource, NameCache, XmlReader } from "../../../src/server/soap/xml/reader.js";
 import { LIMITS } from "../../../src/shared/config.js";
 import { FieldprobeError } from "../../../src/shared/errors.js";
 import { type Steps, walk } from "../../../src/text/steps.js";
@@ -65,7 +65,7 @@ function flowOf(source: ByteSource): ByteSource["flow"] {
 function* read(chunks: readonly Buffer[], length: number, texts: TextsHere | null, most: number): Steps<number[]> {
   const engine = new FakeEngine({ slabPoints: 1000 });
   const source = sourceOf(chunks);
-  const reader = new XmlReader({ ...source, flow: flowOf(source) }, LIMITS, new Spellings());
+  const reader = new XmlReader({ ...source, flow: flowOf(source) }, LIMITS, new NameCache());
   yield* openEnvelope(reader, "1.1", LIMITS["soap.headerBlocks"]);
   const { evaluation } = yield* decode(reader, requestedOperations(NAMESPACE, reader), {
     namespace: NAMESPACE,

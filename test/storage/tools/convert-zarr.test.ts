@@ -230,8 +230,8 @@ describe("an interrupted conversion", () => {
         if (key === "zarr.json") before = [...settled].sort();
         return plain.write(key, bytes);
       },
-      settle: async (keys: readonly string[]) => {
-        await plain.settle(keys);
+      flush: async (keys: readonly string[]) => {
+        await plain.flush(keys);
         for (const key of keys) settled.add(key);
       },
     };
@@ -239,7 +239,7 @@ describe("an interrupted conversion", () => {
     const there = [...contentsOf("order.zarr").keys()].filter((key) => key !== "zarr.json");
     expect(before).toEqual([...there, "conversion.json"].sort());
     expect(settled).toContain("zarr.json");
-    await expect(plain.settle(["velocity/c/9/9/9/9/0"])).rejects.toThrow(/velocity.c.9.9.9.9.0 cannot be written/);
+    await expect(plain.flush(["velocity/c/9/9/9/9/0"])).rejects.toThrow(/velocity.c.9.9.9.9.0 cannot be written/);
   });
 
   it("is not continued with other options, nor in a folder that holds anything else", async () => {

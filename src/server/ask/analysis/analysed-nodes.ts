@@ -28,8 +28,8 @@ export interface AnalysedNodes {
   /** Frames as the engine numbers them, guard frames included. */
   readonly frames: readonly number[];
   /** Frames as callers number them. */
-  readonly numbers: readonly number[];
-  /** Whether the nodes along an axis are a whole period. */
+  readonly publicFrames: readonly number[];
+  /** Whether the nodes along an axis cover a whole period. */
   readonly wraps: OfAxes<boolean>;
   readonly field: FieldName;
   readonly weights: "volume" | "nodes";
@@ -40,34 +40,34 @@ export interface AnalysedNodes {
   };
 }
 
-/** Directions that keep separate positions: those not averaged over; time only if there are several frames. */
-export function keptBeside(over: readonly Direction[], frames: number): ReductionPlan["kept"] {
+/** Whether results are resolved along each direction: if it is not in `over`; along t only for several frames. */
+export function keptAxes(over: readonly Direction[], frames: number): ReductionPlan["kept"] {
   return DIRECTIONS.map((one) => !over.includes(one) && (one !== "t" || frames > 1)) as never;
 }
 
 /** The same nodes, grouped along other directions. */
-export function grouped(nodes: AnalysedNodes, kept: ReductionPlan["kept"]): AnalysedNodes {
+export function regrouped(nodes: AnalysedNodes, kept: ReductionPlan["kept"]): AnalysedNodes {
   return { ...nodes, base: { ...nodes.base, kept } };
 }
 
 /** All nodes in one group. */
-export function together(nodes: AnalysedNodes): AnalysedNodes {
-  return grouped(nodes, [false, false, false, false]);
+export function pooled(nodes: AnalysedNodes): AnalysedNodes {
+  return regrouped(nodes, [false, false, false, false]);
 }
 
-/** The nodes of a question. @param frames counted from 0, without guard frames @throws RequestError */
-export function nodesOf(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+/** The nodes of a question. Frames are counted from 0, without guard frames. @throws RequestError */
+export function regionNodes(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = runsIn(question, dataset, dataset.axes);
-  return nodesIn(runs, schemeOf(nodeDerivatives(question)), question.weights ?? "volume", question, dataset, frames);
+  return makeNodes(runs, schemeOf(nodeDerivatives(question)), question.weights ?? "volume", question, dataset, frames);
 }
 
 /** Frames and names for an analysis of points, where derivatives are not differences at nodes. */
-export function nodesOfPoints(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
+export function pointNodes(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = dataset.axes.map(({ nodes: count }) => ({ first: 0, from: 0, count, step: 1 }));
-  return nodesIn(runs as never, 4, "nodes", question, dataset, frames);
+  return makeNodes(runs as never, 4, "nodes", question, dataset, frames);
 }
 
-function nodesIn(
+function makeNodes(
   runs: OfAxes<NodeRun>,
   scheme: DerivativeScheme,
   weights: AnalysedNodes["weights"],
@@ -82,7 +82,7 @@ function nodesIn(
     AXES.map((a) => of(runs[a], axes[a], a)) as unknown as OfAxes<T>;
   // The weight of a node does not depend on the region.
   const widths = axes.map((axis) => (weights === "nodes" ? new Float64Array(axis.nodes).fill(1) : cellWidths(axis)));
-  const isEven = widths.map((all) => all.every((width) => width === all[0]));
+  const haveEqualWidths = widths.map((all) => all.every((width) => width === all[0]));
   const numbersAlong = ({ count, step }: NodeRun, from: number, of: (node: number) => number) =>
     Float64Array.from({ length: count }, (_, i) => of(from + i * step));
   return {
@@ -96,15 +96,15 @@ function nodesIn(
       periods: ofRuns((_, { periodic, nodes, spacing }) => (periodic ? nodes * spacing : 0)),
       times: frames.map((frame) => stored[frame] as number),
       weights: ofRuns((run, _, a) =>
-        isEven[a] ? null : numbersAlong(run, run.first, (node) => widths[a]?.[node] as number),
+        haveEqualWidths[a] ? null : numbersAlong(run, run.first, (node) => widths[a]?.[node] as number),
       ),
-      cell: widths.reduce((product, all, a) => product * (isEven[a] ? (all[0] as number) : 1), 1),
+      cell: widths.reduce((product, all, a) => product * (haveEqualWidths[a] ? (all[0] as number) : 1), 1),
     },
     weights,
     first: ofRuns(({ first }) => first),
     stride: ofRuns(({ step }) => step),
     frames: frames.map((frame) => frame + time.guardBefore),
-    numbers: frames,
+    publicFrames: frames,
     wraps: ofRuns(({ count, step }, { periodic, nodes }) => periodic && count * step === nodes),
     field: fieldNames(dataset)[0] as FieldName,
   };
@@ -134,7 +134,7 @@ export function reductionOf(nodes: AnalysedNodes, { columns, reductions, ...skip
   };
 }
 
-/** The plan of inputs that transforms make; null if there are none. @throws RequestError for a grid that has none */
+/** Plan of the inputs that transforms compute; null without any. @throws RequestError if the grid allows no transforms */
 export function derivedOf(
   { base: { names }, transforms: { dataset, filter, scheme } }: AnalysedNodes,
   columns: readonly string[],
@@ -144,6 +144,6 @@ export function derivedOf(
 }
 
 /** Frames and times in the form of an answer. */
-export function framesIn({ numbers, base }: AnalysedNodes): readonly GroupAnswer[] {
-  return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
+export function framesIn({ publicFrames, base }: AnalysedNodes): readonly GroupAnswer[] {
+  return publicFrames.map((frame, i) => ({ frame, time: base.times[i] as number }));
 }

@@ -8,7 +8,7 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result, SpectrumQuery } from "../../../engine/contract/query.js";
 import { timesOf } from "../../http/describe.js";
 import type { TimeSlices } from "../../http/policies/time-slices.js";
-import type { CallAnswer, TableAnswer, Understood } from "../answer.js";
+import type { CallAnswer, Restated, TableAnswer } from "../answer.js";
 import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import { DRAWN_RECORDS, type EvaluateAt, evaluatorFor, randomPoints } from "../points/point-columns.js";
@@ -19,7 +19,7 @@ import { storedIn } from "../question/when.js";
 import { boxIn } from "../question/where.js";
 import { timeText } from "../restate.js";
 import { runQuery } from "../run-query.js";
-import { type AnalysedNodes, nodesOf, nodesOfPoints, type Reducing, reductionOf } from "./analysed-nodes.js";
+import { type AnalysedNodes, pointNodes, type Reducing, reductionOf, regionNodes } from "./analysed-nodes.js";
 import { bytesOfReduction } from "./analysis-memory.js";
 
 export interface Analysis {
@@ -27,7 +27,7 @@ export interface Analysis {
   readonly dataset: Dataset;
   readonly nodes: AnalysedNodes;
   /** The times of the question in the form of the answer. */
-  readonly time: Understood;
+  readonly time: Restated;
   /** Whether the question gives a list of times, so that even one time is a dimension of the answer. */
   readonly isList: boolean;
   /** Reduces columns over nodes, those of the analysis or others. */
@@ -45,12 +45,12 @@ export interface Analysis {
 export type Tabled = CallAnswer<TableAnswer>;
 
 /** An answer that is a table. */
-export function tabled(body: GroupAnswer, found: Understood): Tabled {
+export function tabled(body: GroupAnswer, found: Restated): Tabled {
   return { answer: { kind: "table", body }, found };
 }
 
 /** The analysis of a question at nodes. @throws RequestError */
-export function analysisOf(context: Context, question: MemberValues, placesOf = nodesOf): Analysis {
+export function analysisOf(context: Context, question: MemberValues, placesOf = regionNodes): Analysis {
   const { life, dataset, service } = context;
   const { frames, isList } = storedIn(question, dataset);
   const stored = timesOf(dataset.time);
@@ -72,7 +72,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
     reduce: async (nodes, parts) => (await finish({ reduction: reductionOf(nodes, parts) }, nodes)).reduced as Merged,
     sum: async (spectrum, nodes) => (await finish({ spectrum }, nodes)).sums as SpectrumSums,
     evaluate: evaluatorFor(life, dataset),
-    admit: (points) => life.reserve(points, DRAWN_RECORDS),
+    admit: (points) => life.reserveGeneratedPoints(points, DRAWN_RECORDS),
     slices: life.slices,
     most: service.config.limits["analysis.numbers"],
   };
@@ -80,7 +80,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
 
 /** The analysis of a question over points, the same in each frame. @throws RequestError, LimitError */
 export async function analysisOfPoints(context: Context, question: MemberValues): Promise<Analysis> {
-  const analysis = analysisOf(context, question, nodesOfPoints);
+  const analysis = analysisOf(context, question, pointNodes);
   const { nodes, dataset, evaluate, admit, slices } = analysis;
   const wanted = question.points as RequestedPoints;
   const isRandom = "random" in wanted;
@@ -92,7 +92,7 @@ export async function analysisOfPoints(context: Context, question: MemberValues)
   await admit(count);
   const points = given ?? (await randomPoints(slices, count, isRandom ? wanted.seed : 0, origin, extent));
   const options = { ...pointOptions(question), temporalInterpolation: "None" as const };
-  const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.numbers.length], points };
+  const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.publicFrames.length], points };
   const reduce: Analysis["reduce"] = async (places, parts) => {
     const { plan } = reductionOf(places, parts);
     const columns = plan.columns.map((text) => compileScalar(text, plan.names));

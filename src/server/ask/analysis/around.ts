@@ -7,7 +7,7 @@ import type { Context } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { usualWhat, whatTexts } from "../question/what.js";
-import { type AxisNumber, type Direction, framesIn, grouped, keptBeside, LETTERS } from "./analysed-nodes.js";
+import { type AxisNumber, type Direction, framesIn, keptAxes, LETTERS, regrouped } from "./analysed-nodes.js";
 import { analysisOf, momentsOf, type Tabled, tabled } from "./analysis.js";
 import { countsOf, whereHolds } from "./conditions.js";
 import { withMeans } from "./means.js";
@@ -52,7 +52,7 @@ export async function around(context: Context, question: MemberValues): Promise<
     ...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].coordinates === null),
     "t",
   ];
-  const places = grouped(nodes, keptBeside(averaged, nodes.frames.length));
+  const places = regrouped(nodes, keptAxes(averaged, nodes.frames.length));
   const groups = places.base.extent.reduce((product, n, a) => product * (places.base.kept[a] ? n : 1), 1);
   checkNumbers(2 * groups * offsets.length * quantities.length, analysis.most);
   const columns = quantities.flatMap((text) => offsets.map((offset) => whereHolds(where, shifted(text, offset))));

@@ -1,5 +1,5 @@
 /** Conditions of questions. */
-import { type AnalysedNodes, together } from "./analysed-nodes.js";
+import { type AnalysedNodes, pooled } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 
 /** An expression whose values are NaN where the condition fails. */
@@ -14,5 +14,5 @@ export async function countsOf(
   conditions: readonly string[],
 ): Promise<readonly number[]> {
   const columns = conditions.map((condition) => whereHolds(condition, "1"));
-  return (await momentsOf(analysis, together(nodes), columns)).map(([one]) => one?.count as number);
+  return (await momentsOf(analysis, pooled(nodes), columns)).map(([one]) => one?.count as number);
 }

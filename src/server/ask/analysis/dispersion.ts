@@ -111,7 +111,7 @@ async function pathsOf(
   const result = await runQuery(life, query, (evaluation) => {
     writeTriples(evaluation.points, points);
     // One slot serves all parts.
-    life.foresee((3 * evaluation.work * all) / particles);
+    life.declareWork((3 * evaluation.work * all) / particles);
   });
   try {
     const velocity = [compileExpression("u", namesFor(dataset), "with")];
@@ -163,12 +163,12 @@ async function seedsOf(context: Context, question: MemberValues): Promise<Seeds>
   const wanted = question.points as RequestedPoints;
   if ("rows" in wanted || "input" in wanted) {
     const { triples, count } = await pointsOf(context, question, 0, false, true);
-    await life.reserve(count, DRAWN_RECORDS);
+    await life.reserveGeneratedPoints(count, DRAWN_RECORDS);
     return { points: triples, together: ("rows" in wanted && wanted.together) || 1 };
   }
   const box = boxIn(question, dataset);
   const { slices } = life;
-  await life.reserve(countOf(wanted), DRAWN_RECORDS);
+  await life.reserveGeneratedPoints(countOf(wanted), DRAWN_RECORDS);
   const { seed } = wanted;
   const drawn = (count: number, reach: number): Promise<Float32Array> => {
     const { origin, extent } = insetBox(reach, dataset, box);

@@ -15,9 +15,9 @@ import {
   AXES,
   type AxisNumber,
   type Direction,
-  grouped,
-  keptBeside,
+  keptAxes,
   LETTERS,
+  regrouped,
 } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 import { signsOf, symmetryOf } from "./fold.js";
@@ -96,14 +96,14 @@ function meanNodes({ question, dataset, nodes }: Analysis, over: readonly Direct
   const { base } = nodes;
   const { mean_time: time } = question;
   const stored = timesOf(dataset.time);
-  const numbers = time === undefined ? nodes.numbers : storedIn({ time }, dataset).frames;
-  const kept = keptBeside(time === undefined ? over : [...over, "t"], numbers.length);
+  const numbers = time === undefined ? nodes.publicFrames : storedIn({ time }, dataset).frames;
+  const kept = keptAxes(time === undefined ? over : [...over, "t"], numbers.length);
   const all = <T>(own: readonly T[], whole: (a: AxisNumber) => T) =>
     AXES.map((a) => (kept[a] ? whole(a) : own[a])) as unknown as readonly [T, T, T];
   const [nx, ny, nz] = all(base.extent, (a) => dataset.axes[a].nodes);
   return {
     ...nodes,
-    ...{ numbers, frames: numbers.map((frame) => frame + dataset.time.guardBefore) },
+    ...{ publicFrames: numbers, frames: numbers.map((frame) => frame + dataset.time.guardBefore) },
     ...{ first: all(nodes.first, () => 0), stride: all(nodes.stride, () => 1) },
     base: {
       ...{ ...base, kept, extent: [nx, ny, nz, numbers.length], times: numbers.map((k) => stored[k] as number) },
@@ -152,7 +152,7 @@ export async function courantOf(texts: readonly string[], analysis: Analysis): P
     // On a stretched axis each node has gaps of its own.
     const { coordinates, spacing } = dataset.axes[a];
     const kept = [0, 1, 2, 3].map((one) => one === a && coordinates !== null) as unknown as typeof nodes.base.kept;
-    const [speeds = []] = await momentsOf(analysis, grouped(nodes, kept), [`abs(u.${LETTERS[a]})`]);
+    const [speeds = []] = await momentsOf(analysis, regrouped(nodes, kept), [`abs(u.${LETTERS[a]})`]);
     for (const [i, { max }] of speeds.entries()) {
       const node = nodes.first[a] + i * nodes.stride[a];
       const at = (n: number): number => (coordinates as Float64Array)[n] ?? Number.NaN;

@@ -9,7 +9,7 @@ import { LimitError } from "../../../shared/errors.js";
 import { spanOf } from "../../http/describe.js";
 import { wrong } from "../faults.js";
 import { pointOptions } from "../question/what.js";
-import { together } from "./analysed-nodes.js";
+import { pooled } from "./analysed-nodes.js";
 import type { Analysis } from "./analysis.js";
 import { whereHolds } from "./conditions.js";
 
@@ -72,12 +72,12 @@ export async function meansOriented(
   const compiled = columns.map((text) => compileExpression(text, names, "what"));
   const count = Math.max(1, events);
   const strongest = [{ kind: "extremes", of: 0, count, apart: 0 } as const];
-  const found = await reduce(together(all), { columns: [whereHolds(where, "1")], reductions: strongest });
+  const found = await reduce(pooled(all), { columns: [whereHolds(where, "1")], reductions: strongest });
   const { highest } = found.states(0)[0] as Extremes;
   const nodes = highest.map(({ node }) => node);
   const frames = highest.map(({ frame }) => frame);
   const gather = [{ kind: "gather", of: AXES.map((_, c) => c), nodes, frames } as const];
-  const gathered = await reduce(together(all), { columns: AXES, reductions: gather });
+  const gathered = await reduce(pooled(all), { columns: AXES, reductions: gather });
   const { found: turns } = gathered.states(0)[0] as Gathered;
   const sums = columns.map(() => new Float64Array(offsets.length));
   const shares = columns.map(() => new Float64Array(offsets.length));

@@ -26,7 +26,7 @@ import { LimitError } from "../../../shared/errors.js";
 import { checkSchema } from "../check-schema.js";
 import { wrong } from "../faults.js";
 import { widthsOf } from "../transforms.js";
-import { type AnalysedNodes, DIRECTIONS, framesIn, grouped, together } from "./analysed-nodes.js";
+import { type AnalysedNodes, DIRECTIONS, framesIn, pooled, regrouped } from "./analysed-nodes.js";
 import { type Analysis, momentsOf } from "./analysis.js";
 import { numbersOf } from "./analysis-memory.js";
 import { REDUCTIONS, type ReductionKind } from "./reduction-schemas.js";
@@ -92,7 +92,7 @@ export async function reduceRows(
   if (by !== undefined) checkBlocks(by, reductions, nodes.base);
   const { kept } = nodes.base;
   // Blocks consist of frames, so frames are reduced separately.
-  const reduced = by === undefined ? nodes : grouped(nodes, [kept[0], kept[1], kept[2], true]);
+  const reduced = by === undefined ? nodes : regrouped(nodes, [kept[0], kept[1], kept[2], true]);
   const { texts } = columns;
   const plan: ReductionPlan = { ...reduced.base, columns: texts, reductions };
   const merged = await analysis.reduce(reduced, { columns: texts, reductions });
@@ -157,7 +157,7 @@ async function findRanges(
   const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
   if (wanted.length === 0) return new Map();
   const columns = wanted.map((column) => texts[column] as string);
-  const found = await momentsOf(analysis, together(analysis.nodes), columns);
+  const found = await momentsOf(analysis, pooled(analysis.nodes), columns);
   return new Map(
     wanted.map((column, i) => {
       const { count, min, max } = (found[i] as (typeof found)[number])[0] as (typeof found)[number][number];

@@ -6,7 +6,7 @@ import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import type { Quantity } from "../question/what.js";
 import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, usualWhat, whatTexts } from "../question/what.js";
-import { type AnalysedNodes, DIRECTIONS, grouped, keptBeside } from "./analysed-nodes.js";
+import { type AnalysedNodes, DIRECTIONS, keptAxes, regrouped } from "./analysed-nodes.js";
 import { analysisOf, analysisOfPoints, type Tabled, tabled } from "./analysis.js";
 import { budgetOf } from "./budgets.js";
 import { countsOf, whereHolds } from "./conditions.js";
@@ -37,7 +37,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   const { analysis, about } = isDrawn
     ? { analysis: plain, about: {} }
     : await withMeans(plain, texts, over, (text) => memberOf(text, question));
-  const nodes = grouped(analysis.nodes, keptBeside(over, analysis.nodes.numbers.length));
+  const nodes = regrouped(analysis.nodes, keptAxes(over, analysis.nodes.publicFrames.length));
   const { names } = nodes.base;
   const symmetry = symmetryOf(question, dataset);
   if (symmetry !== null && (isDrawn || nodes.base.extent[symmetry.axis] < dataset.axes[symmetry.axis].nodes))
@@ -77,7 +77,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
-    return budgetOf(String(row.budget), nodes.transforms.dataset, over.includes("t") ? nodes.numbers : [0]);
+    return budgetOf(String(row.budget), nodes.transforms.dataset, over.includes("t") ? nodes.publicFrames : [0]);
   return higherMoments(row, index, nodes.base.names, where) ?? { rows: [row], finish: ([only]) => only as GroupAnswer };
 }
 

@@ -9,7 +9,7 @@ import { randomPoints } from "../points/point-columns.js";
 import type { MemberValues, RequestedSeparations } from "../question/member-values.js";
 import { checkFilterUsed, compileWhat, namesOf, pointDerivatives, pointOptions, whatTexts } from "../question/what.js";
 import { boxIn, boxOfAll } from "../question/where.js";
-import { type AxisNumber, framesIn, LETTERS, nodesOf, nodesOfPoints, requireEveryNode } from "./analysed-nodes.js";
+import { type AxisNumber, framesIn, LETTERS, pointNodes, regionNodes, requireEveryNode } from "./analysed-nodes.js";
 import { type Analysis, analysisOf, type Tabled, tabled } from "./analysis.js";
 import { aboutTexts, Columns } from "./reductions.js";
 import { withAbsolute } from "./self-similarity.js";
@@ -39,7 +39,7 @@ export async function structure_functions(context: Context, question: MemberValu
   const axis = question.axis ?? LETTERS.filter((_, a) => dataset.axes[a as 0].coordinates === null);
   checkFilterUsed(question, compileWhat([what], namesOf(question, dataset)));
   const isAtNodes = given === undefined || "nodes" in given;
-  const analysis = analysisOf(context, question, isAtNodes ? nodesOf : nodesOfPoints);
+  const analysis = analysisOf(context, question, isAtNodes ? regionNodes : pointNodes);
   const separations = given ?? { nodes: doubledWithin(Math.min(...axis.map((one) => extentOf(analysis, one)))) };
   const signed = await increments(what.text, axis, orders, separations, analysis);
   if (absolute !== undefined && !isAtNodes) throw wrong("absolute", "it is of separations in nodes");

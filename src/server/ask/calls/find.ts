@@ -6,7 +6,7 @@ import { isOfExpression } from "../../../analysis/names.js";
 import type { Four } from "../../../analysis/plan.js";
 import type { Gathered } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { type AnalysedNodes, LETTERS, together } from "../analysis/analysed-nodes.js";
+import { type AnalysedNodes, LETTERS, pooled } from "../analysis/analysed-nodes.js";
 import { type Analysis, analysisOf } from "../analysis/analysis.js";
 import { whereHolds } from "../analysis/conditions.js";
 import { withMeans } from "../analysis/means.js";
@@ -63,7 +63,7 @@ export async function find(context: Context, question: MemberValues): Promise<Ca
   const options = { method: "None", derivatives, filter: question.filter, temporalInterpolation: "None" } as const;
   const atPoints = quantities.map((one) => (isAtNodes(one) ? { ...one, expressions: [], columns: [] } : one));
   for (const time of new Set(times)) await fillAt(context, atPoints, rows.triples, times, time, options, numbers);
-  if (count > 0 && quantities.some(isAtNodes)) await gatherInto(numbers, quantities, highest, together(nodes), reduce);
+  if (count > 0 && quantities.some(isAtNodes)) await gatherInto(numbers, quantities, highest, pooled(nodes), reduce);
   const length = unitOf(dataset, "length");
   const leadColumns = [
     ...["i", "j", "k"].map((name, a) => columnOf(name, rows.indices[a] as Int32Array)),

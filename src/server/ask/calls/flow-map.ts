@@ -51,7 +51,7 @@ export async function flow_map(context: Context, question: MemberValues): Promis
     const result = await runQuery(life, query, async (evaluation) => {
       const limit = life.limit(evaluation.limit);
       if (to - from > limit.points) throw tooManyPoints(limit.name, to - from, limit.points, limit.tracking);
-      await life.admit(to - from);
+      await life.countPoints(to - from);
       writeTriples(evaluation.points, await samplePoints(samples, context, from, to));
     });
     life.onEnd(() => result.release());

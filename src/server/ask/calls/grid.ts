@@ -1,7 +1,7 @@
 /** Answers `grid`: samples of quantities in a volume, on a plane or along a line. */
 import type { Values } from "../../../storage/tools/long-numbers.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
-import { answered, type Context, checkFits, Plan } from "../context.js";
+import { answered, type Context, checkFits, DryRun } from "../context.js";
 import { aboutLevel, fillLevel, type GridLevel, levelOf } from "../levels/grid-levels.js";
 import { compute } from "../parts.js";
 import { DRAWN_RECORDS, type PointOptions } from "../points/point-columns.js";
@@ -68,16 +68,16 @@ export async function grid(context: Context, question: MemberValues): Promise<Ca
   const { times, isList } = timesIn(question, dataset);
   const count = pointsOf(samples.grid);
   const isWhole = context.part === null || level !== null;
-  if (context.part instanceof Plan && level !== null) return { answer: NOTHING, found: {} };
+  if (context.part instanceof DryRun && level !== null) return { answer: NOTHING, found: {} };
   if (isWhole) {
     checkFits(context, count, times.length, "samples");
-    await life.reserve(count, times.length * DRAWN_RECORDS);
+    await life.reserveGeneratedPoints(count, times.length * DRAWN_RECORDS);
   }
   const points = isWhole ? await samplePoints(samples, context) : null;
   const work = {
-    ...{ count, rounds: times.length, widths: quantities.map(({ columns }) => columns.length) },
-    fill: async (round: number, from: number, to: number, into: readonly Float32Array[]) => {
-      const options = { ...pointOptions(question), time: times[round] as number };
+    ...{ count, times: times.length, widths: quantities.map(({ columns }) => columns.length) },
+    fill: async (time: number, from: number, to: number, into: readonly Float32Array[]) => {
+      const options = { ...pointOptions(question), time: times[time] as number };
       const some = points ?? (await samplePoints(samples, context, from, to));
       if (level === null) await fillValues(context, quantities, some, options, into);
       else await fillByLevel(context, level, samples, quantities, some, options, question, into);

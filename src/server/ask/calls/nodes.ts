@@ -17,7 +17,7 @@ import { LETTERS } from "../analysis/analysed-nodes.js";
 import { analysisOf } from "../analysis/analysis.js";
 import { courantOf, withMeans } from "../analysis/means.js";
 import type { CallAnswer, GridAnswer, GridDimension } from "../answer.js";
-import { answered, type Context, checkFits, Plan, type Work } from "../context.js";
+import { answered, type Context, checkFits, DryRun, type Work } from "../context.js";
 import { wrong } from "../faults.js";
 import { compute } from "../parts.js";
 import type { MemberValues, RequestedQuantity } from "../question/member-values.js";
@@ -75,8 +75,8 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
       if (part === null && life.task === null) {
         const numbers = fields.length * frames.length * count;
         life.checkPoints(numbers);
-        await life.admit(numbers);
-        await life.enter(numbers);
+        await life.countPoints(numbers);
+        await life.acquireSlot(numbers);
       }
       return { answer: { ...shape, cutout }, found };
     }
@@ -85,7 +85,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   }
   const reads = new Set(quantities.flatMap(({ expressions }) => expressions.flatMap((one) => one.reads)));
   const hasMeans = [...reads].some((key) => key.startsWith("mean:") || key.startsWith("rate:"));
-  if (part instanceof Plan && hasMeans) return { answer: shape, found };
+  if (part instanceof DryRun && hasMeans) return { answer: shape, found };
   const derivedBy = (names: Names) =>
     derivedFor(reads, dataset, names, (question.filter ?? null) as FieldFilter | null, scheme);
   const isLong = count * frames.length > STREAMED;
@@ -93,7 +93,7 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
   const components = quantities.flatMap((one) => one.components);
   if (part === null) {
     checkFits(context, count, frames.length, "nodes");
-    await life.reserve(isStream ? STREAMED : count * frames.length, components.length / 3);
+    await life.reserveGeneratedPoints(isStream ? STREAMED : count * frames.length, components.length / 3);
   }
   const texts = what.map(({ text }) => text);
   const { names, ...more } = hasMeans ? await meansIn(context, question, texts) : { names: plainNames };
@@ -109,8 +109,8 @@ export async function nodes(context: Context, question: MemberValues): Promise<C
         }
       : { field: staggered };
   const work: Work = {
-    ...{ count, rounds: frames.length, widths: quantities.map(({ columns }) => columns.length) },
-    together: (runs[0] as NodeRun).count,
+    ...{ count, times: frames.length, widths: quantities.map(({ columns }) => columns.length) },
+    granularity: (runs[0] as NodeRun).count,
     fill: async (round, from, to, into) => {
       for (const { box, first, end } of boxesIn(runs, axes, from, to)) {
         const some = into.map((all, q) => {

@@ -4,7 +4,7 @@ import { withoutNoise } from "../../../float32/format.js";
 import { type Integrator, type OperationName, RECORDS, type SpatialInterpolation } from "../../../shared/operations.js";
 import { blockOf, LongNumbers, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import { type CallAnswer, type Column, columnOf, type RowsAnswer } from "../answer.js";
-import { answered, type Context, Plan } from "../context.js";
+import { answered, type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
 import { computeRuns } from "../parts.js";
 import { answerAtOwnTimes } from "../points/own-times.js";
@@ -104,7 +104,7 @@ export async function paths(context: Context, question: MemberValues): Promise<C
   const source = await openPoints(context, question, isEach);
   const found = { integrator: integratorOf(question), step, frozen: question.frozen || undefined };
   // Paths with separate starts are grouped by them, and are one task.
-  if (isEach && part instanceof Plan)
+  if (isEach && part instanceof DryRun)
     return { answer: { kind: "rows", count: 0, leadColumns: [], quantities: [], shape: [] }, found };
   const query = queryOf(question, interval, step, context);
   const tracked = async (points: Points) => {

@@ -57,15 +57,15 @@ export async function values(context: Context, question: MemberValues): Promise<
   const quantities = compileWhat(what, namesOf(question, dataset));
   checkFilterUsed(question, quantities);
   const when: Times = isEach ? { times: [], isList: false } : timesIn(question, dataset);
-  const rounds = Math.max(1, when.times.length);
+  const timeCount = Math.max(1, when.times.length);
   const opened = await openPoints(context, question, isEach);
   const { count } = opened;
   const isWhole = context.part === null;
-  if (isWhole) checkFits(context, count, rounds, "points");
-  const source = isWhole ? sourceOf(await heldPoints(context, opened, rounds * DRAWN_RECORDS)) : opened;
+  if (isWhole) checkFits(context, count, timeCount, "points");
+  const source = isWhole ? sourceOf(await heldPoints(context, opened, timeCount * DRAWN_RECORDS)) : opened;
   const options = pointOptions(question);
   const numbers = await compute(context, {
-    ...{ count, rounds, widths: quantities.map(({ columns }) => columns.length) },
+    ...{ count, times: timeCount, widths: quantities.map(({ columns }) => columns.length) },
     fill: async (round, from, to, into) => {
       // Separate times are checked with the first point.
       const { triples, times } = await source.read(from, isEach ? Math.max(to, Math.min(1, count)) : to);
@@ -79,10 +79,10 @@ export async function values(context: Context, question: MemberValues): Promise<
       );
     },
   });
-  const leadColumns = await leadOf(source, when, rounds, dataset, isWhole);
+  const leadColumns = await leadOf(source, when, timeCount, dataset, isWhole);
   if (isEach) leadColumns.push(await column("t", eachTime(source), dataset, isWhole));
   const answer: RowsAnswer = {
-    ...{ kind: "rows", count: count * rounds, leadColumns, shape: [...(when.isList ? [rounds] : []), count] },
+    ...{ kind: "rows", count: count * timeCount, leadColumns, shape: [...(when.isList ? [timeCount] : []), count] },
     quantities: quantities.map((one, q) => answered(one, numbers[q] as Values)),
   };
   const stated = isEach ? {} : timeText(question, when.times, when.isList);
@@ -93,12 +93,12 @@ export async function values(context: Context, question: MemberValues): Promise<
 async function leadOf(
   source: PointSource,
   { times, isList }: Times,
-  rounds: number,
+  timeCount: number,
   dataset: Dataset,
   isWhole: boolean,
 ): Promise<Column[]> {
   const { count } = source;
-  const places = new LongNumbers("<f4", 3 * count * rounds, async (from, to) => {
+  const places = new LongNumbers("<f4", 3 * count * timeCount, async (from, to) => {
     const out = new Float32Array(to - from);
     for (let row = from / 3; row < to / 3; ) {
       const first = row % count;
@@ -111,7 +111,7 @@ async function leadOf(
   const held: Values = isWhole ? await places.read(0, places.length) : places;
   const lead = ["x", "y", "z"].map((name, c) => columnOf(name, held, unitOf(dataset, "length"), 3, c));
   if (!isList) return lead;
-  const ofRows = new LongNumbers("<f8", count * rounds, (from, to) =>
+  const ofRows = new LongNumbers("<f8", count * timeCount, (from, to) =>
     Float64Array.from({ length: to - from }, (_, i) => times[Math.floor((from + i) / count)] as number),
   );
   return [...lead, await column("t", ofRows, dataset, isWhole)];

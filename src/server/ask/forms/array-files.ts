@@ -2,7 +2,7 @@
 import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
 import { blockOf, type Numbers, numbersOf, slabLengths, slabsOf, typeOf } from "../../../storage/tools/long-numbers.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../../../storage/zarr/array-document.js";
-import type { Answered, GridAnswer, RowsAnswer } from "../answer.js";
+import type { GridAnswer, Outcome, RowsAnswer } from "../answer.js";
 import { arraysOf, bytesIn, chunksOf, type NamedNumbers } from "./arrays.js";
 import { type NamedArray, textArray } from "./numpy-files.js";
 import { aboutOf, attributesOf } from "./origin.js";
@@ -20,7 +20,7 @@ const namesOf = ({ title, unit }: NamedNumbers) => ({
 });
 
 /** An answer as NetCDF and HDF5 describe it; long arrays are read in parts. */
-export async function gridFileOf(answered: Answered, answer: RowsAnswer | GridAnswer): Promise<SampledGrid> {
+export async function gridFileOf(answered: Outcome, answer: RowsAnswer | GridAnswer): Promise<SampledGrid> {
   const arrays = arraysOf(answer);
   const placesOf = (one: NamedNumbers) => ({
     ...{ name: one.name, coordinates: one.values as Float64Array },
@@ -51,7 +51,7 @@ export async function gridFileOf(answered: Answered, answer: RowsAnswer | GridAn
 }
 
 /** An answer as a store of Zarr 3 in a ZIP archive, not compressed. */
-export async function* zarrOf(answered: Answered, answer: RowsAnswer | GridAnswer): AsyncGenerator<Buffer, undefined> {
+export async function* zarrOf(answered: Outcome, answer: RowsAnswer | GridAnswer): AsyncGenerator<Buffer, undefined> {
   const zip = new ZipWriter();
   const documents = new Map<string, object>();
   const arrays = arraysOf(answer);
@@ -89,7 +89,7 @@ function filled(part: Numbers, length: number): Numbers {
 }
 
 /** An answer as the arrays of a NumPy archive, with its origin. */
-export function archiveOf(answered: Answered, answer: RowsAnswer | GridAnswer): readonly NamedArray[] {
+export function archiveOf(answered: Outcome, answer: RowsAnswer | GridAnswer): readonly NamedArray[] {
   const arrays = arraysOf(answer).map(({ name, shape, values }) => ({
     name,
     type: typeOf(values),

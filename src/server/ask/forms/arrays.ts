@@ -1,5 +1,5 @@
 /** Answers as arrays: the columns of rows, the quantities and coordinates of grids; and their numbers as bytes. */
-import type { FormName } from "../../../shared/calls.js";
+import type { Format } from "../../../shared/calls.js";
 import { blockOf, LongNumbers, type Numbers, strided, type Values } from "../../../storage/tools/long-numbers.js";
 import {
   type AnsweredQuantity,
@@ -95,7 +95,7 @@ export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQ
 }
 
 /** The only quantity of an answer. @throws RequestError if there are several */
-export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, form: FormName): AnsweredQuantity {
+export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, form: Format): AnsweredQuantity {
   const places = answer.kind === "rows" ? answer.positions : undefined;
   const [only = places as AnsweredQuantity] = quantities;
   checkAlone(quantities.length || (places === undefined ? 0 : 1), form);

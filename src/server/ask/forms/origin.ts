@@ -1,11 +1,11 @@
 /** Origin of an answer: dataset, version, question, and the filter as applied. */
 import type { FieldFilter } from "../../../analysis/derived.js";
 import { version } from "../../../shared/build.js";
-import type { Answered } from "../answer.js";
+import type { Outcome } from "../answer.js";
 import { widthsOf } from "../transforms.js";
 
 /** The origin as members of JSON. */
-export function originOf({ question, dataset }: Answered): Readonly<Record<string, unknown>> {
+export function originOf({ question, dataset }: Outcome): Readonly<Record<string, unknown>> {
   const assumed = dataset.assumed.length === 0 ? {} : { assumed: dataset.assumed.map(({ question: text }) => text) };
   const [kind, text] = String(question.filter ?? "").split(":");
   const filter = { kind, width: Number(text) } as FieldFilter;
@@ -15,7 +15,7 @@ export function originOf({ question, dataset }: Answered): Readonly<Record<strin
 }
 
 /** The same as texts for a file. */
-export function aboutOf(answered: Answered): Readonly<Record<string, string>> {
+export function aboutOf(answered: Outcome): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(originOf(answered)).map(([name, value]) => [
       name,
@@ -25,7 +25,7 @@ export function aboutOf(answered: Answered): Readonly<Record<string, string>> {
 }
 
 /** The same as attributes of a file. */
-export const attributesOf = (answered: Answered): Readonly<Record<string, string>> => ({
+export const attributesOf = (answered: Outcome): Readonly<Record<string, string>> => ({
   title: `${answered.question.call} of ${answered.dataset.name}`,
   ...Object.fromEntries(Object.entries(aboutOf(answered)).map(([name, text]) => [`fieldprobe_${name}`, text])),
 });

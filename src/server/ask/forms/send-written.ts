@@ -21,7 +21,7 @@ export async function sendWritten(
   await written;
   const path = join(folder, name);
   const { size } = await stat(path);
-  life.stream();
+  life.clearDeadline();
   const [first, last] = requestedRange(reply.request, reply, reply.getHeader("etag"), size);
   await sendBytes(reply, reply.server.fileParts.read(path, first, last), life, life.reader);
   return reply;

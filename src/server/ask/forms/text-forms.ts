@@ -1,7 +1,7 @@
 /** Answers as text: JSON and CSV, some rows or numbers at a time. */
 import { shortestFloat32 } from "../../../float32/format.js";
 import { blockOf, type Numbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
-import type { Answered, AnsweredQuantity, Column, GridAnswer } from "../answer.js";
+import type { AnsweredQuantity, Column, GridAnswer, Outcome } from "../answer.js";
 import { blocksOf, type Rows, rowsOf } from "./arrays.js";
 import { jsonChunks } from "./json-chunks.js";
 import { originOf } from "./origin.js";
@@ -46,7 +46,7 @@ class TextBuffer {
 const isSingle = (values: Values): boolean => typeOf(values) === "<f4";
 
 /** An answer as the chunks of one JSON object. */
-export async function* jsonOf(answered: Answered): AsyncGenerator<Buffer, undefined> {
+export async function* jsonOf(answered: Outcome): AsyncGenerator<Buffer, undefined> {
   const { answer } = answered;
   const head = originOf(answered);
   if (answer.kind === "table") {

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { FastifyReply } from "fastify";
 import { analysisTable } from "../../../analysis/table.js";
 import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
-import { FORMS, type FormName } from "../../../shared/calls.js";
+import { FORMATS, type Format } from "../../../shared/calls.js";
 import { RequestError } from "../../../shared/errors.js";
 import { writeGridFile } from "../../../storage/tools/grid-file.js";
 import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-numbers.js";
 import type { RequestLife } from "../../http/request-life.js";
 import { sendChunks } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
-import { type Answer, type Answered, columnOf, type GridAnswer, type RowsAnswer, type TableAnswer } from "../answer.js";
+import { type Answer, columnOf, type GridAnswer, type Outcome, type RowsAnswer, type TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { checkApart, fileNames } from "../question/what.js";
@@ -34,12 +34,12 @@ export interface Sending {
 }
 
 /** @throws RequestError if a form cannot hold an answer: several quantities, or names that are or become equal */
-export function checkForm({ answer }: Answered, form: FormName): void {
+export function checkForm({ answer }: Outcome, form: Format): void {
   if (answer.kind === "table") return;
-  if (FORMS[form].alone) onlyQuantity(answer, form);
+  if (FORMATS[form].singleQuantity) onlyQuantity(answer, form);
   const isFile = ["npz", "nc", "h5", "zarr"].includes(form);
   const isRows = answer.kind === "rows" || form === "csv";
-  if (FORMS[form].alone || !(isFile || isRows)) return;
+  if (FORMATS[form].singleQuantity || !(isFile || isRows)) return;
   const named = isRows ? rowsOf(answer).columns : [...answer.dims, ...answer.scalars, ...answer.quantities];
   const names = named.map(({ name }) => name);
   if (isFile) fileNames(names);
@@ -48,14 +48,14 @@ export function checkForm({ answer }: Answered, form: FormName): void {
 
 /** Sends only the numbers of an answer, quantity after quantity. */
 export async function sendNumbers(
-  { answer }: Answered,
+  { answer }: Outcome,
   { service, life, reply }: Pick<Sending, "service" | "life" | "reply">,
 ): Promise<FastifyReply> {
   const { quantities } = answer as RowsAnswer | GridAnswer;
   const chunks = async function* (): AsyncGenerator<Buffer> {
     for (const { values } of quantities) yield* chunksOf(values);
   };
-  await sendChunks(reply, FORMS.f32.type, chunks(), service, life.reader);
+  await sendChunks(reply, FORMATS.f32.type, chunks(), service, life.reader);
   return reply;
 }
 
@@ -68,7 +68,7 @@ function rangeOf({ quantities }: GridAnswer): readonly [number, number] | null {
   return range.ends;
 }
 
-function tellHeaders({ answer }: Answered, reply: FastifyReply): void {
+function tellHeaders({ answer }: Outcome, reply: FastifyReply): void {
   if (answer.kind === "table") return;
   const [first] = answer.quantities;
   if (first !== undefined) reply.header("fieldprobe-shape", arrayShape(answer, first).join(","));
@@ -84,9 +84,9 @@ function tellHeaders({ answer }: Answered, reply: FastifyReply): void {
   }
 }
 
-export async function sendAnswer(answered: Answered, form: FormName, sending: Sending): Promise<FastifyReply> {
+export async function sendAnswer(answered: Outcome, form: Format, sending: Sending): Promise<FastifyReply> {
   const { service, life, reply, thread } = sending;
-  const { type } = FORMS[form];
+  const { type } = FORMATS[form];
   const answer: Answer =
     answered.answer.kind === "table" && answered.answer.labels !== undefined && form !== "json"
       ? answered.answer.labels
@@ -161,19 +161,19 @@ async function* npyOf(header: Buffer, values: Values): AsyncGenerator<Buffer, un
   yield* chunksOf(values);
 }
 
-function contentType(form: FormName): string {
-  const { type } = FORMS[form];
+function contentType(form: Format): string {
+  const { type } = FORMATS[form];
   if (form === "json") return `${type}; charset=utf-8`;
   return form === "csv" ? `${type}; charset=utf-8; header=present` : type;
 }
 
 async function sendTable(
-  answered: Answered,
+  answered: Outcome,
   { body }: TableAnswer,
-  form: FormName,
+  form: Format,
   { service, life, reply, thread }: Sending,
 ): Promise<FastifyReply> {
-  const { type } = FORMS[form];
+  const { type } = FORMATS[form];
   const table = analysisTable(body);
   const about = aboutOf(answered);
   if (form === "nc") {
@@ -191,7 +191,7 @@ async function sendTable(
   }
   if (form !== "csv" && form !== "npy" && form !== "npz")
     throw new RequestError("Unsupported", `A table has no form ${form}.`, { member: "format" });
-  const chunks = form === "npz" ? tableArchive(table, about) : tableChunks(table, FORMS[form].type as "text/csv");
+  const chunks = form === "npz" ? tableArchive(table, about) : tableChunks(table, FORMATS[form].type as "text/csv");
   await sendChunks(reply, contentType(form), chunks, service, life.reader);
   return reply;
 }

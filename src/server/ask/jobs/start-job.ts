@@ -6,11 +6,11 @@ import type { Job, JobCut } from "../../../jobs/job.js";
 import { newId } from "../../../jobs/job-files.js";
 import type { TaskCall } from "../../../jobs/job-runner.js";
 import type { TaskAnswer } from "../../../jobs/task-outputs.js";
-import type { CallName, FormName } from "../../../shared/calls.js";
+import type { CallName, Format } from "../../../shared/calls.js";
 import { CancelledError, LimitError, tooManyPoints } from "../../../shared/errors.js";
 import { TASK_HEADER } from "../../http/request-life.js";
 import type { Service } from "../../http/service.js";
-import { type Context, Plan } from "../context.js";
+import { type Context, DryRun } from "../context.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { openPoints, plainRows, pointsText, REPEATED_POINTS, statedRows } from "../question/points.js";
@@ -20,7 +20,7 @@ import { describeJob } from "./describe-job.js";
 /** Calls whose answers are computed in parts. */
 const CUT: readonly CallName[] = ["values", "grid", "nodes", "paths", "flow_map"];
 /** The file of trajectories is written at once. */
-const isCut = (call: CallName, format: FormName): boolean =>
+const isCut = (call: CallName, format: Format): boolean =>
   CUT.includes(call) && format !== "png" && !(call === "paths" && ["nc", "h5"].includes(format));
 /** Most elements of a task. */
 const MOST_POINTS = 1 << 20;
@@ -35,7 +35,7 @@ interface Started {
   readonly call: CallName;
   readonly question: MemberValues;
   readonly given: GivenMembers;
-  readonly format: FormName;
+  readonly format: Format;
   /** Plans the question, which refuses faults. */
   readonly plan: (context: Context) => Promise<unknown>;
 }
@@ -98,19 +98,19 @@ export function sendStarted(reply: FastifyReply, { basePath }: Pick<Service, "ba
 
 async function cutOf(context: Context, { plan, format }: Started): Promise<JobCut | null> {
   const { life, service } = context;
-  const part = new Plan();
+  const part = new DryRun();
   await plan({ ...context, part });
   if (part.work === null) return null;
-  const { count, rounds, widths, together = 1 } = part.work;
+  const { count, times, widths, granularity = 1 } = part.work;
   const usual = service.config.limits["query.points"];
   const most = life.taskPoints;
   const size = Math.min(MOST_POINTS, Math.floor(most / (most < usual ? PART.costly : PART.cheap)));
-  const perTask = together * Math.max(1, Math.floor(size / together));
-  const numbers = count * rounds * widths.reduce((sum, width) => sum + width, 0);
+  const perTask = granularity * Math.max(1, Math.floor(size / granularity));
+  const numbers = count * times * widths.reduce((sum, width) => sum + width, 0);
   if (format === "npz" && 8 * numbers > NPZ_BYTES)
     throw new LimitError("jobs.points", "format: npz holds 4 GiB; take zarr, nc or h5 for so many numbers.");
   const bytes = numbers * (format === "csv" || format === "json" ? TEXT_BYTES : 4);
-  return { points: count, times: rounds, perTask, bytes };
+  return { points: count, times, perTask, bytes };
 }
 
 /** Sends a call of a task: a request of the service to itself, which uses idle time. */

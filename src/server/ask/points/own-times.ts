@@ -38,7 +38,7 @@ export async function answerAtOwnTimes(
   };
   const first = start(groups[0] as TimedGroup);
   const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
-  await life.enter(rest * Math.max(1, first.work), rest * first.particleRecords);
+  await life.acquireSlot(rest * Math.max(1, first.work), rest * first.extraRecords);
   const scattered = new ScatteredResult(times.length, life);
   let next = 0;
   const work = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import {
   type PlainKind,
   partsOfInput,
 } from "../../../analysis/names.js";
-import { symmetric } from "../../../analysis/record-quantity.js";
+import { packedIndex } from "../../../analysis/record-quantity.js";
 import type { BlockInputs } from "../../../analysis/subexpression.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
@@ -134,7 +134,7 @@ function sourcesOf(keys: readonly InputKey[], dataset: Dataset, options: PointOp
     if (key.startsWith("filtered")) return boxSource(key, options);
     return {
       query: operationFor(key, dataset, options),
-      places: [[key, key.startsWith("hessian:") ? symmetric : own]],
+      places: [[key, key.startsWith("hessian:") ? packedIndex : own]],
     };
   });
   if (!isJoint) return sources;

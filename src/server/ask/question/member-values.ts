@@ -1,6 +1,6 @@
 /** Values of the members of a question, by type. */
 import type { FieldFilter } from "../../../analysis/derived.js";
-import type { CallMember, FormName, MEMBERS, MemberName } from "../../../shared/calls.js";
+import type { CallMember, Format, MEMBERS, MemberName } from "../../../shared/calls.js";
 
 /** A quantity of a question: its expression, and the name of its column. */
 export interface RequestedQuantity {
@@ -77,4 +77,4 @@ type Read<Member extends CallMember> = Member extends { readonly choices: readon
 
 export type MemberValues = {
   readonly [Name in Exclude<MemberName, "format" | "job">]?: Read<(typeof MEMBERS)[Name]>;
-} & { readonly format?: FormName };
+} & { readonly format?: Format };

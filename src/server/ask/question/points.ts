@@ -93,7 +93,7 @@ export async function pointsOf(
 }
 
 export async function heldPoints({ life }: Context, { count, read }: PointSource, records: number): Promise<Points> {
-  await life.reserve(count, records);
+  await life.reserveGeneratedPoints(count, records);
   const triples = life.floats(3 * count);
   let [times, velocities]: [Float64Array | null, Float32Array | null] = [null, null];
   for (let from = 0; from < count; from += STEP_POINTS) {

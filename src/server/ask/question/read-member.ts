@@ -72,11 +72,11 @@ function fewOf(value: unknown, member: string): readonly unknown[] {
 const numbersOf = (value: unknown, member: string) => itemsOf(value, member).map((one) => numberOf(one, member));
 const wholesOf = (value: unknown, member: string) => itemsOf(value, member).map((one) => wholeOf(one, member));
 
-function bounded(number: number, { least, most }: CallMember, member: string, open: boolean): number {
-  const low = least === undefined || (open ? number > least : number >= least);
-  if (low && number <= (most ?? Number.POSITIVE_INFINITY)) return number;
-  const upper = most === undefined ? "" : ` and at most ${most}`;
-  throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${least}${upper}, not ${number}`);
+function bounded(number: number, { minimum, maximum }: CallMember, member: string, open: boolean): number {
+  const isLargeEnough = minimum === undefined || (open ? number > minimum : number >= minimum);
+  if (isLargeEnough && number <= (maximum ?? Number.POSITIVE_INFINITY)) return number;
+  const upper = maximum === undefined ? "" : ` and at most ${maximum}`;
+  throw wrong(member, `expected a number ${open ? "above" : "of at least"} ${minimum}${upper}, not ${number}`);
 }
 
 function choiceOf(value: unknown, choices: readonly string[], member: string): string {
@@ -302,7 +302,7 @@ function readCondition(value: unknown, member: string): string {
 
 function readLevel(value: unknown, member: MemberName, call: CallName): number | "auto" {
   if (value === "auto" && call === "grid") return value;
-  return bounded(wholeOf(value, member), { ...memberOf(member), least: 0 }, member, false);
+  return bounded(wholeOf(value, member), { ...memberOf(member), minimum: 0 }, member, false);
 }
 
 function readScale(value: unknown, member: string): RequestedScale {

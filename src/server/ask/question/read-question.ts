@@ -72,7 +72,7 @@ function unknownMember(name: string, call: CallName): Error {
 /** Reads the members of a call. @throws RequestError with everything that is wrong */
 export function readQuestion(call: CallName, given: GivenMembers, dataset: Dataset): MemberValues {
   const faults = new Faults();
-  const { members, needs } = callOf(call);
+  const { members, required } = callOf(call);
   const values: Record<string, unknown> = {};
   let unknown = 0;
   for (const [name, value] of given) {
@@ -81,7 +81,7 @@ export function readQuestion(call: CallName, given: GivenMembers, dataset: Datas
     } else if (value !== null && value !== undefined)
       values[name] = faults.try(name as MemberName, () => readMember(name as MemberName, value, call));
   }
-  for (const name of needs)
+  for (const name of required)
     if (given.get(name) === undefined || given.get(name) === null) {
       if (name === "time" && given.has("frame")) continue;
       faults.add(wrong(name, `it is missing${exampleFor(call, dataset)}`));

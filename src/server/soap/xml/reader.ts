@@ -52,9 +52,9 @@ type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 export interface ByteSource {
   /** The next bytes; null at the end, undefined if they have to be awaited. */
   take(): Buffer | null | undefined;
-  /** Resolves when `take` should be called again. */
+  /** Resolves when `take` can be called again. */
   arrival(): Promise<void>;
-  /** Passes bytes on as they arrive, until `into` returns false. Resolves when `take` or `also` should go on. */
+  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called or `also` resolves. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** @throws if the XML declaration contradicts what is known */
   declare(encoding: string): void;
@@ -68,7 +68,7 @@ export interface XmlLimits {
 }
 
 /** Names and attribute values of earlier documents, each decoded and checked once. */
-export class Spellings {
+export class NameCache {
   readonly names = new Interned(splitName);
   readonly values = new Interned(plainValue);
 }
@@ -86,7 +86,7 @@ const CDATA_START = [...Buffer.from("<![CDATA[")];
 const DECLARATION_START = [...Buffer.from("<?xml")];
 /** Names of encodings (XML 1.0, 4.3.3). */
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
-/** Size from which a token cut by the end of the input is scanned again only once it has grown by a quarter. */
+/** A token of at least this size that is cut by the end of the input is rescanned once it has grown by a quarter. */
 const RESCAN_BYTES = 4096;
 
 /** Reader of one document. `next`, `nextTag` and `content` advance; the members describe the last event. */
@@ -105,7 +105,7 @@ export class XmlReader {
 
   readonly #source: ByteSource;
   readonly #limits: XmlLimits;
-  readonly #spellings: Spellings;
+  readonly #spellings: NameCache;
   readonly #tagBytes: number;
   readonly #event = new ReadyValue<XmlEvent>();
   readonly #string = new ReadyValue<string>();
@@ -124,7 +124,7 @@ export class XmlReader {
   #runBlank = true;
   #content = "";
 
-  constructor(source: ByteSource, limits: XmlLimits, spellings: Spellings) {
+  constructor(source: ByteSource, limits: XmlLimits, spellings: NameCache) {
     this.#source = source;
     this.#limits = limits;
     this.#spellings = spellings;
@@ -148,7 +148,7 @@ export class XmlReader {
   }
 
   /** The bytes of the tag just read, as Latin-1; valid only right after its event. */
-  tag(): string {
+  rawTag(): string {
     return this.buffer.toString("latin1", this.#tagAt, this.position);
   }
 
@@ -244,6 +244,7 @@ export class XmlReader {
     this.end += part.length;
   }
 
+  /** Takes the bytes in the buffer. */
   takeHeld(): Buffer {
     const rest = this.buffer.subarray(this.position, this.end);
     this.position = this.end;
@@ -565,7 +566,7 @@ export class XmlReader {
       if (this.depth === 0) throw malformed("there is text outside the root element");
       this.position = p + 1;
       this.#runBlank = false;
-      return this.#give(String.fromCodePoint(code));
+      return this.#emitText(String.fromCodePoint(code));
     }
     if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand does not start a reference");
     return MORE;
@@ -619,10 +620,10 @@ export class XmlReader {
     this.position = next;
     if (from === to) return AGAIN;
     const raw = this.buffer.toString("utf8", from, to);
-    return this.#give(raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw);
+    return this.#emitText(raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw);
   }
 
-  #give(text: string): ScanStep {
+  #emitText(text: string): ScanStep {
     const blank = isBlank(text);
     if (this.depth === 0) {
       if (!blank) throw malformed("there is text outside the root element");

@@ -18,7 +18,7 @@ export interface ObjectTarget {
   read(key: string): Promise<Uint8Array | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   /** Waits until written objects survive a power failure. */
-  settle(keys: readonly string[]): Promise<void>;
+  flush(keys: readonly string[]): Promise<void>;
   remove(key: string): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ class FolderTarget implements ObjectTarget {
     }
   }
 
-  async settle(keys: readonly string[]): Promise<void> {
+  async flush(keys: readonly string[]): Promise<void> {
     const left = keys.values();
     const settleNext = async () => {
       for (const key of left) {
@@ -126,7 +126,7 @@ export class BucketTarget implements ObjectTarget {
   }
 
   /** The last byte of an object, with its size and version; null if there is none. */
-  lastOf(key: string): Promise<RemoteObject | null> {
+  lastByte(key: string): Promise<RemoteObject | null> {
     return this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES);
   }
 
@@ -199,14 +199,14 @@ export class BucketTarget implements ObjectTarget {
       const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
       if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
       if (code !== null) throw refused(`its host says${words.slice(1)}`);
-      if ((await this.lastOf(key))?.size !== size) throw refused("its host has not put all of its parts together");
+      if ((await this.lastByte(key))?.size !== size) throw refused("its host has not put all of its parts together");
     } catch (error) {
       await this.#objects.send(`${address}?${upload}`, { method: "DELETE" }).catch(() => undefined);
       throw error;
     }
   }
 
-  async settle(): Promise<void> {}
+  async flush(): Promise<void> {}
 
   async remove(key: string): Promise<void> {
     await this.#objects.send(this.#addressOf(key), { method: "DELETE" });

@@ -125,7 +125,7 @@ export function analyticEngine(
         points,
         velocities,
         nodes: 0,
-        particleRecords: 0,
+        extraRecords: 0,
         work: 1,
         limit: { points: options.points ?? 2_000_000, name: "query.points" },
         async finish() {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Merged, type PartBox, reducePart } from "../../../../src/analysis/plan.js";
 import type { Dataset } from "../../../../src/engine/contract/dataset.js";
-import { grouped, keptBeside, nodesOf, reductionOf } from "../../../../src/server/ask/analysis/analysed-nodes.js";
+import { keptAxes, reductionOf, regionNodes, regrouped } from "../../../../src/server/ask/analysis/analysed-nodes.js";
 import type { Analysis } from "../../../../src/server/ask/analysis/analysis.js";
 import { reduceRows } from "../../../../src/server/ask/analysis/reductions.js";
 import { randomNumbers } from "../../../support/simd-memory.js";
@@ -50,7 +50,7 @@ async function extremes(
     return merged;
   };
   const slices = { each: async (count: number, use: (from: number, to: number) => void) => use(0, count) };
-  const nodes = grouped(nodesOf({}, dataset, [0]), keptBeside(over, 1));
+  const nodes = regrouped(regionNodes({}, dataset, [0]), keptAxes(over, 1));
   const analysis = { reduce, slices, nodes, dataset, most: 1e6 } as unknown as Analysis;
   const { results } = await reduceRows([{ extremes: "x", ...asked }], analysis, { fold: null });
   const [{ highest, lowest }] = results as [{ highest: Found[]; lowest: Found[] }];

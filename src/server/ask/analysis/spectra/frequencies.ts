@@ -6,7 +6,7 @@ import { isStaggered } from "../../../../engine/contract/dataset.js";
 import type { Context } from "../../context.js";
 import { wrong } from "../../faults.js";
 import type { MemberValues } from "../../question/member-values.js";
-import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS, together } from "../analysed-nodes.js";
+import { type AnalysedNodes, type AxisNumber, type Direction, framesIn, LETTERS, pooled } from "../analysed-nodes.js";
 import { type Analysis, analysisOf, momentsOf, type Tabled, tabled } from "../analysis.js";
 import { withMeans } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
@@ -56,7 +56,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
   const { nodes } = analysis;
   const shapes = shapesOf(texts, nodes.base.names);
   const series = own.flatMap((text, i) => componentsIn(text, shapes[i] as "scalar"));
-  const columns = series.flatMap((text) => nodes.numbers.map((frame) => `field(${text}, ${frame})`));
+  const columns = series.flatMap((text) => nodes.publicFrames.map((frame) => `field(${text}, ${frame})`));
   const options: FrequencyOptions = {
     ...{ of: columns.map((_, c) => c), ...segmentsOf(question, times.length), isPair: texts.length === 2 },
     ...{ axis: along, nodes: along === null ? 1 : dataset.axes[along].nodes },
@@ -96,7 +96,7 @@ export async function frequencySpectrum(context: Context, question: MemberValues
 async function largest(text: string, analysis: Analysis): Promise<number> {
   const { dataset, nodes } = analysis;
   if (dataset.fields.velocity === undefined || isStaggered(dataset, "velocity")) return Number.POSITIVE_INFINITY;
-  const [[found] = []] = await momentsOf(analysis, together(nodes), [text]);
+  const [[found] = []] = await momentsOf(analysis, pooled(nodes), [text]);
   return found?.max as number;
 }
 

@@ -71,7 +71,7 @@ async function sumModes(
     ...(transformedAxes.length === 1
       ? { kind: "line", axis: transformedAxes[0] as AxisNumber }
       : { kind: "modes", axis: null }),
-    ...{ transformed, places: isPlace, columns, order, names, weights },
+    ...{ transformed, resolvedAxes: isPlace, columns, order, names, weights },
     ...{ nodes: [nx, ny, nz], components: columns.length as 1 | 2 | 3 },
     terms: ["energy", ...(texts.length === 2 ? (["co", "quad"] as const) : [])],
     periods: dataset.axes.map((axis) => axis.nodes * axis.spacing) as unknown as OfAxes<number>,
@@ -133,11 +133,11 @@ async function fixedAt(
 
 /** Coordinates of the kept positions, the slowest first. */
 function coordinatesOf(
-  { places = [false, false, false] }: SpectrumPlan,
+  { resolvedAxes = [false, false, false] }: SpectrumPlan,
   { base }: AnalysedNodes,
 ): [string, number[]][] {
   return [2, 1, 0].flatMap((a): [string, number[]][] =>
-    places[a] ? [[LETTERS[a as 0], [...base.coordinates[a as 0]]]] : [],
+    resolvedAxes[a] ? [[LETTERS[a as 0], [...base.coordinates[a as 0]]]] : [],
   );
 }
 

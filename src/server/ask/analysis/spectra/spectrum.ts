@@ -209,8 +209,8 @@ function describeSums(
     nyquist,
   };
   if (!plan.terms.includes("gradients")) return members;
-  const strainRate = of("gradients").reduce((sum, one) => sum + one, 0);
-  return { ...members, scales: scalesOf(of("energy"), unit, strainRate, nu, nyquist) };
+  const meanSquareGradient = of("gradients").reduce((sum, one) => sum + one, 0);
+  return { ...members, scales: scalesOf(of("energy"), unit, meanSquareGradient, nu, nyquist) };
 }
 
 function totalOf(parts: readonly (readonly number[])[]): number[] {

@@ -1,4 +1,4 @@
-/** Portions: the points of a query that one peer evaluates, in the order of the query. */
+/** Cuts the points of a query into pieces, one for each peer, in the order of the query. */
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Slab } from "../engine/contract/task.js";
 import type { SharedPoints } from "../engine/main/sharing.js";
@@ -13,23 +13,23 @@ export interface PointsToCut extends Omit<SharedPoints, "out"> {
   readonly indices: Uint32Array | null;
 }
 
-export interface Portion extends PointsToCut {
+export interface PointPiece extends PointsToCut {
   readonly owner: number;
   readonly indices: Uint32Array;
 }
 
 /**
- * Divides points by the owners of their regions; one with a coordinate that is not a number goes to any. @param shift
- * displacement of the grid, subtracted from the coordinates @param room lends memory for the portions
+ * Divides points by the owners of their regions. A point with a coordinate that is not a number goes to any owner.
+ * `shift`: displacement of the grid, subtracted from the coordinates; `allocate` lends memory for the pieces.
  */
 export async function cutPoints(
   { axes, tables }: Regions,
   owners: Uint8Array,
-  { points, velocities, count, indices: given }: PointsToCut,
+  { points, velocities, count, indices: queryIndices }: PointsToCut,
   shift: Triple,
-  room: (bytes: number) => Uint8Array<SharedArrayBuffer>,
-): Promise<Portion[]> {
-  const found = room(count);
+  allocate: (bytes: number) => Uint8Array<SharedArrayBuffer>,
+): Promise<PointPiece[]> {
+  const ownerOf = allocate(count);
   const counts = new Uint32Array(256);
   const numbers = new Uint16Array(Math.min(TICK_POINTS, count));
   await walkSlabs(points, (triples, first, size) => {
@@ -37,22 +37,22 @@ export async function cutPoints(
     for (const a of [0, 1, 2] as const) addByCell(axes[a], tables[a], triples.subarray(a), shift[a], regions);
     for (let i = 0; i < size; i++) {
       const owner = owners[regions[i]];
-      found[first + i] = owner;
+      ownerOf[first + i] = owner;
       counts[owner]++;
     }
   });
   const starts = new Uint32Array(counts.length);
   for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
-  const places = room(4 * count);
-  const indices = new Uint32Array(places.buffer, places.byteOffset, count);
+  const indexBytes = allocate(4 * count);
+  const indices = new Uint32Array(indexBytes.buffer, indexBytes.byteOffset, count);
   const deal = async (slabs: readonly Slab[]): Promise<Float32Array | null> => {
     if (slabs.length === 0) return null;
-    const block = room(12 * count);
+    const block = allocate(12 * count);
     const dealt = new Float32Array(block.buffer, block.byteOffset, 3 * count);
     const next = starts.slice();
     await walkSlabs(slabs, (triples, first, size) => {
       for (let i = 0; i < size; i++) {
-        const to = next[found[first + i]]++;
+        const to = next[ownerOf[first + i]]++;
         indices[to] = first + i;
         dealt[3 * to] = triples[3 * i];
         dealt[3 * to + 1] = triples[3 * i + 1];
@@ -62,21 +62,21 @@ export async function cutPoints(
     return dealt;
   };
   const [triples, moving] = [await deal(points), await deal(velocities)];
-  if (given !== null) for (let i = 0; i < count; i++) indices[i] = given[indices[i]];
-  const portions: Portion[] = [];
+  if (queryIndices !== null) for (let i = 0; i < count; i++) indices[i] = queryIndices[indices[i]];
+  const pieces: PointPiece[] = [];
   for (let owner = 0; owner < counts.length; owner++) {
     const size = counts[owner];
     if (size === 0) continue;
     const [from, to] = [starts[owner], starts[owner] + size];
     const slabs = (all: Float32Array | null): readonly Slab[] =>
       all === null ? [] : [{ triples: all.subarray(3 * from, 3 * to), count: size }];
-    const portion = { owner, count: size, indices: indices.subarray(from, to) };
-    portions.push({ ...portion, points: slabs(triples), velocities: slabs(moving) });
+    const piece = { owner, count: size, indices: indices.subarray(from, to) };
+    pieces.push({ ...piece, points: slabs(triples), velocities: slabs(moving) });
   }
-  return portions;
+  return pieces;
 }
 
-/** Walks slabs, about a part per tick. */
+/** Walks slabs, a bounded number of points in each turn of the event loop. */
 async function walkSlabs(
   slabs: readonly Slab[],
   walk: (triples: Float32Array, first: number, size: number) => void,
@@ -95,18 +95,18 @@ async function walkSlabs(
     }
 }
 
-/** Copies the values of a portion, `width` a point, to their positions in the answer. */
+/** Copies the values of a piece, `width` per point, to their positions in the answer. */
 export function mergeValues(
-  parts: readonly Float32Array[],
+  values: readonly Float32Array[],
   indices: Uint32Array,
   width: number,
   out: Float32Array,
 ): void {
   let point = 0;
-  for (const values of parts) {
-    for (let at = 0; at < values.length; point++) {
+  for (const block of values) {
+    for (let at = 0; at < block.length; point++) {
       const to = width * indices[point];
-      for (let c = 0; c < width; c++) out[to + c] = values[at++];
+      for (let c = 0; c < width; c++) out[to + c] = block[at++];
     }
   }
 }

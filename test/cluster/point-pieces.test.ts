@@ -1,7 +1,7 @@
 /** Portions hold every point once, in order, with its owner; merged values are in the order of the query. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutPoints, mergeValues } from "../../src/cluster/portions.js";
+import { cutPoints, mergeValues } from "../../src/cluster/point-pieces.js";
 import { ownersOf, regionsOf } from "../../src/cluster/regions.js";
 import type { Slab } from "../../src/engine/contract/task.js";
 import type { Axis } from "../../src/kernels/types.js";
@@ -22,7 +22,7 @@ function ownerOf(x: number, y: number, z: number): number {
   return owners[along(i) + 2 * along(j) + 4 * along(k)] as number;
 }
 
-describe("portions", () => {
+describe("pieces", () => {
   const coordinate = fc.float({ min: -200, max: 200, noNaN: true });
   const high = fc.float({ min: 1, max: 16000, noNaN: true }).map((z) => Math.fround(z + 0.1));
   const low = fc.float({ min: 0, max: 126, noNaN: true });
@@ -37,7 +37,7 @@ describe("portions", () => {
           const at = 3 * Math.min(cut, points.length);
           const slabs = [all.slice(0, at), all.slice(at)].map((triples) => ({ triples, count: triples.length / 3 }));
           const work = { points: slabs, velocities: slabs, count: points.length, indices: null };
-          const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
+          const pieces = await cutPoints(regions, owners, work, [0, 0, 0], room);
           const out = new Float32Array(all.length);
           for (const {
             owner,
@@ -45,7 +45,7 @@ describe("portions", () => {
             indices,
             points: [slab],
             velocities,
-          } of portions) {
+          } of pieces) {
             const { triples } = slab as Slab;
             expect([indices.length, triples.length]).toEqual([count, 3 * count]);
             expect([...indices].every((index, i) => i === 0 || index > (indices[i - 1] as number))).toBe(true);
@@ -66,9 +66,9 @@ describe("portions", () => {
     const triples = Float32Array.of(1, 1, 1, 40, 70, 9000, 2, 2, 2);
     const indices = Uint32Array.of(5, 7, 9);
     const work = { points: [{ triples, count: 3 }], velocities: [], count: 3, indices };
-    const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
-    const found = portions.flatMap((portion) =>
-      Array.from(portion.indices, (index, i) => [index, portion.points[0]?.triples[3 * i] as number]),
+    const pieces = await cutPoints(regions, owners, work, [0, 0, 0], room);
+    const found = pieces.flatMap((piece) =>
+      Array.from(piece.indices, (index, i) => [index, piece.points[0]?.triples[3 * i] as number]),
     );
     expect(found.sort(([one = 0], [other = 0]) => one - other)).toEqual([
       [5, 1],
@@ -80,7 +80,7 @@ describe("portions", () => {
   it("leave what is no number to one of the owners", async () => {
     const triples = Float32Array.of(Number.NaN, 1, 1, 1, Number.POSITIVE_INFINITY, 1, 1, 1, 1);
     const work = { points: [{ triples, count: 3 }], velocities: [], count: 3, indices: null };
-    const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
-    expect(portions.reduce((sum, { count }) => sum + count, 0)).toBe(3);
+    const pieces = await cutPoints(regions, owners, work, [0, 0, 0], room);
+    expect(pieces.reduce((sum, { count }) => sum + count, 0)).toBe(3);
   });
 });
