@@ -1,0 +1,356 @@
+/** Axes of a grid by tables of coordinates and stated numbers; what contradicts them becomes a question. */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName } from "../dataset/dataset.js";
+import type { DescriptorInput } from "../dataset/descriptor.js";
+import { unitAt } from "./component-units.js";
+import { type CoordinateTable, curvedIn, groupsAround, join, parentOf, StatedNumbers, tableNodes } from "./evidence.js";
+import type { FoundFields } from "./fields.js";
+import { type AxisClues, askBoxes, axisOf, edgesWithin, NO_CLUES, oneNode, type StatedNumber } from "./grid.js";
+import { BY_LENGTHS, type Contents, type Findings } from "./layout.js";
+import { framesIn, nodesAlong, type OrientedDataset, type SharedEvidence } from "./order.js";
+import { contradictionOf, factorBetween, isNoLength } from "./units.js";
+
+const DEGREES = /degree/i;
+
+/** @throws DataError if a step has other coordinates than the first */
+export function requireSameTables(
+  contents: Contents,
+  { steps, place }: FoundFields,
+  path: string,
+  tables: readonly CoordinateTable[],
+): void {
+  const group = parentOf(path);
+  for (const table of tables.filter(({ role }) => role !== "t")) {
+    const [, holder = table.path, name] =
+      contents.dataset(table.path) === null ? (/^(.*)@(.*)$/.exec(table.path) ?? []) : [];
+    for (const step of steps ?? []) {
+      const at = (own: string) => place(own).replace("{step}", step);
+      const isBelow = holder.startsWith(`${group}/`);
+      const twin = name === undefined && isBelow ? `${parentOf(at(path))}${holder.slice(group.length)}` : at(holder);
+      const isThere =
+        name === undefined ? isBelow && contents.dataset(twin) !== null : contents.attributes(twin).has(name);
+      const moved = name === undefined ? twin : `${twin}@${name}`;
+      if (isThere && contents.numbers(table.path).join() !== contents.numbers(moved).join())
+        throw new DataError(`${moved} differs from ${table.path}: all steps must have the same coordinates`);
+    }
+  }
+}
+
+/** Asks about a group of another time that states another grid: that of the first is served. */
+export function askSteps(
+  { contents, facts, findings }: SharedEvidence,
+  { steps, place }: FoundFields,
+  lead: string,
+  { dimensions }: OrientedDataset,
+): void {
+  const { spacing, length } = contents.answers;
+  if (steps === null || spacing !== undefined || length !== undefined) return;
+  const stored = dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  const statedBy = (numbers: StatedNumbers) =>
+    AXIS_NAMES.map((axis) => {
+      const clues = numbers.clues(axis, stored);
+      // Places differ from step to step, also in contradictions.
+      const values = { ...clues, contradictions: clues.contradictions.length };
+      return JSON.stringify(values, (key, value) => (key === "where" ? undefined : value));
+    });
+  const first = statedBy(facts);
+  for (const step of steps) {
+    const path = place(lead).replace("{step}", step);
+    const stated = statedBy(new StatedNumbers(contents, [path, ...groupsAround(contents, parentOf(path))]));
+    const axes = AXIS_NAMES.filter((_, at) => stated[at] !== first[at]);
+    for (const axis of axes)
+      findings.contradict(
+        "spacing",
+        `What is stated of the grid at ${path} is not what is stated at ${lead}; that all times have the same grid is a guess.`,
+        "--spacing and --origin, the same statements at all times, or a descriptor without this question",
+        axis,
+      );
+    if (axes.length > 0) return;
+  }
+}
+
+/** The table of each axis of a field: the one attached to its dimension, else the nearest of that name and length. */
+export type TablesOf = ReadonlyMap<AxisName, CoordinateTable>;
+
+export function tableFor(
+  { contents: { answers }, tables }: SharedEvidence,
+  field: OrientedDataset,
+  axis: AxisName,
+): CoordinateTable[] {
+  const at = field.dimensions.indexOf(axis);
+  const said = answers.coordinates?.get(axis);
+  if (said !== undefined) return tables.filter(({ path }) => path === said);
+  const attached = field.labels.tables[at];
+  if (attached !== null && attached !== undefined && attached.role === axis) return [attached];
+  const nodes = nodesAlong(field, axis);
+  const fitting = tables.filter(({ role, length, along, isEdges }) => {
+    if (role !== axis) return false;
+    return length === (isEdges ? nodes + 1 : nodes) && (along === null || length === nodes);
+  });
+  const centres = fitting.filter(({ isEdges }) => !isEdges);
+  return centres.length > 0 ? centres : fitting;
+}
+
+export function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): TablesOf {
+  const { contents, tables } = shared;
+  const fixed = new Map<AxisName, CoordinateTable>();
+  for (const axis of AXIS_NAMES) {
+    const [chosen, ...others] = tableFor(shared, field, axis);
+    if (chosen === undefined) {
+      askEdges(contents, tables, field, axis, fixed, findings);
+      continue;
+    }
+    fixed.set(axis, chosen);
+    const different = others.find((other) => !agree(tableNodes(contents, chosen), tableNodes(contents, other)));
+    if (different !== undefined)
+      findings.contradict(
+        "spacing",
+        `${chosen.path} and ${different.path} both have a coordinate for each node along ${axis} and differ; ${chosen.path} is a guess.`,
+        `axes.${axis} in a descriptor`,
+      );
+  }
+  return fixed;
+}
+
+function askEdges(
+  contents: Contents,
+  tables: readonly CoordinateTable[],
+  field: OrientedDataset,
+  axis: AxisName,
+  fixed: Map<AxisName, CoordinateTable>,
+  findings: Findings,
+): void {
+  const nodes = nodesAlong(field, axis);
+  const longer = tables.find(({ role, length, along }) => role === axis && along === null && length === nodes + 1);
+  if (longer === undefined) {
+    const unfit = tables.filter(({ role }) => role === axis);
+    if (unfit.length > 0)
+      findings.contradict(
+        "spacing",
+        `${unfit.map(({ path, length }) => `${path} (${length} numbers)`).join(", ")} does not fit the ${nodes} nodes along ${axis} and is not used.`,
+        `--length or --spacing and --origin, or axes.${axis} in a descriptor`,
+      );
+    return;
+  }
+  fixed.set(axis, { ...longer, isEdges: true });
+  const { spacing, length, cells } = contents.answers;
+  if (spacing === undefined && length === undefined && cells?.includes(axis) !== true)
+    findings.ask(
+      "spacing",
+      `${longer.path} has ${nodes + 1} numbers for ${nodes} nodes along ${axis}; that they are edges of cells and the nodes their centres is a guess.`,
+      "--cells AXES, or --spacing and --origin",
+    );
+}
+
+export function agree(a: Float64Array, b: Float64Array): boolean {
+  const span = Math.abs(a[a.length - 1] - a[0]);
+  return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
+}
+
+export function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
+  const { contents } = shared;
+  if (framesIn(a) !== framesIn(b)) return false;
+  return AXIS_NAMES.every((axis) => {
+    if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
+    if (contents.answers.spacing !== undefined) return true;
+    const [first] = tableFor(shared, a, axis);
+    const [second] = tableFor(shared, b, axis);
+    const isOther = areNamedApart(
+      a.labels.names[a.dimensions.indexOf(axis)],
+      b.labels.names[b.dimensions.indexOf(axis)],
+    );
+    if (first === undefined || second === undefined || (first.path === second.path && isOther)) return !isOther;
+    return first.path === second.path || agree(tableNodes(contents, first), tableNodes(contents, second));
+  });
+}
+
+function areNamedApart(a: string | null | undefined, b: string | null | undefined): boolean {
+  return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
+}
+
+export function axesOf(
+  { contents, facts, findings }: SharedEvidence,
+  field: OrientedDataset,
+  tables: TablesOf,
+): DescriptorInput["axes"] {
+  const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
+  askUnits(contents, field, tables, findings);
+  const axes = AXIS_NAMES.map((axis) => {
+    const nodes = nodesAlong(field, axis);
+    const clues = facts.clues(axis, stored);
+    const table = tables.get(axis);
+    if (nodes === 1) {
+      const [place] = table === undefined || table.isEdges ? [] : tableNodes(contents, table);
+      const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
+      return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
+    }
+    if (table === undefined) {
+      askCurved(contents, field, axis, findings);
+      return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    }
+    const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
+    const isPlain = table.along === null && !table.isEdges && contents.dataset(table.path) !== null;
+    const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
+    askDegrees(contents, table, axis, findings);
+    askEnds(tableNodes(contents, table), where, clues, contents, axis, findings);
+    const { walls } = clues;
+    const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
+    const periodic = clues.periodic ?? own;
+    const isUnlike = own !== null && own.value !== periodic?.value;
+    const unlike = isUnlike ? [`${own.where} and ${periodic?.where} differ on whether ${axis} is periodic`] : [];
+    const contradictions = [...clues.contradictions, ...unlike];
+    const edges = cellsOf(contents, table, clues, axis, findings);
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
+    return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
+  });
+  return Object.fromEntries(axes) as DescriptorInput["axes"];
+}
+
+/** The faces of the cells around coordinates: a table of edges, CF's `bounds`, or the ends of the box. */
+function cellsOf(
+  contents: Contents,
+  table: CoordinateTable,
+  { limits }: AxisClues,
+  axis: AxisName,
+  findings: Findings,
+): AxisClues["edges"] {
+  const { path, along, isEdges } = table;
+  const place = { file: contents.name, path };
+  if (isEdges) return { value: contents.dataset(path) === null ? [...contents.numbers(path)] : place, where: path };
+  const nodes = tableNodes(contents, table);
+  const name = contents.attribute(path, "bounds");
+  const bounds = typeof name === "string" ? join(parentOf(path), name) : path;
+  const [length, ends] = contents.dataset(bounds)?.shape ?? [];
+  if (bounds === path || along !== null || length !== nodes.length || ends !== 2)
+    return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, limits);
+  const faces = facesOfBounds(contents.numbers(bounds));
+  if (faces === null) findings.addWarning(`${bounds} is not used: its cells along ${axis} do not follow each other.`);
+  return faces === null ? null : { value: faces, where: `${bounds}, the bounds of ${path}` };
+}
+
+/** The faces of n cells from 2 n bounds, cell after cell; null if the cells leave gaps or overlap. Source: CF 7.1. */
+function facesOfBounds(bounds: Float64Array): number[] | null {
+  const cells = bounds.length / 2;
+  const slack = Math.abs(bounds[bounds.length - 1] - bounds[0]) * 1e-6;
+  // The two ends of a descending cell are in either order.
+  for (const first of [0, 1]) {
+    const isWhole = Array.from({ length: cells - 1 }, (_, i) => bounds[2 * i + 1 - first] - bounds[2 * i + 2 + first]);
+    if (isWhole.every((gap) => Math.abs(gap) <= slack))
+      return [...Array.from({ length: cells }, (_, i) => bounds[2 * i + first]), bounds[2 * cells - 1 - first]];
+  }
+  return null;
+}
+
+function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
+  const { spacing, length } = contents.answers;
+  const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
+  if (mesh === null || spacing !== undefined || length !== undefined) return;
+  findings.ask(
+    "spacing",
+    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes on lines along x, y and z are served.`,
+    "values on such nodes, or --spacing and --origin if these coordinates do not hold",
+    axis,
+  );
+}
+
+/** Asks about degrees, which are not a length: derivatives would be per degree. */
+function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
+  const units = contents.words(path, "units");
+  if (DEGREES.test(units) && contents.answers.spacing === undefined)
+    findings.contradict(
+      "spacing",
+      `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
+      BY_LENGTHS,
+    );
+}
+
+/** Relative difference allowed between stated numbers of an axis and its coordinates, because they may be rounded. */
+const STATED_SLACK = 1e-3;
+
+/**
+ * Asks about a spacing, origin, length or limits that are not those of the coordinates. Ends of a box may be half a
+ * cell off, and a period is a step longer than its nodes. A list in an unknown order contradicts if none of its numbers
+ * fits.
+ */
+function askEnds(
+  nodes: Float64Array,
+  where: string,
+  clues: AxisClues,
+  { answers }: Contents,
+  axis: AxisName,
+  findings: Findings,
+): void {
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const { spacing, origin, length, limits, unordered } = clues;
+  const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
+  const [least, most] = [Math.min(...steps), Math.max(...steps)];
+  const ends = [nodes[0], nodes[nodes.length - 1]];
+  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  const mean = (last - first) / (nodes.length - 1);
+  const isNear = (value: number, places: readonly number[], slack: number) =>
+    places.some((place) => Math.abs(value - place) <= slack);
+  const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
+  const range = from === to ? `${from}` : `${from} to ${to}`;
+  const ask = (
+    about: "spacing" | "origin",
+    said: string,
+    stated: StatedNumber | StatedNumber<readonly number[]> | null,
+    fits: (value: number) => boolean,
+  ) => {
+    if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
+    findings.contradict(
+      about,
+      `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
+      `--spacing and --origin, or axes.${axis} in a descriptor`,
+      axis,
+    );
+  };
+  const isStep = (value: number) =>
+    Math.abs(value) >= least * (1 - STATED_SLACK) && Math.abs(value) <= most * (1 + STATED_SLACK);
+  const isLength = (value: number) =>
+    value >= (last - first) * (1 - STATED_SLACK) && value <= (last - first + most) * (1 + STATED_SLACK);
+  const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
+  ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
+  ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
+  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
+  if (answers.origin !== undefined) return;
+  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings);
+  const starts = [first, nodes[0]];
+  ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) =>
+    isNear(value, starts, STATED_SLACK * mean),
+  );
+  if (origin === null)
+    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
+}
+
+/**
+ * Asks about coordinates in several units, or not in the length of the velocity: derivatives could not be combined, and
+ * particles would move too far.
+ */
+function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: TablesOf, findings: Findings): void {
+  const { answers } = contents;
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const unitOfField = unitAt(contents, field);
+  const said = [...tables]
+    .flatMap(([axis, { path }]) => ({ axis, units: contents.words(path, "units") }))
+    .filter(({ units }) => units !== "");
+  const [first] = said;
+  if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
+  const other = said.find(({ units }) => isNoLength(units));
+  if (other !== undefined)
+    findings.contradict(
+      "spacing",
+      `${tables.get(other.axis)?.path} is in ${other.units}, which is no length; derivatives along ${other.axis} would be in another unit.`,
+      BY_LENGTHS,
+      other.axis,
+    );
+  if (other !== undefined) return;
+  const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
+  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitOfField) ?? 1) !== 1;
+  if (!isMixed && !isFar) return;
+  const places = said.map(({ axis, units }) => `${units} along ${axis}`).join(", ");
+  const effect = isMixed
+    ? "; they are served as they are, so that derivatives are in several units"
+    : ` and ${field} in ${unitOfField}; they are served as they are, so that particles move in another unit of length`;
+  findings.contradict("spacing", `The coordinates are in ${places}${effect}.`, BY_LENGTHS);
+}

@@ -1,0 +1,62 @@
+/**
+ * Fields of Channelflow 2 in HDF5 and in NetCDF: deviations from the base flow between walls in y, periodic in x and z.
+ *
+ * Source: FlowField::hdf5save and FlowField::writeNetCDF of Channelflow 2.0.
+ */
+import { DataError } from "../../shared/errors.js";
+import type { AxisName } from "../dataset/dataset.js";
+import { type Contents, periodicAxis, tableAxis } from "./layout.js";
+import type { ProducerAxis, ProducerRow } from "./producer.js";
+
+const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
+
+/** An axis of Channelflow: the cells of a period, or the Chebyshev nodes between the walls at a and b. */
+function channelflowAxis(contents: Contents, axis: AxisName, nodes: number, heights: string): ProducerAxis {
+  if (axis === "y") return { axis: { ...tableAxis(contents, heights), faces: "wall" } };
+  return { axis: periodicAxis(nodes, contents.number("/", `L${axis}`) as number) };
+}
+
+const CHANNELFLOW_REASONS = (contents: Contents, heights: string): string[] => [
+  `x, z: periodic with the lengths Lx = ${contents.number("/", "Lx")} and Lz = ${contents.number("/", "Lz")} of the file attributes.`,
+  `y: Chebyshev nodes from ${heights} between the walls a and b, descending; field and axis are flipped.`,
+  "velocity: the deviation from the base flow, which the code keeps apart from the file.",
+];
+
+/** Values of Channelflow are in c x y z although the dataset is declared as (Nd, Nz, Ny, Nx); y descends. */
+export const CHANNELFLOW: ProducerRow = {
+  producer: "Channelflow 2",
+  marks: ["/data/u", "/geom/x", "/geom/y", "/geom/z", "@Nx", "@Ny", "@Nz", "@Nd", "@Lx", "@Lz", "@a", "@b"],
+  check: (contents) => {
+    const { shape = [] } = contents.dataset("/data/u") ?? {};
+    if (shape.length !== 4 || shape[0] !== 3)
+      throw new DataError(`/data/u has shape ${shape.join(" x ")}, not 3 x Nz x Ny x Nx`);
+  },
+  reasons: (contents) => [
+    "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
+    ...CHANNELFLOW_REASONS(contents, "/geom/y"),
+  ],
+  order: "c x y z",
+  shape: ([components, nz, ny, nx]) => [components, nx, ny, nz],
+  fields: [["velocity", "/data/u"]],
+  axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/geom/y"),
+};
+
+/** Dimensions have scales; `Nx` and `Nz` are the nodes with padding, of which fewer are stored. */
+export const CHANNELFLOW_NETCDF: ProducerRow = {
+  producer: "Channelflow 2 (NetCDF)",
+  marks: ["@channelflow_version", "@Nx", "@Nz", "@Lx", "@Lz", "@a", "@b", "/X", "/Y", "/Z"],
+  attributes: [],
+  check: (contents) => {
+    const names = VELOCITY_XYZ.map((path) => contents.scaleNames(path).join(" "));
+    if (names.some((order) => order !== "Z Y X"))
+      throw new DataError(`the dimensions of ${VELOCITY_XYZ.join(", ")} are not Z Y X: ${names.join(", ")}`);
+  },
+  reasons: (contents) => [
+    "dimensions: z y x, the order of their scales.",
+    ...CHANNELFLOW_REASONS(contents, "/Y"),
+    `nodes: as stored; Nx = ${contents.number("/", "Nx")} and Nz = ${contents.number("/", "Nz")} count the padding too.`,
+  ],
+  order: "z y x",
+  fields: [["velocity", VELOCITY_XYZ.join(" ")]],
+  axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/Y"),
+};

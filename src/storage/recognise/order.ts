@@ -1,0 +1,230 @@
+/** Orders of stored dimensions, by labels, lengths and what the user says; what these leave open becomes a question. */
+import { DataError } from "../../shared/errors.js";
+import { AXIS_NAMES, type AxisName, type FieldName } from "../dataset/dataset.js";
+import { agrees, assignments, type Dimension } from "./assign.js";
+import {
+  type CoordinateTable,
+  componentNames,
+  type DimensionLabels,
+  labelsOf,
+  parentOf,
+  type StatedNumbers,
+} from "./evidence.js";
+import { askOrderOfComponents, type Contents, type Findings } from "./layout.js";
+import { areInOrder, type Role } from "./usual-names.js";
+
+export interface OrientedDataset {
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly dimensions: readonly Dimension[];
+  readonly labels: DimensionLabels;
+}
+
+export interface SharedEvidence {
+  readonly contents: Contents;
+  readonly tables: readonly CoordinateTable[];
+  readonly facts: StatedNumbers;
+  readonly findings: Findings;
+  readonly format: Format;
+  /** A second in the unit of length over velocity; null if it is not known. */
+  readonly second: number | null;
+}
+
+/** What the format of a file defines beside what it states by names, labels, coordinates and attributes. */
+export interface Format {
+  /** Attributes of numbers that fields, coordinates and times may have. */
+  readonly attributes: readonly string[];
+  /** Whether the components of a vector are in the order of its axes. */
+  readonly componentsFollowAxes?: true;
+}
+
+const LISTED = 4;
+
+/** Assigns roles to the dimensions of a dataset by everything that the file states about it. */
+export function orderOf(
+  { contents, tables, facts, findings, format }: SharedEvidence,
+  field: FieldName,
+  path: string,
+  isVector: boolean,
+): OrientedDataset {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const labels = labelsOf(contents, path);
+  const { answers } = contents;
+  const said = answers.fieldDims?.get(field) ?? answers.dims ?? null;
+  const blank = shape.map(() => null);
+  const three = new Map<Role, number[]>([["c", [3]]]);
+  const roles = said === null ? labels.roles : blank;
+  const orders = said === null ? ordersOf(tables, labels) : [said];
+  const found = [
+    assignments(shape, isVector, { labels: roles, lengths: lengthsOf(tables, facts, shape), orders }),
+    assignments(shape, isVector, { labels: roles, lengths: three, orders }),
+    assignments(shape, isVector, { labels: blank, lengths: three, orders: said === null ? [] : [said] }),
+  ];
+  const used = found.findIndex((list) => list.length > 0);
+  const options = found[used] ?? [];
+  const [chosen] = options;
+  if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, said !== null));
+  const evidence = evidenceOfLengths(tables, facts);
+  const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
+  const conflict = said === null ? contradictionText(path, shape, chosen, contradicted, labels) : null;
+  const doubt =
+    conflict ?? (contradicted === null || said !== null ? ambiguityText(path, shape, options, evidence) : null);
+  const answer = "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor";
+  if (doubt !== null) findings.add({ about: "order", question: doubt, answer, ...(conflict ? { red: true } : {}) });
+  else {
+    const stated = labels.where === "" ? evidence : labels.where;
+    if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
+    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "your answer"}.`);
+  }
+  if (isVector) askComponents(contents, path, chosen, findings, format);
+  return { path, shape, dimensions: chosen, labels };
+}
+
+/** Names next to a field which show that its values are in elements or blocks. */
+const ELEMENTS = /^(nel[vtg]?|lx1|elements?|n(um)?_?elements?|connectivity|n(um)?_?blocks?|blocks?|patches)$/i;
+
+function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid: boolean): string {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const claim = isSaid ? "--dims does not make" : "is not";
+  const text = `${path} is ${shape.join(" x ")}, which ${claim} ${isVector ? "a vector" : "a scalar"} field on x, y and z`;
+  const rank = isVector ? 4 : 3;
+  const others = [...contents.datasets(parentOf(path)), ...contents.attributes("/").keys()];
+  const element = others.find((name) => ELEMENTS.test(name));
+  if (shape.length > rank && element !== undefined)
+    return `${text}; ${element} says that its values lie in elements or blocks; resample them onto one grid`;
+  if (shape.length > rank + 1) return `${text}; fields of more dimensions need a descriptor`;
+  if (shape.length < rank)
+    return `${text}; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)`;
+  return text;
+}
+
+/** Says what contradicts the order that a dataset is read in; null if nothing does. */
+function contradictionText(
+  path: string,
+  shape: readonly number[],
+  chosen: readonly Dimension[],
+  contradicted: string | null,
+  { where, contradiction }: DimensionLabels,
+): string | null {
+  const order = chosen.join(" ");
+  if (contradicted !== null)
+    return `${path} is ${shape.join(" x ")}, which contradicts ${contradicted} in the file; ${order} is a guess.`;
+  return contradiction === null ? null : `${path} is read as ${order}, from ${where}, and ${contradiction}.`;
+}
+
+/** Says which other orders of a dataset are as good as the first; null if there are none. */
+function ambiguityText(
+  path: string,
+  shape: readonly number[],
+  options: readonly (readonly Dimension[])[],
+  evidence: string | null,
+): string | null {
+  const others = reversedFirst(options.slice(1)).slice(0, LISTED - 1);
+  if (others.length === 0) return null;
+  const lack = evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`;
+  const more = options.length > LISTED ? " or another order" : "";
+  return (
+    `${path} is ${shape.join(" x ")}, and ${lack} its dimensions: ${options[0]?.join(" ")} is a guess, ` +
+    `${others.join(" or ")}${more} would do as well.`
+  );
+}
+
+/** Orders as text, those with x, y, z in this order first: it is the most usual one after z, y, x. */
+function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
+  const texts = options.map((option) => option.join(" "));
+  const isReversed = (text: string): boolean => /x.*y.*z/.test(text);
+  return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
+}
+
+function askComponents(
+  contents: Contents,
+  path: string,
+  dimensions: readonly Dimension[],
+  findings: Findings,
+  { componentsFollowAxes }: Format,
+): void {
+  const dimension = dimensions.indexOf("c");
+  const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
+  if (componentsFollowAxes) askOrderOfComponents(contents, path, axes, findings);
+  const named = componentNames(contents, path, dimension);
+  const inOrder = named === null ? true : areInOrder(named.names);
+  const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
+  if (named === null || isKnown || contents.answers.components !== undefined) return;
+  findings.contradict(
+    "order",
+    `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
+    "--components with their axes in stored order, as in z,y,x",
+  );
+}
+
+function warnOfOtherOrder(
+  path: string,
+  chosen: readonly Dimension[],
+  labels: DimensionLabels,
+  findings: Findings,
+): void {
+  const { roles, order, where } = labels;
+  const isOther =
+    order === null ? roles.some((role, at) => role !== null && role !== chosen[at]) : !agrees(chosen, order);
+  const stated = order ?? roles.map((role) => role ?? "?");
+  if (isOther)
+    findings.addWarning(`${path} is read as ${chosen.join(" ")}, as --dims says; ${where} says ${stated.join(" ")}.`);
+}
+
+/** Orders that the file states: in an attribute that names some dimensions, and by meshes that vary along one each. */
+function ordersOf(tables: readonly CoordinateTable[], labels: DimensionLabels): string[][] {
+  const meshes = tables.filter(({ along }) => along !== null).sort((a, b) => (a.along as number) - (b.along as number));
+  const roles = new Set(meshes.map(({ role }) => role));
+  const places = new Set(meshes.map(({ along }) => along));
+  const isClear = meshes.length === 3 && roles.size === 3 && places.size === 3;
+  return [...(isClear ? [meshes.map(({ role }) => role)] : []), ...(labels.order === null ? [] : [[...labels.order]])];
+}
+
+/** The order of a component that has the shape and the labels of the first: one question is enough for both. */
+export function likeFirst(
+  { contents }: SharedEvidence,
+  first: OrientedDataset | undefined,
+  path: string,
+): OrientedDataset | null {
+  if (first === undefined) return null;
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const labels = labelsOf(contents, path);
+  const same = shape.join() === first.shape.join() && labels.roles.join() === first.labels.roles.join();
+  return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
+}
+
+/** The evidence in a file of how many nodes lie along its axes, for people; null if there is none. */
+function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
+  const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
+  const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);
+  const found = [...(hasCoordinates ? ["the coordinates"] : []), ...(isStated ? ["the stated numbers of nodes"] : [])];
+  return found.length === 0 ? null : found.join(" and ");
+}
+
+/** Possible lengths by tables and stated numbers of nodes. */
+function lengthsOf(
+  tables: readonly CoordinateTable[],
+  facts: StatedNumbers,
+  shape: readonly number[],
+): Map<Role, number[]> {
+  const lengths = new Map<Role, number[]>([["c", [3]]]);
+  for (const role of [...AXIS_NAMES, "t"] as const) {
+    const found = tables.filter((table) => table.role === role);
+    const nodes = found.flatMap(({ length, isEdges }) => (isEdges ? [length - 1] : [length]));
+    // A table of one number more than there are nodes can only be one of edges.
+    const near = found.flatMap(({ length, isEdges }) => (isEdges || shape.includes(length) ? [] : [length - 1]));
+    const stated = role === "t" ? null : facts.nodes(role);
+    const all = stated === null ? [...nodes, ...near] : [stated];
+    if (role === "t" ? all.some((length) => shape.includes(length)) : all.length > 0) lengths.set(role, all);
+  }
+  return lengths;
+}
+
+export function nodesAlong({ shape, dimensions }: OrientedDataset, axis: AxisName): number {
+  return shape[dimensions.indexOf(axis)];
+}
+
+export function framesIn({ shape, dimensions }: OrientedDataset): number {
+  const at = dimensions.indexOf("t");
+  return at < 0 ? 1 : shape[at];
+}
