@@ -98,10 +98,14 @@ const STEP_SLACK = 0.25;
 function boxed(axis: AxisName, nodes: number, clues: AxisClues, { cells }: Answers, findings: Findings): AxisClues {
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
-  if (coordinates !== null || lower === null || origin !== null) return clues;
+  // Descending nodes do not begin at the lower end.
+  const stated = clues.spacing?.value ?? 0;
+  if (coordinates !== null || lower === null || origin !== null || stated < 0) return clues;
   if (upper === null) {
-    askNodesOnEnds(axis, nodes, `${lower.where} is ${lower.value}`, "this end", lower.value, findings);
-    return { ...clues, origin: lower };
+    const isCells = cells?.includes(axis) === true;
+    if (cells === undefined || (isCells && stated === 0))
+      askNodesOnEnds(axis, nodes, `${lower.where} is ${lower.value}`, "this end", lower.value, findings);
+    return { ...clues, origin: { ...lower, value: lower.value + (isCells ? stated / 2 : 0) } };
   }
   const span = upper.value - lower.value;
   if (cells?.includes(axis) === true) {

@@ -240,6 +240,29 @@ describe("the ends of a box", () => {
     ]);
   });
 
+  it.each([
+    ["domain_left_edge", "domain_right_edge"],
+    ["lower", "upper"],
+  ])(
+    "may be %s and %s, as yt saves a covering grid: nodes are half a cell inside if that is said",
+    async (low, high) => {
+      const fill = (file: File) => {
+        components(file);
+        for (const axis of AXES) file.create_attribute(`d${axis}`, 0.25, [], "<d");
+        for (const [name, value] of Object.entries({ axes: "zyx", periodic: "xyz" }))
+          file.create_attribute(name, value);
+        file.create_attribute(low, Float64Array.of(1, 1, 1));
+        file.create_attribute(
+          high,
+          Float64Array.from(AXES, (axis) => 1 + NODES[axis] / 4),
+        );
+      };
+      const [asked, ...others] = await questions(fill);
+      expect([asked, others.length]).toEqual([expect.stringMatching(/^origin: .* in the middle of cells/), 2]);
+      expect((await read(fill, { cells: AXES })).axes.map(({ origin }) => origin)).toEqual([1.125, 1.125, 1.125]);
+    },
+  );
+
   it("are answered by a spacing and an origin", async () => {
     const fill = boxed((nodes) => nodes / 4, null);
     expect(await questions(fill, GRID)).toEqual([]);
