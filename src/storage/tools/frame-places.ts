@@ -1,5 +1,5 @@
 /**
- * Finds parts of a frame that do not look like a flow: constant cells in a varying field, repeated cells and planes,
+ * Finds parts of a frame that do not look like a flow: constant cells in a varying field, repeated cells,
  * values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them are joined to boxes.
  */
 import type { Axis, Triple } from "../dataset/dataset.js";
@@ -7,7 +7,7 @@ import type { Axis, Triple } from "../dataset/dataset.js";
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
 const LEAST_EDGE = 8;
 const MOST_CELLS = 2 ** 18;
-/** Fraction of all cells or planes above which repetition is a property of the field: symmetry, or no change. */
+/** Fraction of all cells above which repetition is a property of the field: symmetry, or no change. */
 const OWN = 0.25;
 const LISTED = 6;
 
@@ -23,7 +23,7 @@ interface ConstantCell extends NodeRange {
 export interface FramePlaces {
   /** Constant boxes, if the field varies. */
   readonly constant: readonly string[];
-  /** Repeated boxes and planes, and boxes with values that are not finite. */
+  /** Repeated boxes, and boxes with values that are not finite. */
   readonly others: readonly string[];
   /** A hash of all values, which differs if any value does; null for a constant frame. */
   readonly hash: number | null;
@@ -36,8 +36,6 @@ export class PlacesOfFrame {
   readonly #constant: ConstantCell[] = [];
   readonly #cells = new Map<number, NodeRange>();
   readonly #repeated: { readonly cell: NodeRange; readonly as: NodeRange }[] = [];
-  /** By axis, for each plane but the first: nodes that differ from those of the plane before. */
-  readonly #differing: readonly Uint32Array[];
   #cellCount = 0;
   #notFinite: NodeRange | null = null;
   #varies = false;
@@ -51,7 +49,6 @@ export class PlacesOfFrame {
     let edge = LEAST_EDGE;
     while (cells(edge) > MOST_CELLS) edge *= 2;
     this.#edge = edge;
-    this.#differing = axes.map(({ nodes }) => new Uint32Array(nodes));
   }
 
   /** @param edge nodes of the stored brick @param size nodes of it within the grid @param first its first node */
@@ -60,7 +57,6 @@ export class PlacesOfFrame {
     for (let z = 0; z < size[2]; z += cell)
       for (let y = 0; y < size[1]; y += cell)
         for (let x = 0; x < size[0]; x += cell) this.#addCell(brick, edge, size, first, [x, y, z]);
-    this.#addPlanes(brick, edge, size, first);
   }
 
   #addCell(brick: Float32Array, edge: Triple, size: Triple, first: Triple, from: Triple): void {
@@ -102,31 +98,12 @@ export class PlacesOfFrame {
     else if (sizeOf(as).join() === sizeOf(cell).join()) this.#repeated.push({ cell, as });
   }
 
-  #addPlanes(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
-    const components = this.#components;
-    const strides = [components, components * edge[0], components * edge[0] * edge[1]];
-    for (const [axis, stride] of strides.entries()) {
-      const differing = this.#differing[axis] as Uint32Array;
-      // Planes at brick boundaries are not compared: they count as different.
-      if (first[axis] > 0) differing[first[axis]] = 1;
-      for (let z = axis === 2 ? 1 : 0; z < size[2]; z++)
-        for (let y = axis === 1 ? 1 : 0; y < size[1]; y++)
-          for (let x = axis === 0 ? 1 : 0; x < size[0]; x++) {
-            const at = x * strides[0] + y * strides[1] + z * strides[2];
-            let isSame = true;
-            for (let c = 0; isSame && c < components; c++) isSame = brick[at + c] === brick[at + c - stride];
-            if (!isSame) differing[first[axis] + [x, y, z][axis]]++;
-          }
-    }
-  }
-
   found(): FramePlaces {
     const boxes = this.#varies ? boxesOf(this.#constant).filter((box) => !this.#isPlane(box)) : [];
     const constant = boxes.map((box) => `${textOf(box)} are all ${box.value}`);
     const others = [
       ...(this.#notFinite === null ? [] : [`${textOf(this.#notFinite)} hold values that are not finite`]),
       ...(this.#repeated.length > OWN * this.#cellCount ? [] : this.#repeatedText()),
-      ...this.#repeatedPlanes(),
     ];
     return { constant: listed(constant), others: listed(others), hash: this.#varies ? this.#hash : null };
   }
@@ -145,15 +122,6 @@ export class PlacesOfFrame {
       runs.set(key, run === undefined ? { cell, as } : { cell: joined(run.cell, cell), as: joined(run.as, as) });
     }
     return [...runs.values()].map(({ cell, as }) => `${textOf(cell)} repeat ${textOf(as)}`);
-  }
-
-  #repeatedPlanes(): string[] {
-    if (!this.#varies) return [];
-    return this.#differing.flatMap((differing, axis) => {
-      const same = [...differing.keys()].filter((at) => at > 0 && differing[at] === 0);
-      const isOwn = same.length > OWN * differing.length;
-      return isOwn ? [] : same.map((at) => `plane ${"xyz"[axis]} ${at} repeats the one before`);
-    });
   }
 }
 

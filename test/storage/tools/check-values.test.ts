@@ -50,16 +50,6 @@ describe("a frame", () => {
     ]);
   });
 
-  it.each([
-    ["x", 5],
-    ["y", 40],
-    ["z", 31],
-  ])("tells the plane %s %i that repeats the one before", (axis, plane) => {
-    const moved = (name: string, at: number) => (name === axis && at === plane ? at - 1 : at);
-    const found = placesOf((x, y, z) => own(moved("x", x), moved("y", y), moved("z", z)));
-    expect(found.others).toEqual([`plane ${axis} ${plane} repeats the one before`]);
-  });
-
   it("tells the box of values that are not finite", () => {
     const found = placesOf((x, y, z) => (x === 9 && y === 9 && z === 9 ? Number.NaN : own(x, y, z)));
     expect(found.others).toEqual(["nodes x 8 to 15, y 8 to 15, z 8 to 15 hold values that are not finite"]);
