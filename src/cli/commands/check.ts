@@ -103,7 +103,7 @@ async function checkValues(dataset: Dataset): Promise<number> {
           progress.update((done + fraction) / (frames * fields.length));
           await setImmediate();
         };
-        read.push({ field, frame, found: await readFrame(dataset, open, field, frame, turn) });
+        read.push({ field, frame, found: await frameStatistics(dataset, open, field, frame, turn).catch(textOf) });
       }
   } finally {
     progress.stop();
@@ -146,19 +146,9 @@ function printFaults(read: readonly ReadFrame[]): number {
   return faults;
 }
 
-async function readFrame(
-  dataset: Dataset,
-  open: ReturnType<typeof openDataset>,
-  field: FieldName,
-  frame: number,
-  turn: (fraction: number) => Promise<void>,
-): Promise<FrameStatistics | string> {
-  try {
-    return await frameStatistics(dataset, open, field, frame, turn);
-  } catch (error) {
-    if (!(error instanceof DataError)) throw error;
-    return failureText(error);
-  }
+function textOf(error: unknown): string {
+  if (!(error instanceof DataError)) throw error;
+  return failureText(error);
 }
 
 function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistics): string {

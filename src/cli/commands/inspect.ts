@@ -1,5 +1,5 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../shared/addresses.js";
@@ -41,9 +41,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const [only] = files;
   if (flags.all === true && files.length === 1 && isFolder(only as string))
     return inspectWaiting(resolve(only as string), flags);
-  const [velocity = ""] = (flags.velocity as readonly string[] | undefined) ?? [];
-  const isSplit = velocity !== "" && !velocity.includes(",") && files.length > 1;
-  const paths = files.map((file) => pathOf(file, isSplit));
+  const paths = files.map(pathOf);
   await openStorage();
   const [first] = paths as [string];
   if (flags.same === true) takeForSame(first);
@@ -104,16 +102,13 @@ function show(found: Recognised, home: string, first: string, isAll = false): st
 }
 
 /** The path of an existing file or store; an address unchanged. @throws MisuseError */
-function pathOf(file: string, isSplit: boolean): string {
+function pathOf(file: string): string {
   if (isAddress(file)) return file;
   const foreign = foreignAddress(file);
   if (foreign !== null) throw new MisuseError(foreign);
   const path = resolve(withoutFileScheme(file));
   const status = statSync(path, { throwIfNoEntry: false });
-  if (status === undefined) {
-    const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
-    throw new MisuseError(`${path}: there is no such file${hint}`);
-  }
+  if (status === undefined) throw new MisuseError(`${path}: there is no such file`);
   const names = status.isDirectory() ? readdirSync(path) : [];
   const kind = folderKind(names);
   if (typeof kind === "object") throw new MisuseError(`${path}: ${kind.refused}`);
@@ -158,7 +153,7 @@ function confirm(found: Recognised, first: string, home: string, place?: Confirm
       `--yes: ${open.length === 1 ? "a line is" : `${open.length} lines are`} open or red: ${flags}`,
     );
   }
-  return keepDraft(found, first, home, descriptorFolder(readConfig().config), place);
+  return keepDraft(found, first, home, descriptorFolder(readConfig().config), LIMITS["engine.chunkBytes"], place);
 }
 
 /** The place of a confirmation in a folder of descriptors. */
@@ -208,7 +203,7 @@ const tellWritten = (path: string) => process.stderr.write(`wrote ${path}\n`);
  * @throws MisuseError if nobody answers: there is no terminal, or the person stops
  */
 export async function confirmToServe(file: string, flags: InspectFlags): Promise<string> {
-  const path = pathOf(file, false);
+  const path = pathOf(file);
   await openStorage();
   const apart = descriptorFolder(readConfig().config);
   const isSaid = Object.keys(answersOf(flags)).length > 0;
@@ -234,7 +229,12 @@ export async function confirmToServe(file: string, flags: InspectFlags): Promise
     if (answered === null) throw new MisuseError(`${path} is not confirmed`);
     found = read(answered);
   }
-  tellWritten(confirm(found, path, home, placeIn(apart, found)));
+  const place = placeIn(apart, found);
+  const known = confirmationFor(path, apart);
+  if (known !== null && known !== place.path) throw new MisuseError(`${known} confirms it: inspect --yes changes that`);
+  if (known === null && existsSync(place.path))
+    throw new MisuseError(`${place.path} is of another file; inspect ${path} --name NAME --yes keeps both`);
+  tellWritten(confirm(found, path, home, place));
   return path;
 }
 

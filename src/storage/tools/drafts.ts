@@ -14,6 +14,7 @@ import {
 import { measured } from "../catalog/raised-questions.js";
 import { nameOf } from "../catalog/scan-folders.js";
 import { recogniseSeries } from "../catalog/series.js";
+import { verify } from "../catalog/verify.js";
 import { NAME_PATTERN, parseDescriptor } from "../dataset/descriptor.js";
 import { writeWhole } from "../dataset/write-whole.js";
 import { type AnswerTexts, answersFrom } from "../recognise/answer-texts.js";
@@ -60,15 +61,19 @@ function withNames(found: Recognised, { name, alias }: GivenNames): Recognised {
 /**
  * Writes a confirmed draft beside its files, or into the folder of descriptors.
  * @returns the path of the confirmation
- * @throws DataError while a line is open or red
+ * @throws DataError while a line is open or red, or if it cannot be served
  */
 export function keepDraft(
   found: Recognised,
   first: string,
   home: string,
   descriptors: string,
+  chunkBytes: number,
   place: ConfirmationPlace = placeOfConfirmation(found.written.name, isAddress(first) ? first : home, descriptors),
 ): string {
+  const description = { descriptor: found.descriptor, folder: home, location: first, digest: "", warnings: [] };
+  const outcome = verify(description, chunkBytes);
+  if ("problems" in outcome) throw new DataError(`${first} cannot be served: ${outcome.problems.join("; ")}`);
   const text = confirmationOf(found, found.varies, home, place.isApart);
   makeFolder(dirname(place.path));
   writeWhole(place.path, text);
@@ -97,7 +102,7 @@ export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }:
   const home = homeOf(first, paths.length === 1);
   const view = describeDraft(found, home, basename(first), chunkBytes);
   if (confirms && view.problems.length === 0 && openLines(found.descriptor.questions).length === 0)
-    keepDraft(found, first, home, descriptors);
+    keepDraft(found, first, home, descriptors, chunkBytes);
   return view;
 }
 

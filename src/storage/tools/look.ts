@@ -46,19 +46,15 @@ function nodesOf({ axes }: Dataset): Triple {
   return axes.map(({ nodes }) => nodes) as unknown as Triple;
 }
 
-function componentsOf(dataset: Dataset, field: FieldName): number {
-  return dataset.fields[field]?.components ?? 1;
-}
-
 function readBox(dataset: Dataset, field: FieldName, open: StoredBricks, first: Triple, count: Triple): Float32Array {
-  const out = new Float32Array(count[0] * count[1] * count[2] * componentsOf(dataset, field));
+  const out = new Float32Array(count[0] * count[1] * count[2] * (dataset.fields[field]?.components ?? 1));
   open.readNodes(field, 0, { first, count }, out);
   return out;
 }
 
 function extremes(dataset: Dataset, field: FieldName, open: StoredBricks): string[] {
   const nodes = nodesOf(dataset);
-  const components = componentsOf(dataset, field);
+  const { components = 1 } = dataset.fields[field] ?? {};
   const every = Math.max(1, Math.ceil((nodes[0] * nodes[1] * nodes[2]) / MOST_NODES));
   const rows = Math.max(1, Math.min(nodes[1], Math.floor(MOST_NODES / nodes[0])));
   const middle = Math.floor((nodes[1] - rows) / 2);
@@ -126,7 +122,7 @@ function ends(dataset: Dataset, open: StoredBricks): string[] {
 /** A slice through the middle, at evenly spaced nodes; null if there is no plane. */
 function sliceOf(dataset: Dataset, field: FieldName, open: StoredBricks): Slice | null {
   const nodes = nodesOf(dataset);
-  const components = componentsOf(dataset, field);
+  const { components = 1 } = dataset.fields[field] ?? {};
   if (nodes[0] < 2 || nodes[1] < 2 || nodes[0] * nodes[1] > MOST_NODES) return null;
   const middle = Math.floor(nodes[2] / 2);
   const plane = readBox(dataset, field, open, [0, 0, middle], [nodes[0], nodes[1], 1]);

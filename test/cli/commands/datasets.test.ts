@@ -150,6 +150,17 @@ describe("fieldprobe inspect", () => {
     );
   });
 
+  it("confirms nothing that cannot be served", async () => {
+    const path = await writeHdf5(join(SCRATCH, "text-scale.h5"), (file) => {
+      stateGrid(file);
+      writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
+      (file.get("velocity") as H5Dataset).create_attribute("scale_factor", "0.01");
+    });
+    const { status, stderr } = await fieldprobe("inspect", path, "--walls", "none", "--yes");
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/text-scale\.h5.* cannot be served: .*scale_factor/)]);
+    expect(existsSync(path.replace(".h5", ".dataset.json"))).toBe(false);
+  });
+
   it("serves a field by the name that a flag gives it", async () => {
     const folder = join(SCRATCH, "named");
     mkdirSync(folder);
@@ -247,7 +258,6 @@ describe("fieldprobe inspect", () => {
     ["a file that is not there", ["/nowhere/u.h5"], /there is no such file/],
     ["a folder", [SHIPPED], /not a file; fieldprobe check/],
     ["paths with blanks", ["u.h5", "--velocity", "alpha,", "beta,", "gamma"], /with commas and no blanks between them/],
-    ["paths without commas", ["--velocity", "alpha", "u.h5", "beta"], /--velocity takes three paths with commas/],
     ["an order without an axis", ["u.h5", "--dims", "z,y"], /--dims.*the dimensions in stored order are needed/],
     ["an order that names an axis twice", ["u.h5", "--dims", "z,y,x,x"], /--dims.*in stored order are needed/],
     ["three paths for a scalar", ["u.h5", "--temperature", "a,b,c"], /--temperature.*one path is needed/],
