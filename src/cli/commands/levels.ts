@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { ask as send } from "../../client/plain-http.js";
+import { withAnswers } from "../input/answer-flags.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 import { type ServiceFlags, withService, withServiceFlags } from "./own-service.js";
 
@@ -21,7 +22,8 @@ const POLL_MS = 300;
 
 /** Lets a service make levels, and shows the progress. */
 export async function makeLevels(dataset: string, { what, ...flags }: LevelsFlags): Promise<void> {
-  await withService(dataset, flags, async (url, name) => {
+  // A reading with levels outlasts the call, and its levels lie with it, apart from those of other readings.
+  const make = async (url: string, name: string): Promise<void> => {
     const { signal } = new AbortController();
     const get = async (path: string, body?: object) => {
       const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
@@ -41,7 +43,8 @@ export async function makeLevels(dataset: string, { what, ...flags }: LevelsFlag
     if (state.problem !== null) throw new Error(`${name}: ${state.problem}`);
     const sizes = state.levels.map(({ cubes }) => cubes.join(" x ")).join(", ");
     process.stdout.write(`${name}: levels of ${state.what.join(", ")}: ${sizes}\n`);
-  });
+  };
+  await withService(dataset, flags, make, true);
 }
 
 export function levelsCommand(): Command {
@@ -50,5 +53,5 @@ export function levelsCommand(): Command {
     .option("--what <expressions>", "quantities that get levels besides the fields, for example norm(omega),Q")
     .addHelpText("after", PROGRESS_HELP)
     .action(makeLevels);
-  return withServiceFlags(command);
+  return withAnswers(withServiceFlags(command), true);
 }

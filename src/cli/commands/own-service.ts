@@ -11,7 +11,7 @@ import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { isStore } from "../../storage/dataset/folder-names.js";
 import { type AnswerOptions, answersOf } from "../input/answer-flags.js";
 import { MisuseError } from "../input/arguments.js";
-import { confirmIn } from "./inspect.js";
+import { confirmIn, confirmToServe } from "./inspect.js";
 
 /** Settings that do not apply to a service of this process. */
 const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
@@ -36,11 +36,13 @@ export function withServiceFlags(command: Command): Command {
 /**
  * Runs `use` on a service. @param dataset a name; without `--url` also a file, a store, a folder with a slash in its
  * path, or an address @param use receives the address of the service, and the name of the dataset there
+ * @param keeps whether answers are kept in the state folder, for what outlasts the call
  */
 export async function withService<T>(
   dataset: string,
   flags: ServiceFlags,
   use: (url: string, name: string) => Promise<T>,
+  keeps = false,
 ): Promise<T> {
   if (flags.url !== undefined) return use(flags.url, dataset);
   const place = flags.data === undefined ? placeOf(dataset) : null;
@@ -50,6 +52,7 @@ export async function withService<T>(
     answered(data, descriptors, requested, (url, names) => use(url, requested ?? only(dataset, names)));
   if (Object.keys(answersOf(flags)).length === 0) return ask(flags.descriptors);
   if (place === null) throw new MisuseError(`answers such as --dims are for a file; ${dataset} is a name`);
+  if (keeps) return confirmToServe(place, flags).then(() => ask(undefined));
   const own = mkdtempSync(join(tmpdir(), "fieldprobe-"));
   try {
     await confirmIn(own, place, flags);

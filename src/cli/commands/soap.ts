@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { type Answer, connect } from "../../client/index.js";
 import { ALL_OPERATIONS, dialectOf, type Member, type OperationName } from "../../shared/operations.js";
+import { withAnswers } from "../input/answer-flags.js";
 import { MisuseError, NUMBER } from "../input/arguments.js";
 import { readPoints } from "../input/points.js";
 import { csv } from "../output/print.js";
@@ -52,7 +53,7 @@ export function soapCommand(): Command {
   }
   const flagsOf = (row: Row) => membersOf(row).map(({ name }) => `--${flagOf(name)}`);
   const lines = OPERATIONS.map((row) => `  ${row.name}  ${flagsOf(row).join(" ")}`);
-  return withServiceFlags(command)
+  return withAnswers(withServiceFlags(command), true)
     .addHelpText(
       "after",
       `\nOperations and their flags:\n${lines.join("\n")}\n\nExample:\n  echo 1,2,3 | fieldprobe soap GetVelocity --dataset isotropic32 --time 0.5 --spatial-interpolation Lag8 --points -`,

@@ -1,7 +1,7 @@
 /** `fieldprobe levels` goes on after kill -9, and ends with the same bytes as a run without. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -59,6 +59,29 @@ it(
     const means = (folder: string) => [...contents(folder)].filter(([name]) => /^\d\/\w+\/c\//.test(name));
     expect(means(target).length).toBeGreaterThan(0);
     expect(means(target)).toEqual(means(source));
+  },
+  LONG_MS,
+);
+
+it(
+  "takes the answers of inspect, as soap does, and leaves other levels and confirmations alone",
+  async () => {
+    const [file, twin] = ["bare", "twin"].map((folder) => join(SCRATCH, folder, "u.h5")) as [string, string];
+    for (const path of [file, twin]) cpSync(join(SHIPPED_DATA, "isotropic32.h5"), path);
+    mkdirSync(join(SCRATCH, "bare", "u.levels"));
+    const other = join(SCRATCH, "bare", "u.levels", "zarr.json");
+    writeFileSync(other, "of another reading");
+    const flags = "--dims t,z,y,x,c --periodic xyz --length 6.283185307179586 --origin 0 --times -0.2:0.2 --yes";
+    const { stdout } = await fieldprobe("levels", file, ...flags.split(" "));
+    expect(stdout).toMatch(/^u: levels of velocity, pressure: 16 x 16 x 16, 8 x 8 x 8$/m);
+    expect(readFileSync(other, "utf8")).toBe("of another reading");
+    expect(readdirSync(join(SCRATCH, "state", "descriptors"))).toEqual(expect.arrayContaining(["u.json", "u.levels"]));
+    const refused = await fieldprobe("levels", twin, ...flags.split(" "));
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringMatching(/u\.json is of another file/) });
+    writeFileSync(join(SCRATCH, "points.csv"), "1,2,3\n");
+    const asked = `GetVelocity --dataset ${twin} --time 0.5 --spatial-interpolation Lag8 --points ${SCRATCH}/points.csv`;
+    const answer = await fieldprobe("soap", ...asked.split(" "), ...flags.split(" "));
+    expect(answer.stdout).toContain("1,2,3,-0.13712144,0.04219034,0.26850626\n");
   },
   LONG_MS,
 );
