@@ -95,18 +95,17 @@ export function openDrafts(wanted = draft.peek()?.id): void {
   });
 }
 
-const JSON_BODY = { "content-type": "application/json" };
-
 /** Sends answers for the draft, and shows the draft that results. */
 function answer(id: string, body: object): void {
-  void run(() => readDraft(id, { method: "PATCH", headers: JSON_BODY, body: JSON.stringify(body) }));
+  const headers = { "content-type": "application/json" };
+  void run(() => readDraft(id, { method: "PATCH", headers, body: JSON.stringify(body) }));
 }
 
 /** Confirms the draft and opens the dataset that it has become. */
 function confirm(id: string): void {
   void run(async () => {
-    const init = { method: "POST", headers: JSON_BODY, body: "{}" };
-    const { dataset } = (await (await send(`${pathOf(id)}/confirm`, init, never)).json()) as { dataset: string };
+    const answer = await send(`${pathOf(id)}/confirm`, { method: "POST" }, never);
+    const { dataset } = (await answer.json()) as { dataset: string };
     draft.value = null;
     isShown.value = false;
     const list = (await (await send("api/datasets", {}, never)).json()) as { datasets: readonly Listed[] };
@@ -193,10 +192,9 @@ function fileButtons(): TemplateResult {
 export function emptyView(): TemplateResult | typeof nothing {
   if (datasets.value?.length !== 0) return nothing;
   const count = waiting.value?.waiting ?? 0;
-  const wait = `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed`;
   const who = confirmable() === 0 ? ", by fieldprobe inspect on its machine or by a token that may manage data" : "";
   return html`<section class="empty" aria-label="No dataset"><h2>The service has no dataset yet.</h2>
-    <p>${count === 0 ? "Put an HDF5 file or a Zarr store into a data folder, and reload this page after half a minute" : wait + who}.</p>${fileButtons()}</section>`;
+    <p>${count === 0 ? "Put an HDF5 file or a Zarr store into a data folder, and reload this page after half a minute" : `${count} ${count === 1 ? "file waits" : "files wait"} to be confirmed${who}`}.</p>${fileButtons()}</section>`;
 }
 
 /** The dialog of drafts. */

@@ -1,6 +1,6 @@
 /** Drafts of what waits in the data folders: seen, answered and confirmed by who may manage data. */
 import { createHash } from "node:crypto";
-import { relative, resolve, sep } from "node:path";
+import { relative, sep } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DraftView } from "../../engine/contract/query.js";
@@ -83,16 +83,13 @@ class Drafts {
     const paths = said.series ? waiting.series : [waiting.location];
     try {
       const view = await this.#service.engine.draft({ paths, texts: said.texts, confirms });
-      this.#said.set(waiting.location, said);
+      if (confirms && view.open.length + view.problems.length === 0) this.#said.delete(waiting.location);
+      else this.#said.set(waiting.location, said);
       return view;
     } catch (error) {
       // What the file does not allow is for the person to read, not a failure of the service.
       throw error instanceof DataError ? new RequestError("Unsupported", error.message) : error;
     }
-  }
-
-  forget({ location }: Waiting): void {
-    this.#said.delete(location);
   }
 }
 
@@ -164,24 +161,23 @@ function textsOf(flag: string, value: unknown): readonly string[] {
 
 function documentOf({ config }: Service, waiting: Waiting, said: Said, view: DraftView) {
   const { slice, refusal: _, ...texts } = view;
+  const mayConfirm = view.open.length === 0 && view.problems.length === 0;
   return {
     ...{ id: waiting.id, ...texts, file: shownPath(waiting.location, config), files: waiting.series.length },
     answers: Object.fromEntries([...said.texts].map(([flag, all]) => [flag, all.length === 1 ? all[0] : all])),
     series: said.series,
     picture: slice !== null,
-    mayConfirm: view.open.length === 0 && view.problems.length === 0,
-    command: commandOf(waiting, said, view),
+    mayConfirm,
+    command: commandOf(waiting, said, mayConfirm),
   };
 }
 
-/** The command that shows the same draft, and confirms it if nothing is open; it works in any folder. */
-function commandOf({ location, series, why }: Waiting, said: Said, { open, problems }: DraftView): string {
+/** The command that shows the same draft, in any folder, and confirms it if nothing is open. */
+function commandOf({ location, series, why }: Waiting, said: Said, mayConfirm: boolean): string {
   const [same] = /fieldprobe inspect .* --same$/.exec(why) ?? [];
-  if (same !== undefined) return same;
-  const paths = (said.series ? series : [location]).map((path) => shellText(isAddress(path) ? path : resolve(path)));
+  const paths = (said.series ? series : [location]).map(shellText);
   const flags = [...said.texts].flatMap(([flag, all]) => all.map((text) => `--${flag} ${shellText(text)}`));
-  const yes = open.length + problems.length === 0 ? ["--yes"] : [];
-  return ["fieldprobe inspect", ...paths, ...flags, ...yes].join(" ");
+  return same ?? ["fieldprobe inspect", ...paths, ...flags, ...(mayConfirm ? ["--yes"] : [])].join(" ");
 }
 
 function shellText(text: string): string {
@@ -293,7 +289,6 @@ export function draftRoutes(api: FastifyInstance, service: Service): void {
         const { name, open, problems } = await drafts.read(waiting, said, true);
         const left = [...problems, ...open.map(({ question, flag }) => `${question} (${flag})`)];
         if (left.length > 0) throw new HttpRefusal(409, `It cannot be confirmed yet: ${left.join(" ")}`);
-        drafts.forget(waiting);
         return reply.code(201).send({ dataset: name, file: shownPath(waiting.location, service.config) });
       }),
   );
