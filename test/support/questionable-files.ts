@@ -187,15 +187,6 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     asks: /The nodes are from 0 to .* along x, and the attribute domain_left_edge of \/ is 71, 72, 73/,
     answers: { walls: [] },
   },
-  { name: "amplitude", write: onFields("amplitude", 2), asks: /amplitude = 2 of \/u and 2 more/, answers: {} },
-  { name: "stride", write: onFields("stride", 2), asks: /stride = 2 of \/u and 2 more/, answers: {} },
-  { name: "subset", write: onRoot("subset", "0:64:2"), asks: /^/, shows: /^@subset = "0:64:2"$/ },
-  {
-    name: "factor-of-each-node",
-    write: complete((file) => table(file, "/factor", NODES.x, 1, 0.5)),
-    asks: /^/,
-    shows: /^\/factor \(float64, 12\) = 1, 1\.5, 2, /,
-  },
   {
     name: "unit-of-a-group",
     write: complete((file) => {
@@ -223,7 +214,6 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     asks: /\/z is in hPa, which is no length/,
     answers: { walls: [] },
   },
-  { name: "transposed", write: onRoot("transposed", 1), asks: /^/, shows: /^@transposed = 1$/ },
   {
     name: "other-order",
     write: onRoot("storage_order", "x,y,z"),

@@ -35,7 +35,7 @@ const nearby: readonly Level[] = ["field", "component", "group", "root"];
 const everywhere: readonly Level[] = LEVELS;
 const own: readonly Level[] = ["field", "component"];
 
-const rows = (names: string, value: number, levels: readonly Level[]): Statement[] =>
+const rows = (names: string, value: string | number, levels: readonly Level[]): Statement[] =>
   names.split(" ").map((name) => ({ name, value, levels }));
 
 /** Statements as solvers, instruments and tools write them: the stored numbers are not the values. */
@@ -80,44 +80,25 @@ const CHANGING: readonly Statement[] = [
 ];
 
 const HARMLESS: readonly Statement[] = [
-  { name: "scale_factor", value: 1, levels: everywhere },
-  { name: "factor", value: 1, levels: everywhere },
-  { name: "offset", value: 0, levels: everywhere },
-  { name: "normalization", value: "none", levels: nearby },
-  { name: "centering", value: "node", levels: nearby },
-  { name: "kolmogorov_scale", value: 0.01, levels: above },
-  { name: "integral_time_scale", value: 2.5, levels: above },
-  { name: "cfl_factor", value: 0.4, levels: above },
-  { name: "spatial_order", value: 6, levels: above },
+  ...rows("scale_factor factor sampling", 1, everywhere),
+  ...rows("offset start", 0, everywhere),
+  ...rows("normalization", "none", nearby),
+  ...rows("centering", "node", nearby),
+  ...rows("grid_type", "cartesian", nearby),
+  ...rows("transposed", 0, nearby),
+  ...rows("stride", 1, nearby),
+  ...rows("kolmogorov_scale convergence_tolerance viscosity", 1e-3, above),
+  ...rows("cfl_factor drag_coefficient amplitude noise_amplitude initial_perturbation", 0.1, above),
+  ...rows("integral_time_scale filter_width rotation_rate spatial_order padding_of_transforms", 2, above),
+  ...rows("Re output_stride sampling_interval", 10, above),
+  ...rows("solver title git_revision fortran_compiler convective_scheme", "spectral, dealiased, upwind", above),
   { name: "references", value: "doi:10.1/2", levels: above },
   { name: "history", value: "Thu: ncks -d scale", levels: above },
   { name: "velocity_unit", value: "m/s", levels: above },
   { name: "units", value: "m s-1", levels: ["field"] },
-  { name: "Re", value: 1600, levels: above },
-  { name: "viscosity", value: 0.001, levels: above },
-  { name: "title", value: "run 7 of the series", levels: above },
   { name: "long_name", value: "velocity", levels: ["field"] },
-  { name: "filter_width", value: 2, levels: above },
-  { name: "solver", value: "spectral, dealiased", levels: above },
-  { name: "git_revision", value: "abc", levels: above },
-  { name: "fortran_compiler", value: "gfortran 12", levels: above },
-  { name: "convergence_tolerance", value: 1e-6, levels: above },
-  { name: "initial_perturbation", value: 0.1, levels: above },
-  { name: "transposed", value: 0, levels: nearby },
-  { name: "amplitude", value: 0.1, levels: above },
-  { name: "noise_amplitude", value: 0.1, levels: above },
-  { name: "output_stride", value: 10, levels: above },
-  { name: "stride", value: 1, levels: nearby },
   { name: "units", value: "SI", levels: above },
   { name: "unit_system", value: "code", levels: above },
-  { name: "padding_of_transforms", value: 1.5, levels: above },
-  { name: "rotation_rate", value: 3, levels: above },
-  { name: "start", value: 0, levels: everywhere },
-  { name: "sampling", value: 1, levels: everywhere },
-  { name: "sampling_interval", value: 10, levels: above },
-  { name: "grid_type", value: "cartesian", levels: nearby },
-  { name: "drag_coefficient", value: 0.4, levels: above },
-  { name: "convective_scheme", value: "upwind", levels: above },
 ];
 
 /** Things that leave the grid, the components or the frames open, whatever else is said. */

@@ -121,14 +121,18 @@ describe("a confirmation", () => {
 });
 
 describe("a confirmed series", () => {
-  it("is one yes for files whose steps and dates differ", async () => {
+  it("is one yes for 100 files whose dt and iteration differ", async () => {
     const home = folder("series");
-    const names = Array.from({ length: 12 }, (_, step) => `s_${String(step).padStart(3, "0")}.h5`);
-    for (const [step, name] of names.entries()) await writeHdf5(join(home, name), field(step, dt(0.1 + 0.01 * step)));
+    const steps = (step: number) => (file: File) => {
+      dt(0.1 + 0.01 * step)(file);
+      file.create_attribute("iteration", 10 * step);
+    };
+    const names = Array.from({ length: 100 }, (_, step) => `s_${String(step).padStart(3, "0")}.h5`);
+    for (const [step, name] of names.entries()) await writeHdf5(join(home, name), field(step, steps(step)));
     confirm(home, ...names);
     const { datasets, problems } = scan(home);
     expect(problems).toEqual([]);
-    expect(datasets.map(({ name, time }) => [name, time.count])).toEqual([["s", 12]]);
+    expect(datasets.map(({ name, time }) => [name, time.count])).toEqual([["s", 100]]);
   });
 
   it("takes a new file, and names those that wait", async () => {
