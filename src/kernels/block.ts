@@ -146,6 +146,10 @@ function copyRow(data: Values, from: number, box: Values, to: number, length: nu
   for (let i = 0; i < length; i++) box[to + i] = data[from + i];
 }
 
+function copyComponent(data: Values, from: number, step: number, box: Values, to: number, length: number): void {
+  for (let i = 0, at = from; i < length; i++, at += step) box[to + i] = data[at];
+}
+
 function scaleRow(weight: number): PutRow {
   return (data, from, box, to, length) => {
     for (let i = 0; i < length; i++) box[to + i] = weight * data[from + i];
@@ -247,6 +251,7 @@ export function visitBrickParts(
  * Overwrites `out` with the `count` nodes of a box of one frame in the layout [z][y][x][component].
  *
  * @param first first node on x, y, z; on a periodic axis it may lie outside, and the box may pass the seam
+ * @param component the only component that is wanted; absent: all
  */
 export function gatherBox(
   reader: BrickReader,
@@ -254,7 +259,8 @@ export function gatherBox(
   frame: number,
   first: ArrayLike<number>,
   count: ArrayLike<number>,
-  out: Float32Array,
+  out: Float32Array | Float64Array,
+  component?: number,
 ): void {
   const { bricking, components } = reader;
   const runs = [createRuns(count[0]), createRuns(count[1]), createRuns(count[2])] as const;
@@ -266,11 +272,13 @@ export function gatherBox(
   const strideY = bricking.edge[0] * components;
   const strideZ = bricking.edge[1] * strideY;
   visitBrickParts(reader, frame, runs, (data, corner, i, j, k) => {
-    const length = rx.length[i] * components;
+    const length = rx.length[i];
     for (let z = 0; z < rz.length[k]; z++) {
       for (let y = 0; y < ry.length[j]; y++) {
-        const to = components * (((rz.from[k] + z) * count[1] + ry.from[j] + y) * count[0] + rx.from[i]);
-        copyRow(data, corner + z * strideZ + y * strideY, out, to, length);
+        const to = ((rz.from[k] + z) * count[1] + ry.from[j] + y) * count[0] + rx.from[i];
+        const from = corner + z * strideZ + y * strideY;
+        if (component === undefined) copyRow(data, from, out, components * to, components * length);
+        else copyComponent(data, from + component, components, out, to, length);
       }
     }
   });

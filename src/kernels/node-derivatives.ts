@@ -11,10 +11,9 @@ import {
 import { reachOf, type TileDifferences, tileDifferences } from "./threshold.js";
 import type { Axes, Triple } from "./types.js";
 
-/** Nodes of a field around a box, dense, in the layout [z][y][x][component]. */
+/** Values of a component at the nodes around a box, dense, x fastest. */
 export interface Surroundings {
-  readonly nodes: Float32Array | Float64Array;
-  readonly components: number;
+  readonly nodes: Float64Array;
   /** First node of the dense box, and nodes along x, y, z. */
   readonly low: Triple;
   readonly span: Triple;
@@ -61,17 +60,16 @@ export class NodeDerivatives {
     return { low, span };
   }
 
-  /** Overwrites `out` with the first or second derivative of one component along an axis at the nodes of a box. */
+  /** Overwrites `out` with the first or second derivative along an axis at the nodes of a box. */
   derivative(
     field: Surroundings,
     box: DifferencedNodes,
-    component: number,
     axis: AxisIndex,
     derivative: 1 | 2,
     out: Float64Array,
   ): Float64Array {
     const table = (derivative === 1 ? this.#first : this.#second)[axis];
-    const step = field.components * strideOf(field.span, axis);
+    const step = strideOf(field.span, axis);
     // All nodes of an evenly spaced periodic axis have the weights of its first one.
     const taps = tileDifferences(table, box.first[axis], table.shared ? 1 : box.count[axis], step);
     const [nx, ny, nz] = box.count;
@@ -79,26 +77,19 @@ export class NodeDerivatives {
     const run = axis === 0 && !table.shared ? 1 : nx;
     for (let z = 0, to = 0; z < nz; z++)
       for (let y = 0; y < ny; y++) {
-        const from = rowOf(field, box, y, z) + component;
+        const from = rowOf(field, box, y, z);
         for (let x = 0; x < nx; x += run, to += run) {
           const n = table.shared ? 0 : axis === 0 ? x : axis === 1 ? y : z;
-          addTaps(field.nodes, from + x * field.components, field.components, run, taps, n, out, to);
+          addTaps(field.nodes, from + x, run, taps, n, out, to);
         }
       }
     return out;
   }
 
   /** The mixed second derivative: on the plane diagonals if the centred stencil fits, else by first differences. */
-  mixed(
-    field: Surroundings,
-    box: DifferencedNodes,
-    component: number,
-    a: AxisIndex,
-    b: AxisIndex,
-    out: Float64Array,
-  ): Float64Array {
-    const { components, nodes, span } = field;
-    const strides = AXES.map((axis) => components * strideOf(span, axis));
+  mixed(field: Surroundings, box: DifferencedNodes, a: AxisIndex, b: AxisIndex, out: Float64Array): Float64Array {
+    const { nodes, span } = field;
+    const strides = AXES.map((axis) => strideOf(span, axis));
     const tiles = AXES.map((axis) =>
       tileDifferences(this.#first[axis], box.first[axis], box.count[axis], strides[axis]),
     );
@@ -111,7 +102,7 @@ export class NodeDerivatives {
       local[0] = n % box.count[0];
       local[1] = row % box.count[1];
       local[2] = Math.floor(row / box.count[1]);
-      const at = rowOf(field, box, local[1], local[2]) + local[0] * components + component;
+      const at = rowOf(field, box, local[1], local[2]) + local[0];
       let sum = 0;
       if (isCentred(a, local[a]) && isCentred(b, local[b])) {
         for (let k = 0; k < centred.length; k++) {
@@ -131,16 +122,15 @@ export class NodeDerivatives {
 }
 
 /** Where a row of the box begins in the dense box. */
-function rowOf({ components, low, span }: Surroundings, { first }: DifferencedNodes, y: number, z: number): number {
+function rowOf({ low, span }: Surroundings, { first }: DifferencedNodes, y: number, z: number): number {
   const row = (first[2] + z - low[2]) * span[1] + first[1] + y - low[1];
-  return components * (row * span[0] + first[0] - low[0]);
+  return row * span[0] + first[0] - low[0];
 }
 
 /** Overwrites a run of `out` with the sums of the taps of node `n`; four at a time, in their order. */
 function addTaps(
-  nodes: Float32Array | Float64Array,
+  nodes: Float64Array,
   from: number,
-  step: number,
   length: number,
   { count, width, offset, weight }: TileDifferences,
   n: number,
@@ -158,13 +148,13 @@ function addTaps(
     const q = weight[t + 1];
     const r = weight[t + 2];
     const s = weight[t + 3];
-    for (let i = to; i < to + length; i++, a += step)
+    for (let i = to; i < to + length; i++, a++)
       out[i] = p * nodes[a] + q * nodes[a + b] + r * nodes[a + c] + s * nodes[a + d];
     t += 4;
   } else out.fill(0, to, to + length);
   for (; t < end; t++) {
     const p = weight[t];
-    for (let i = to, a = from + offset[t]; i < to + length; i++, a += step) out[i] += p * nodes[a];
+    for (let i = to, a = from + offset[t]; i < to + length; i++, a++) out[i] += p * nodes[a];
   }
 }
 

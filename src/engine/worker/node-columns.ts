@@ -18,7 +18,6 @@ import { frameTime } from "../../kernels/time.js";
 import type { Axes, FrameWeights, TimeAxis, Triple } from "../../kernels/types.js";
 import { LimitError, RequestError } from "../../shared/errors.js";
 import type { FieldName } from "../../shared/operations.js";
-import { componentsOf } from "../contract/dataset.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import { makeForGrid, throwIfCancelled } from "./refusals.js";
@@ -31,16 +30,10 @@ const HIGHEST: Readonly<Partial<Record<InputKind, 0 | 1 | 2>>> = {
 /** Numbers of nested expressions that a thread holds for a part, at each depth. */
 const MOST_HELD = 2 ** 25;
 const TOO_MANY = "The operators of these expressions need more memory than a part may take: ask fewer at once.";
-/** Compiled columns that a thread keeps. */
+/** Lists of compiled expressions that a thread keeps. */
 const MOST_COMPILED = 64;
 /** Nodes evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
-
-/** The columns of a plan, compiled, and what they read. */
-interface CompiledColumns {
-  readonly columns: readonly Expression[];
-  readonly keys: ReadonlySet<InputKey>;
-}
 
 /** Columns at the nodes of a box of a frame. */
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
@@ -61,11 +54,10 @@ type PlaceRows = (column: number, y: number, z: number, values: Float64Array) =>
 
 /** Evaluates columns for one thread; keeps compiled expressions and arrays from part to part. */
 export class NodeColumns {
-  readonly #compiled = new Map<string, CompiledColumns>();
+  readonly #compiled = new Map<string, readonly Expression[]>();
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
-  /** Nodes of fields, by the depth of the expressions around them and their names. */
-  readonly #nodes = new Map<string, Float32Array>();
-  readonly #inner = new Map<string, Expression>();
+  /** Components of fields, by the depth of the expressions around them, their names and numbers. */
+  readonly #nodes = new Map<string, Float64Array>();
   readonly #scratches: Float64Array[] = [];
 
   /**
@@ -85,18 +77,18 @@ export class NodeColumns {
     depth: number,
     inner?: Expression,
   ): void {
-    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0], names } = request;
-    const { columns, keys: all } =
-      inner === undefined ? this.#compile(request) : { columns: [inner], keys: new Set(inner.inputs) };
+    const { region, time, cancel, order, derived = null, ahead = [0, 0, 0], names } = request;
+    const columns = inner === undefined ? this.#compile(request.columns, names) : [inner];
+    const all = new Set(columns.flatMap(({ inputs }) => inputs));
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => HIGHEST[partsOfInput(key)?.kind ?? "value"] !== undefined);
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
-    const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
-    const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives, depth);
-    const stored = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
-    const fields = new Map([...stored, ...this.#expressionsAround(keys, request, open, sampler, derivatives, depth)]);
+    const stored = this.#fieldReader(keys, request, open, sampler, derivatives, depth);
+    const expressions = this.#expressionsAround(keys, request, open, sampler, derivatives, depth);
+    const component = (parts: InputParts, c: number): Surroundings =>
+      parts.expression === null ? stored(parts.field, c) : (expressions.get(fieldAround(parts))?.[c] as Surroundings);
     const means = (parts: InputParts) => meanAt(names.means?.[parts.expression ?? ""], region.frame, parts);
-    const inputs = new NodeInputs(fields, derivatives, derived, open, time, ahead, means);
+    const inputs = new NodeInputs(component, derivatives, derived, open, time, ahead, means);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -111,14 +103,15 @@ export class NodeColumns {
     }
   }
 
-  #compile({ columns: texts, names }: ColumnsAtNodes): CompiledColumns {
-    const text = JSON.stringify([texts, names], (name, value) => (name === "means" ? undefined : value));
-    const known = this.#compiled.get(text);
+  /** Compiles expressions, unless they have been compiled before. */
+  #compile(texts: readonly string[], names: ColumnsAtNodes["names"], compile = compileScalar): readonly Expression[] {
+    const request = [compile.name, texts, names];
+    const key = JSON.stringify(request, (name, value) => (name === "means" ? undefined : value));
+    const known = this.#compiled.get(key);
     if (known !== undefined) return known;
     if (this.#compiled.size >= MOST_COMPILED) this.#compiled.clear();
-    const columns = texts.map((one) => compileScalar(one, names));
-    const compiled = { columns, keys: new Set(columns.flatMap(({ inputs }) => inputs)) };
-    this.#compiled.set(text, compiled);
+    const compiled = texts.map((text) => compile(text, names));
+    this.#compiled.set(key, compiled);
     return compiled;
   }
 
@@ -130,7 +123,7 @@ export class NodeColumns {
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
     depth: number,
-  ): readonly (readonly [string, Surroundings])[] {
+  ): ReadonlyMap<string, readonly Surroundings[]> {
     const wanted = new Map<string, { readonly parts: InputParts; readonly highest: 0 | 1 | 2 }>();
     for (const key of keys) {
       const parts = partsOfInput(key);
@@ -142,16 +135,16 @@ export class NodeColumns {
     if (wanted.size > 0 && (request.blend?.frames.length ?? 1) > 1)
       throw new RequestError("Unsupported", "Operators of expressions are known at stored times, not between them.");
     let held = 0;
-    return [...wanted].map(([name, { parts, highest }]) => {
+    const evaluated = [...wanted].map(([name, { parts, highest }]): [string, Surroundings[]] => {
       const { first: low, count: span } = request.region;
       const around =
         highest > 0 ? (derivatives as NodeDerivatives).surroundings(request.region, highest) : { low, span };
-      const expression = this.#compileInner(parts.expression as string, request.names);
+      const [expression] = this.#compile([parts.expression as string], request.names, compileExpression);
       const components = SIZES[expression.shape];
-      const length = components * around.span[0] * around.span[1] * around.span[2];
-      held += length;
+      const length = around.span[0] * around.span[1] * around.span[2];
+      held += components * length;
       if (held > MOST_HELD) throw new LimitError("analysis.numbers", TOO_MANY);
-      const nodes = new Float64Array(length);
+      const fields = Array.from({ length: components }, () => ({ nodes: new Float64Array(length), ...around }));
       for (const [frame, weight] of framesAround(parts, request.region.frame, open.dataset.time)) {
         const isElsewhen = frame !== request.region.frame;
         if (isElsewhen && expression.reads.some((key) => request.derived?.plan.inputs[key] !== undefined))
@@ -163,33 +156,25 @@ export class NodeColumns {
           parts.kind === "shift"
             ? shiftedBox(parts, around, open.dataset.axes)
             : { low: around.low, span: around.span, at: [0, 0, 0] as const };
-        if (parts.kind === "shift") nodes.fill(Number.NaN);
+        if (parts.kind === "shift") for (const { nodes } of fields) nodes.fill(Number.NaN);
         if (inside.span.some((n) => n < 1)) continue;
         const region = { first: inside.low as Triple, count: inside.span as Triple, frame };
         const elsewhere = { ...request, region, time: frameTime(open.dataset.time, frame) };
         const [nx] = inside.span;
         const add: PlaceRows = (c, y, z, values) => {
+          const { nodes } = fields[c];
           for (let row = 0; row * nx < values.length; row++) {
             const line = (z + inside.at[2]) * around.span[1] + y + row + inside.at[1];
-            let at = (line * around.span[0] + inside.at[0]) * components + c;
-            for (let i = row * nx; i < (row + 1) * nx; i++, at += components)
+            let at = line * around.span[0] + inside.at[0];
+            for (let i = row * nx; i < (row + 1) * nx; i++, at++)
               nodes[at] = parts.kind === "shift" ? values[i] : nodes[at] + weight * values[i];
           }
         };
         this.#evaluateAt(elsewhere, open, sampler, add, depth + 1, expression);
       }
-      return [name, { nodes, components, ...around }];
+      return [name, fields];
     });
-  }
-
-  #compileInner(text: string, names: ColumnsAtNodes["names"]): Expression {
-    const key = JSON.stringify([text, names], (name, value) => (name === "means" ? undefined : value));
-    const known = this.#inner.get(key);
-    if (known !== undefined) return known;
-    if (this.#inner.size >= MOST_COMPILED) this.#inner.clear();
-    const expression = compileExpression(text, names);
-    this.#inner.set(key, expression);
-    return expression;
+    return new Map(evaluated);
   }
 
   #derivativesOf(open: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
@@ -200,14 +185,15 @@ export class NodeColumns {
     return made;
   }
 
-  #readFields(
+  /** Makes a function that reads a component of a field where it is needed, when it is first wanted. */
+  #fieldReader(
     keys: ReadonlySet<InputKey>,
-    region: DifferencedNodes & { readonly frame: number },
+    { region, blend }: ColumnsAtNodes,
     open: OpenDataset,
     sampler: Sampler,
     derivatives: NodeDerivatives | null,
     depth: number,
-  ): ReadonlyMap<FieldName, Surroundings> {
+  ): (field: FieldName, c: number) => Surroundings {
     const highest = new Map<FieldName, 0 | 1 | 2>();
     for (const key of keys) {
       const parts = partsOfInput(key);
@@ -215,23 +201,32 @@ export class NodeColumns {
       const order = Math.max(highest.get(parts.field) ?? 0, HIGHEST[parts.kind] ?? 0) as 0 | 1 | 2;
       highest.set(parts.field, order);
     }
-    return new Map(
-      [...highest].map(([name, order]) => {
-        const { first: low, count: span } = region;
-        const around = derivatives?.surroundings(region, order) ?? { low, span };
-        const { axes, forcing } = open.dataset;
-        const force = name === "force" ? closedForceOf(forcing) : null;
-        const components = componentsOf(open.dataset, name);
-        const length = components * around.span[0] * around.span[1] * around.span[2];
-        const kept = this.#nodes.get(`${depth}:${name}`);
-        const nodes = kept !== undefined && kept.length >= length ? kept : new Float32Array(length);
-        this.#nodes.set(`${depth}:${name}`, nodes);
-        const { low: first, span: count } = around;
-        if (force === null) gatherBox(sampler.reader(open.source(name)), axes, region.frame, first, count, nodes);
-        else forceAtNodes(axes, force, { frame: region.frame, first, count }, nodes);
-        return [name, { nodes, components, ...around }];
-      }),
-    );
+    const read = new Map<string, Surroundings>();
+    return (field, c) => {
+      const key = `${depth}:${field}.${c}`;
+      const known = read.get(key);
+      if (known !== undefined) return known;
+      const { first: low, count: span } = region;
+      const around = derivatives?.surroundings(region, highest.get(field) ?? 0) ?? { low, span };
+      const length = around.span[0] * around.span[1] * around.span[2];
+      const kept = this.#nodes.get(key);
+      const nodes = kept !== undefined && kept.length >= length ? kept : new Float64Array(length);
+      this.#nodes.set(key, nodes);
+      const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
+      gatherComponent(open, sampler, field, c, frames[0], around, nodes);
+      if (frames.length > 1) {
+        const one = new Float64Array(length);
+        for (let i = 0; i < length; i++) nodes[i] *= weights[0];
+        for (let f = 1; f < frames.length; f++) {
+          gatherComponent(open, sampler, field, c, frames[f], around, one);
+          for (let i = 0; i < length; i++) nodes[i] += weights[f] * one[i];
+        }
+        for (let i = 0; i < length; i++) nodes[i] = Math.fround(nodes[i]);
+      }
+      const made = { nodes, ...around };
+      read.set(key, made);
+      return made;
+    };
   }
 
   #blockOf(inputs: NodeInputs, box: DifferencedNodes): BlockInputs {
@@ -247,23 +242,25 @@ export class NodeColumns {
   }
 }
 
-/** Adds the fields of several frames, each times its weight, in float64. */
-function sumOfFrames(
-  frames: readonly number[],
-  read: (frame: number) => ReadonlyMap<FieldName, Surroundings>,
-  weights: readonly number[],
-): ReadonlyMap<FieldName, Surroundings> {
-  const sums = new Map<FieldName, Surroundings & { readonly sum: Float64Array }>();
-  for (const [f, frame] of frames.entries()) {
-    const weight = weights[f];
-    // The next frame overwrites the nodes of this one.
-    for (const [name, field] of read(frame)) {
-      const { sum } = sums.get(name) ?? { sum: new Float64Array(field.nodes.length) };
-      for (let i = 0; i < sum.length; i++) sum[i] += weight * field.nodes[i];
-      sums.set(name, { ...field, sum });
-    }
+/** Reads a component of a field at the nodes of a box of a frame. */
+function gatherComponent(
+  open: OpenDataset,
+  sampler: Sampler,
+  field: FieldName,
+  c: number,
+  frame: number,
+  { low, span }: Pick<Surroundings, "low" | "span">,
+  out: Float64Array,
+): void {
+  const { axes, forcing } = open.dataset;
+  const force = field === "force" ? closedForceOf(forcing) : null;
+  if (force === null) {
+    gatherBox(sampler.reader(open.source(field)), axes, frame, low, span, out, c);
+    return;
   }
-  return new Map([...sums].map(([name, { sum, ...field }]) => [name, { ...field, nodes: Float32Array.from(sum) }]));
+  const all = new Float32Array(3 * out.length);
+  forceAtNodes(axes, force, { frame, first: low, count: span }, all);
+  for (let i = 0; i < out.length; i++) out[i] = all[3 * i + c];
 }
 
 /** The key of the values of an expression: around nodes, in another frame, or as a slope in time. */
@@ -335,7 +332,7 @@ interface MeanOfFrame {
 }
 
 class NodeInputs {
-  readonly #fields: ReadonlyMap<FieldName, Surroundings>;
+  readonly #component: (parts: InputParts, c: number) => Surroundings;
   readonly #derivatives: NodeDerivatives | null;
   readonly #derived: DerivedFields | null;
   readonly #open: OpenDataset;
@@ -344,7 +341,7 @@ class NodeInputs {
   readonly #means: (parts: InputParts) => MeanOfFrame;
 
   constructor(
-    fields: ReadonlyMap<FieldName, Surroundings>,
+    component: (parts: InputParts, c: number) => Surroundings,
     derivatives: NodeDerivatives | null,
     derived: DerivedFields | null,
     open: OpenDataset,
@@ -354,7 +351,7 @@ class NodeInputs {
   ) {
     this.#means = means;
     this.#ahead = ahead;
-    this.#fields = fields;
+    this.#component = component;
     this.#derived = derived;
     this.#derivatives = derivatives;
     this.#open = open;
@@ -370,19 +367,18 @@ class NodeInputs {
     const parts = partsOfInput(key) as InputParts;
     const { kind } = parts;
     if (kind === "mean") return meanValues(this.#means(parts), c, box, this.#open.dataset.axes, scratch());
-    const name = parts.expression === null ? parts.field : fieldAround(parts);
-    const field = this.#fields.get(name) as Surroundings;
+    const field = (component: number) => this.#component(parts, component);
     if (kind === "value" || kind === "rate" || kind === "frame" || kind === "shift")
-      return boxValues(field, box, c, scratch());
+      return boxValues(field(c), box, scratch);
     const derivatives = this.#derivatives as NodeDerivatives;
     const along = (component: number, a: AxisIndex, n: 1 | 2) =>
-      derivatives.derivative(field, box, component, a, n, scratch());
+      derivatives.derivative(field(component), box, a, n, scratch());
     const [a, b] = [Math.floor((c % 9) / 3), c % 3] as [AxisIndex, AxisIndex];
     if (kind === "gradient") return along(Math.floor(c / 3), b, 1);
     if (kind === "second") return along(Math.floor(c / 3), b, 2);
     const component = Math.floor(c / 9);
     if (kind === "hessian")
-      return a === b ? along(component, a, 2) : derivatives.mixed(field, box, component, a, b, scratch());
+      return a === b ? along(component, a, 2) : derivatives.mixed(field(component), box, a, b, scratch());
     if (kind === "laplacianOfGradient")
       throw new RequestError("Unsupported", "lap(A) is known at points, not at nodes.");
     const [x, y, z] = [along(c, 0, 2), along(c, 1, 2), along(c, 2, 2)];
@@ -401,19 +397,19 @@ class NodeInputs {
   }
 }
 
-/** One component of the nodes of a box. */
+/** The values at the nodes of a box, not to be overwritten. */
 function boxValues(
-  { nodes, components, low, span }: Surroundings,
+  { nodes, low, span }: Surroundings,
   { first, count }: DifferencedNodes,
-  c: number,
-  out: Float64Array,
+  scratch: () => Float64Array,
 ): Float64Array {
+  const startOf = (y: number, z: number): number =>
+    ((first[2] + z - low[2]) * span[1] + first[1] + y - low[1]) * span[0] + first[0] - low[0];
+  if (count[0] === span[0] && count[2] === 1) return nodes.subarray(startOf(0, 0), startOf(count[1], 0));
+  const out = scratch();
   for (let z = 0, to = 0; z < count[2]; z++)
-    for (let y = 0; y < count[1]; y++) {
-      const row = ((first[2] + z - low[2]) * span[1] + first[1] + y - low[1]) * span[0] + first[0] - low[0];
-      let at = row * components + c;
-      for (let x = 0; x < count[0]; x++, at += components) out[to++] = nodes[at];
-    }
+    for (let y = 0; y < count[1]; y++, to += count[0])
+      for (let x = 0, at = startOf(y, z); x < count[0]; x++) out[to + x] = nodes[at + x];
   return out;
 }
 
@@ -429,7 +425,9 @@ function meanValues(
   for (let k = 0, to = 0; k < count[2]; k++)
     for (let j = 0; j < count[1]; j++) {
       const row = from + (at(2, k) * extent[1] + at(1, j)) * extent[0];
-      for (let i = 0; i < count[0]; i++) out[to++] = values[c][row + at(0, i)];
+      if (extent[0] === 1) out.fill(values[c][row], to, to + count[0]);
+      else for (let i = 0; i < count[0]; i++) out[to + i] = values[c][row + at(0, i)];
+      to += count[0];
     }
   return out;
 }
