@@ -1,15 +1,15 @@
 /**
  * Exact quantiles by radix selection: values are weighed by digits of the 64 bits that order them, below given
- * prefixes. With digits of 16 bits four passes find a quantile, whatever the range of values; fewer if few values
- * remain, which are listed.
+ * prefixes. Four digits find a quantile, whatever the range of values; fewer passes are needed if few values remain,
+ * which are listed.
  */
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** Options of a pass: the prefixes whose next digit is counted. */
 export interface DigitsOptions {
   readonly of: number;
-  /** Bits of a digit. */
-  readonly bits: 8 | 16;
+  /** Bits of each digit, 64 together; none has bits of both halves. */
+  readonly widths: readonly number[];
   /** Prefixes of each group, all of one length. */
   readonly prefixes: readonly (readonly (readonly number[])[])[];
   /** Number of values with these prefixes, if these are listed instead of their next digits; 0: digits are counted. */
@@ -31,80 +31,108 @@ export interface Digits extends LeftOut {
 }
 
 /** The bits of the digits, in words of 32 bits, the highest first. */
-function wordsOf(digits: readonly number[], bits: number): Int32Array {
+function wordsOf(digits: readonly number[], widths: readonly number[]): Int32Array {
   const words = new Int32Array(2);
-  digits.forEach((digit, d) => {
-    words[d * bits < 32 ? 1 : 0] |= digit << (32 - bits - ((d * bits) % 32));
-  });
+  let place = 0;
+  for (const [d, digit] of digits.entries()) {
+    words[place < 32 ? 1 : 0] |= digit << (32 - widths[d] - (place % 32));
+    place += widths[d];
+  }
   return words;
 }
 
 /** The number with the given digits, which have 64 bits together. */
-export function numberOf(digits: readonly number[]): number {
-  const [low, high] = wordsOf(digits, 64 / digits.length);
+export function numberOf(digits: readonly number[], widths: readonly number[]): number {
+  const [low, high] = wordsOf(digits, widths);
   const flip = ~high >> 31;
   return new Float64Array(Int32Array.of(low ^ flip, high ^ (flip | 0x80000000)).buffer)[0];
 }
 
+/** The exponent of NaN and infinities. */
+const EXPONENT = 0x7ff00000;
+/** Bits of the number of a count within its page: only pages with counts are searched for them. */
+const PAGE_BITS = 8;
+
 /** The digits of the values of a group. @param weights null if all weigh 1 */
 export function digitsOf(
-  { prefixes: ofGroups, bits, listed }: DigitsOptions,
+  { prefixes: ofGroups, widths, listed }: DigitsOptions,
   values: Float64Array,
   weights: Float64Array | null,
   group: number,
 ): Digits {
-  const starts = ofGroups[group].map((digits) => wordsOf(digits, bits));
-  const place = bits * ofGroups[group][0].length;
-  const [lowMask, highMask] = wordsOf(new Array<number>(place / bits).fill(2 ** bits - 1), bits);
+  const prefixes = ofGroups[group];
+  const starts = prefixes.map((digits) => wordsOf(digits, widths));
+  const [lows, highs] = [0, 1].map((word) => Int32Array.from(starts, (one) => one[word]));
+  const known = widths.slice(0, prefixes[0].length);
+  const bits = widths[known.length] ?? 0;
+  const place = known.reduce((sum, one) => sum + one, 0);
+  const masks = known.map((one) => 2 ** one - 1);
+  const [lowMask, highMask] = wordsOf(masks, widths);
   const size = listed > 0 ? 0 : 2 ** bits;
-  const tables = starts.map(() => {
-    const counts = new Float64Array(size);
-    return { counts, sums: weights === null ? counts : new Float64Array(size), nodes: [] as number[] };
-  });
+  const counts = new Uint32Array(size * starts.length);
+  const sums = new Float64Array(weights === null ? 0 : counts.length);
+  const pages = new Uint8Array(counts.length >> PAGE_BITS);
+  const found = starts.map((): number[] => []);
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   const leftOut = { missing: 0, infinite: 0 };
   let weight = 0;
   for (let i = 0; i < values.length; i++) {
-    if (0 * values[i] !== 0) {
+    const top = words[2 * i + 1];
+    if ((top & EXPONENT) === EXPONENT) {
       isKnown([values], i, leftOut);
       continue;
     }
-    const own = weights === null ? 1 : weights[i];
-    weight += own;
-    const sign = words[2 * i + 1] >> 31;
-    const [low, high] = [words[2 * i] ^ sign, words[2 * i + 1] ^ (sign | 0x80000000)];
-    for (let p = 0; p < starts.length; p++) {
-      if ((((low & lowMask) ^ starts[p][0]) | ((high & highMask) ^ starts[p][1])) !== 0) continue;
-      const { counts, sums, nodes } = tables[p];
-      const digit = ((place < 32 ? high : low) << (place % 32)) >>> (32 - bits);
-      if (listed > 0) nodes.push(i);
-      else counts[digit]++;
-      if (listed === 0 && weights !== null) sums[digit] += own;
+    if (weights !== null) weight += weights[i];
+    const sign = top >> 31;
+    const low = words[2 * i] ^ sign;
+    const high = top ^ (sign | 0x80000000);
+    let p = 0;
+    while (p < highs.length && ((high & highMask) !== highs[p] || (low & lowMask) !== lows[p])) p++;
+    if (p === highs.length) continue;
+    if (listed > 0) found[p].push(i);
+    else {
+      const at = p * size + (((place < 32 ? high : low) << place) >>> (32 - bits));
+      counts[at]++;
+      pages[at >> PAGE_BITS] = 1;
+      if (weights !== null) sums[at] += weights[i];
     }
   }
-  const lists = tables.map(({ counts, sums, nodes: used }) => {
-    used.sort((a, b) => values[a] - values[b]);
-    for (let digit = 0; digit < size; digit++) if (counts[digit] > 0) used.push(digit);
-    const listOf = (number: (one: number) => number) => Float64Array.from(used, number);
-    return listed > 0
-      ? { digits: listOf((i) => values[i]), counts: listOf(() => 1), weights: listOf((i) => weights?.[i] ?? 1) }
-      : { digits: listOf((d) => d), counts: listOf((d) => counts[d]), weights: listOf((d) => sums[d]) };
+  if (weights === null) weight = values.length - leftOut.missing - leftOut.infinite;
+  const lists = found.map((nodes, p): DigitList => {
+    if (listed > 0) {
+      nodes.sort((a, b) => values[a] - values[b]);
+      const [ones, own] = [new Float64Array(nodes.length).fill(1), nodes.map((i) => weights?.[i] ?? 1)];
+      return { digits: Float64Array.from(nodes.map((i) => values[i])), counts: ones, weights: Float64Array.from(own) };
+    }
+    for (let at = p * size; at < (p + 1) * size; )
+      if (pages[at >> PAGE_BITS] === 0) at += 1 << PAGE_BITS;
+      else if (counts[at++] > 0) nodes.push(at - 1);
+    const [digits, numbers] = [new Float64Array(nodes.length), new Float64Array(nodes.length)];
+    const weighed = weights === null ? numbers : new Float64Array(nodes.length);
+    for (let d = 0; d < nodes.length; d++) {
+      digits[d] = nodes[d] - p * size;
+      numbers[d] = counts[nodes[d]];
+      if (weights !== null) weighed[d] = sums[nodes[d]];
+    }
+    return { digits, counts: numbers, weights: weighed };
   });
   return { lists, weight, ...leftOut };
 }
 
 /** Merges the list of later values. */
 function mergeLists(a: DigitList, b: DigitList): DigitList {
-  const size = a.digits.length + b.digits.length;
-  const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(size));
+  const [na, nb] = [a.digits.length, b.digits.length];
+  const [digits, counts, weights] = [0, 1, 2].map(() => new Float64Array(na + nb));
   let to = 0;
-  for (let i = 0, j = 0; i < a.digits.length || j < b.digits.length; to++) {
-    digits[to] = Math.min(a.digits[i] ?? Infinity, b.digits[j] ?? Infinity);
-    if (a.digits[i] === digits[to]) {
+  for (let i = 0, j = 0; i < na || j < nb; to++) {
+    const isFirst = j === nb || (i < na && a.digits[i] <= b.digits[j]);
+    const isSecond = i === na || (j < nb && b.digits[j] <= a.digits[i]);
+    digits[to] = isFirst ? a.digits[i] : b.digits[j];
+    if (isFirst) {
       counts[to] += a.counts[i];
       weights[to] += a.weights[i++];
     }
-    if (b.digits[j] === digits[to]) {
+    if (isSecond) {
       counts[to] += b.counts[j];
       weights[to] += b.weights[j++];
     }

@@ -88,33 +88,45 @@ export function frequenciesOf(
     Array.from({ length: nodes }, (_, i) => parts.map((part) => part.subarray(i * length, (i + 1) * length))),
   );
   const [re, im] = [new Float64Array(nodes), new Float64Array(nodes)];
-  const take = (start: number, w: number): void => {
+  /** The values of all columns at each node of a line. */
+  const gathered = new Float64Array(nodes * columns.length);
+  const take = (w: number): void => {
     const scale = w / (segments * square * (nodes * length) ** 2);
     for (let segment = 0; segment < segments; segment++) {
-      for (const [s, values] of modes.entries()) {
-        values[1].fill(0);
+      for (let s = 0; s < series; s++) {
+        modes[s][1].fill(0);
         for (let i = 0; i < nodes; i++) {
           const [own, imaginary] = rows[s][i];
-          for (let j = 0; j < length; j++) own[j] = columns[s * times + segment * step + j][start + i * stride];
+          const at = i * columns.length + s * times + segment * step;
+          for (let j = 0; j < length; j++) own[j] = gathered[at + j];
           detrend(own, options.detrend);
           for (let j = 0; j < length; j++) own[j] *= window[j];
           inT.forward(own, imaginary);
         }
+        const [real, imaginary] = modes[s];
         for (let j = 0; axis !== null && j < length; j++) {
-          for (let i = 0; i < nodes; i++) [re[i], im[i]] = [values[0][i * length + j], values[1][i * length + j]];
+          for (let i = 0; i < nodes; i++) {
+            re[i] = real[i * length + j];
+            im[i] = imaginary[i * length + j];
+          }
           inX.forward(re, im);
-          for (let i = 0; i < nodes; i++) [values[0][i * length + j], values[1][i * length + j]] = [re[i], im[i]];
+          for (let i = 0; i < nodes; i++) {
+            real[i * length + j] = re[i];
+            imaginary[i * length + j] = im[i];
+          }
         }
       }
       for (let k = 0; k < along; k++)
         for (let j = 0; j < inTime; j++) {
           // Along an axis the sign of t is reversed.
           const at = axis === null ? j : k * length + ((length - j) % length);
-          const [own, of] = axis === null ? [j, length] : [k, nodes];
-          const factor = (own === 0 || 2 * own === of ? 1 : 2) * scale;
+          const isSingle = axis === null ? j === 0 || 2 * j === length : k === 0 || 2 * k === nodes;
+          const factor = (isSingle ? 1 : 2) * scale;
           const bin = k * inTime + j;
-          for (let s = 0; s < series; s++)
-            sums[s * bins + bin] += factor * (modes[s][0][at] ** 2 + modes[s][1][at] ** 2);
+          for (let s = 0; s < series; s++) {
+            const [real, imaginary] = modes[s];
+            sums[s * bins + bin] += factor * (real[at] * real[at] + imaginary[at] * imaginary[at]);
+          }
           if (!isPair) continue;
           const [[a, b], [c, d]] = modes;
           sums[2 * bins + bin] += factor * (a[at] * c[at] + b[at] * d[at]);
@@ -123,12 +135,12 @@ export function frequenciesOf(
     }
   };
   /** Adds conj(u_k(t)) u_k(t + dt), and |u_k(t)|^2 at these times, over all times. */
-  const takeSteps = (start: number, w: number): void => {
+  const takeSteps = (w: number): void => {
     const first = sums.length - 3 * along;
     let [before, now] = [0, 1].map(() => [new Float64Array(nodes), new Float64Array(nodes)]);
     for (let s = 0; s < series; s++)
       for (let t = 0; t < times; t++) {
-        for (let i = 0; i < nodes; i++) now[0][i] = columns[s * times + t][start + i * stride];
+        for (let i = 0; i < nodes; i++) now[0][i] = gathered[i * columns.length + s * times + t];
         now[1].fill(0);
         inX.forward(now[0], now[1]);
         for (let k = 0; t > 0 && k < along; k++) {
@@ -143,14 +155,16 @@ export function frequenciesOf(
   const lines = (columns[0]?.length ?? 0) / nodes;
   for (let line = 0; line < lines; line++) {
     const start = axis === null ? line : Math.floor(line / stride) * stride * nodes + (line % stride);
+    for (let c = 0; c < columns.length; c++)
+      for (let i = 0; i < nodes; i++) gathered[i * columns.length + c] = columns[c][start + i * stride];
     let isWhole = true;
     for (let i = 0; i < nodes; i++) if (!isKnown(columns, start + i * stride, leftOut)) isWhole = false;
     if (!isWhole) continue;
     const w = weights === null ? 1 : weights[start];
     weight += w;
     count++;
-    take(start, w);
-    if (axis !== null) takeSteps(start, w);
+    take(w);
+    if (axis !== null) takeSteps(w);
   }
   return { sums, weight, count, ...leftOut };
 }

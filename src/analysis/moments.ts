@@ -53,14 +53,15 @@ const RUN = 128;
  * Returns the moments of the values of one part, in two passes over them; NaN and infinities are counted and left out.
  *
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
+ * @param order 1: of the moments only the mean is known
  */
-export function momentsOf(values: Float64Array, weights: Float64Array | null = null): Moments {
+export function momentsOf(values: Float64Array, weights: Float64Array | null = null, order = 4): Moments {
   const { count, infinite, weight, sum, min, max } = firstSums(values, weights);
   const missing = values.length - count - infinite;
   if (count === 0) return { ...NO_MOMENTS, missing, infinite };
   if (min === max) return { count, missing, infinite, weight, min, max, mean: min, m2: 0, m3: 0, m4: 0 };
   const estimate = sum / weight;
-  const sums = powerSums(values, weights, estimate);
+  const sums = powerSums(values, weights, estimate, order);
   return { count, missing, infinite, weight, min, max, ...centralSums(sums, estimate, weight) };
 }
 
@@ -68,7 +69,12 @@ type FirstSums = Pick<Moments, "count" | "infinite" | "weight" | "min" | "max"> 
 
 /** Count, sum and extremes of the finite values. */
 function firstSums(values: Float64Array, weights: Float64Array | null): FirstSums {
-  let [count, infinite, weight, sum, min, max] = [0, 0, 0, 0, Infinity, -Infinity];
+  let count = 0;
+  let infinite = 0;
+  let weight = 0;
+  let sum = 0;
+  let min = Infinity;
+  let max = -Infinity;
   for (let from = 0; from < values.length; from += RUN) {
     let runWeight = 0;
     let runSum = 0;
@@ -92,10 +98,8 @@ function firstSums(values: Float64Array, weights: Float64Array | null): FirstSum
   return { count, infinite, weight, sum, min, max };
 }
 
-type PowerSums = readonly [number, number, number, number];
-
 /** Sums of the powers of the deviations of the finite values from an estimate of the mean. */
-function powerSums(values: Float64Array, weights: Float64Array | null, estimate: number): PowerSums {
+function powerSums(values: Float64Array, weights: Float64Array | null, estimate: number, order: number): number[] {
   let s1 = 0;
   let s2 = 0;
   let s3 = 0;
@@ -110,8 +114,9 @@ function powerSums(values: Float64Array, weights: Float64Array | null, estimate:
       const d = values[i] - estimate;
       if (0 * d !== 0) continue;
       const w = weights === null ? 1 : weights[i];
-      const square = d * d;
       r1 += w * d;
+      if (order === 1) continue;
+      const square = d * d;
       r2 += w * square;
       r3 += w * square * d;
       r4 += w * square * square;
@@ -126,7 +131,7 @@ function powerSums(values: Float64Array, weights: Float64Array | null, estimate:
 
 /** Shifts deviations from an estimate of the mean, which is off by rounding, to the mean. */
 function centralSums(
-  [s1, s2, s3, s4]: PowerSums,
+  [s1, s2, s3, s4]: readonly number[],
   estimate: number,
   weight: number,
 ): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {

@@ -12,9 +12,6 @@ export type RecordQuantity = (
   count: number,
 ) => ArrayLike<number>;
 
-/** Names of coordinates in expressions. */
-const COORDINATES: readonly string[] = ["x", "y", "z"];
-
 /** Compiles a quantity; NaN if it needs a viscosity and there is none. `field`: a further field and its components. */
 export function recordQuantity(
   { expression, operation, needsViscosity }: Pick<Quantity, "expression" | "operation" | "needsViscosity">,
@@ -24,7 +21,7 @@ export function recordQuantity(
   if (needsViscosity && viscosity == null)
     return (_records, _width, _first, count) => new Float64Array(count).fill(Number.NaN);
   const components: readonly string[] = RECORDS[operationOf(operation).result];
-  const scalars = components.filter((name) => !COORDINATES.includes(name)).map((name) => [name, 1] as const);
+  const scalars = components.filter((name) => !/^[xyz]$/.test(name)).map((name) => [name, 1] as const);
   const names = { fields: { ...FIELDS, ...field, ...Object.fromEntries(scalars) }, units: null };
   const { evaluate } = compileScalar(expression, { ...names, viscosity: viscosity ?? undefined });
   return (records, width, first, count) => {

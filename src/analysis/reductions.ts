@@ -106,7 +106,7 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
   const column = (index: number): Float64Array => sample.columns[index];
   switch (reduction.kind) {
     case "moments":
-      return momentsOf(column(reduction.of), sample.weights);
+      return momentsOf(column(reduction.of), sample.weights, reduction.order);
     case "covariance":
       return covarianceOf(reduction.of.map(column), sample.weights);
     case "histogram":

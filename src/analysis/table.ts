@@ -138,8 +138,6 @@ function joinedTable(results: readonly AnswerMembers[]): AnalysisTable {
   return { columns, rows, plot: null };
 }
 
-const DIRECTIONS = ["x", "y", "z"] as const;
-const PAIRS = DIRECTIONS.flatMap((a) => DIRECTIONS.map((b) => `${a}${b}`));
 const numbered = (values: readonly unknown[] = [], names: readonly string[]): object =>
   Object.fromEntries(names.map((name, k) => [name, values[k]]));
 
@@ -166,40 +164,6 @@ function dispersionTable(times: readonly unknown[], answer: AnswerMembers): Anal
   }));
   const y = ["mean_square", ...separation.map(([order]) => `separation.${order}`)];
   return tableOf(rows, { x: "time", y, log: false });
-}
-
-interface SeedAxis {
-  readonly axis: string;
-  readonly count: number;
-  readonly origin: number;
-  readonly spacing: number;
-}
-
-/** Components of the quantities of a flow map. */
-const FLOW_MAP = new Map<string, readonly string[]>([
-  ["map", DIRECTIONS.map((axis) => `map.${axis}`)],
-  ["gradient", PAIRS.map((pair) => `gradient.${pair}`)],
-  ["eigenvalues", ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"]],
-  ["ftle", ["ftle"]],
-]);
-
-/** A row for each seed of a flow map, the last axis fastest. */
-function flowMapTable(axes: readonly SeedAxis[], answer: AnswerMembers): AnalysisTable {
-  let seeds: readonly object[] = [{}];
-  for (const { axis, count, origin, spacing } of axes)
-    seeds = seeds.flatMap((seed) =>
-      Array.from({ length: count }, (_, i) => ({ ...seed, [axis]: origin + i * spacing })),
-    );
-  const columns = [...FLOW_MAP].filter(([quantity]) => answer[quantity] !== undefined);
-  const flat = columns.map(([quantity]) => [answer[quantity]].flat(6));
-  const rows = seeds.map((seed, i) => {
-    const { x, y, z } = seed as Readonly<Record<string, unknown>>;
-    const values = columns.map(([, names], k) =>
-      numbered(flat[k]?.slice(names.length * i, names.length * (i + 1)), names),
-    );
-    return Object.assign({ x, y, z }, ...values);
-  });
-  return tableOf(rows, null);
 }
 
 /** A row for each wavenumber, and in planes for each position across them; plots end at the Nyquist wavenumber. */
@@ -242,11 +206,7 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
     const y = table.columns.filter((column) => /^(longitudinal|scalar)\./.test(column));
     return { ...table, plot: { x: "length", y, by: "axis", log: true } };
   }
-  if (answer.axes !== undefined && answer.shape === undefined)
-    throw new RequestError("Unsupported", 'A table has rows: leave "form" out, or take JSON.');
-  const { times, axes, shape } = answer as Readonly<Record<string, readonly unknown[] | undefined>>;
-  if (times !== undefined) return dispersionTable(times, answer);
-  if (axes !== undefined && shape !== undefined) return flowMapTable(axes as readonly SeedAxis[], answer);
+  if (answer.times !== undefined) return dispersionTable(answer.times as readonly unknown[], answer);
   const [first, ...more] = results ?? [];
   if (first === undefined) throw new RequestError("Unsupported", "A table has rows, and this answer has none.");
   return more.length > 0 ? joinedTable(results as readonly AnswerMembers[]) : resultTable(first);

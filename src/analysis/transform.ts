@@ -25,36 +25,35 @@ export class Transform {
 
   /** Transforms `n` complex numbers in place. */
   forward(re: Float64Array, im: Float64Array): void {
+    const [n, order, cos, sin] = [this.#n, this.#order, this.#cos, this.#sin];
     const [x, y] = this.#in;
-    for (let i = 0; i < this.#n; i++) {
-      x[i] = re[this.#order[i]];
-      y[i] = im[this.#order[i]];
+    for (let i = 0; i < n; i++) {
+      x[i] = re[order[i]];
+      y[i] = im[order[i]];
     }
-    re.set(x);
-    im.set(y);
+    for (let i = 0; i < n; i++) {
+      re[i] = x[i];
+      im[i] = y[i];
+    }
     let m = 1;
     for (let level = this.#factors.length - 1; level >= 0; level--) {
       const p = this.#factors[level];
-      const stride = this.#n / (m * p);
-      for (let from = 0; from < this.#n; from += m * p)
-        if (p === 2) this.#join2(re, im, from, m, stride);
-        else this.#join(re, im, from, m, p, stride);
+      const stride = n / (m * p);
+      for (let from = 0; p !== 2 && from < n; from += m * p) this.#join(re, im, from, m, p, stride);
+      for (let from = 0; p === 2 && from < n; from += 2 * m)
+        for (let k = 0; k < m; k++) {
+          const a = from + k;
+          const b = a + m;
+          const c = cos[k * stride];
+          const s = sin[k * stride];
+          const real = re[b] * c + im[b] * s;
+          const imaginary = im[b] * c - re[b] * s;
+          re[b] = re[a] - real;
+          im[b] = im[a] - imaginary;
+          re[a] += real;
+          im[a] += imaginary;
+        }
       m *= p;
-    }
-  }
-
-  #join2(re: Float64Array, im: Float64Array, from: number, m: number, stride: number): void {
-    for (let k = 0; k < m; k++) {
-      const a = from + k;
-      const b = a + m;
-      const c = this.#cos[k * stride];
-      const s = this.#sin[k * stride];
-      const x = re[b] * c + im[b] * s;
-      const y = im[b] * c - re[b] * s;
-      re[b] = re[a] - x;
-      im[b] = im[a] - y;
-      re[a] += x;
-      im[a] += y;
     }
   }
 

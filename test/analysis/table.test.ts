@@ -46,24 +46,6 @@ describe("tables of answers", () => {
       { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },
       "side,value,at.0,at.1,at.2\nhighest,2,1,2,3\n",
     ],
-    [
-      {
-        axes: [
-          { axis: "z", count: 1, origin: 6, spacing: 0 },
-          { axis: "y", count: 1, origin: 4, spacing: 0 },
-          { axis: "x", count: 2, origin: 0, spacing: 0.5 },
-        ],
-        shape: [1, 2],
-        map: [
-          [
-            [1, 2, 3],
-            [4, 5, 6],
-          ],
-        ],
-        ftle: [[0.25, 0.5]],
-      },
-      "x,y,z,map.x,map.y,map.z,ftle\n0,4,6,1,2,3,0.25\n0.5,4,6,4,5,6,0.5\n",
-    ],
     [{ structures: [{ nodes: 2, properties: { "max(p,q)": { mean: 1 } } }] }, '"nodes","x"\n'],
   ])("%j", (answer, text) => {
     if ("structures" in answer) expect(textOf(answer)).toBe('nodes,"properties.max(p,q).mean"\n2,1\n');

@@ -55,7 +55,9 @@ export function numbersOf(reduction: AnyReduction): number {
     case "digits":
       // Listed values belong to all groups together.
       if (reduction.listed > 0) return (3 * reduction.listed) / reduction.prefixes.length;
-      return 2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** reduction.bits;
+      return (
+        2 * (reduction.prefixes[0]?.length ?? 0) * 2 ** (reduction.widths[reduction.prefixes[0]?.[0]?.length ?? 0] ?? 0)
+      );
     case "increments":
       return reduction.separations.length * (10 + 10 * reduction.orders.length);
     default:

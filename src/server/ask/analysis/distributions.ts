@@ -11,8 +11,10 @@ import type { Row } from "./reductions.js";
 
 /** Most quantiles of a reduction. */
 const MOST_QUANTILES = 32;
-/** Number of quantiles of all positions above which digits have 8 bits instead of 16. */
-const MOST_OF_16_BITS = 64;
+/** Bits of the digits: few large ones, or small ones for more than `MOST_OF_FEW` quantiles of all positions together. */
+const FEW_DIGITS = [18, 14, 16, 16];
+const MANY_DIGITS = new Array<number>(8).fill(8);
+const MOST_OF_FEW = 64;
 /** Most values that are listed instead of counting their next digits. */
 const MOST_LISTED = 2 ** 17;
 /** Tolerance for rounding when a weight is compared with p W. */
@@ -48,18 +50,18 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   compileScalar(text, names, "reduce.quantiles");
   const lengths = extent.filter((_, a) => kept[a]);
   const groups = lengths.reduce((product, n) => product * n, 1);
-  const bits = groups * at.length > MOST_OF_16_BITS ? 8 : 16;
+  const widths = groups * at.length > MOST_OF_FEW ? MANY_DIGITS : FEW_DIGITS;
   const found = Array.from({ length: groups }, () =>
     at.map((p) => ({ p, digits: [] as number[], below: 0, count: 0 })),
   );
   let [passes, listed] = [0, 0];
-  for (; listed === 0 && passes < 64 / bits; passes++) {
+  for (; listed === 0 && passes < widths.length; passes++) {
     // Quantiles with the same digits so far have one list.
     const keys = found.map((own) => [...new Map(own.map((one) => [one.digits.join(), one]))]);
     const prefixes = keys.map((own) => own.map(([, { digits }]) => digits));
     const left = keys.flat().reduce((sum, [, { count }]) => sum + count, 0);
     listed = left <= MOST_LISTED ? left : 0;
-    const reductions = [{ kind: "digits", of: 0, bits, prefixes, listed } as const];
+    const reductions = [{ kind: "digits", of: 0, widths, prefixes, listed } as const];
     const merged = await reduce(nodes, { columns: [text], reductions });
     for (const [g, { lists, weight }] of (merged.states(0) as readonly Digits[]).entries())
       for (const one of weight > 0 ? (found[g] as (typeof found)[number]) : []) {
@@ -74,7 +76,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   }
   const values = found.map((own) =>
     own.map(({ digits: [first = null, ...more] }) =>
-      more.length === 0 ? first : numberOf([first as number, ...more]),
+      more.length === 0 ? first : numberOf([first as number, ...more], widths),
     ),
   );
   return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
