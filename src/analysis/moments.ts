@@ -33,18 +33,8 @@ export interface Moments extends LeftOut {
   readonly max: number;
 }
 
-export const NO_MOMENTS: Moments = {
-  count: 0,
-  missing: 0,
-  infinite: 0,
-  weight: 0,
-  mean: 0,
-  m2: 0,
-  m3: 0,
-  m4: 0,
-  min: Infinity,
-  max: -Infinity,
-};
+const ZEROS = { count: 0, missing: 0, infinite: 0, weight: 0, mean: 0, m2: 0, m3: 0, m4: 0 };
+export const NO_MOMENTS: Moments = { ...ZEROS, min: Infinity, max: -Infinity };
 
 /** Number of values that are summed at a time: nearly pairwise summation. */
 const RUN = 128;
