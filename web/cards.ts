@@ -23,7 +23,7 @@ import { change, frameOf, furtherWants, rested, store, view } from "./state/mode
 import { quantitiesOf } from "./state/quantities.js";
 
 type Kind = string;
-/** Kinds of Statistics in the order of their buttons, and those of Point, at the crosshair. */
+/** Kinds of Statistics in the order of their buttons, and kinds of Point, at the crosshair. */
 const STATISTICS: Readonly<Record<Kind, CardKind>> = {
   ...{ pdf, spectrum, structure: structureFunctions, profile, qr: joint },
   ...{ correlation, conditional, around, structures, budget },
@@ -56,7 +56,7 @@ function whatOf(): string {
   return chosenQuantity.value ?? rested.value.what ?? "";
 }
 
-/** The quantity of a card: those of Point are of the quantity shown in the stage. */
+/** The quantity of a card: cards of Point show the quantity of the stage. */
 const quantityFor = (kind: Kind): string => (Object.hasOwn(AT_POINT, kind) ? (rested.value.what ?? "") : whatOf());
 
 const questionOf = (set: Dataset, kind: Kind, time: number): Question =>
@@ -128,7 +128,7 @@ function cardView(set: Dataset, kind: Kind, width: number, height: number): Temp
   if (failed !== undefined)
     return html`<p class="error">${failed[2].error?.message} <button class="plain" @click=${() => store.retry(failed[1])}>Retry</button></p>`;
   const loaded = library.value;
-  // Curves of other times are labelled against that of the time shown, which comes first.
+  // Curves of other times are labelled relative to the curve of the time shown, which comes first.
   if (entries[0][2].answer === null || loaded === null) return html`<p class="quiet" role="status">Computing</p>`;
   const facts = factsOf(set, kind, arrived);
   const canBrush = cardOf(kind).canBrush?.() ?? false;

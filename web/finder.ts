@@ -58,7 +58,7 @@ function listed(): readonly Item[] {
   return own == null ? found : [...found.slice(0, 40), own];
 }
 
-/** Opens Find, or a part of it as a menu. */
+/** Opens Find, or one of its kinds as a menu. */
 export function openFinder(next: Finder): void {
   before = document.activeElement;
   text.value = "";

@@ -63,7 +63,7 @@ const rowsOf = (answer: Answer | undefined): Rows | null =>
 
 export function pointPanel(set: Dataset): TemplateResult {
   const at = cross.value;
-  // Values of the previous position are grey until those of the crosshair have arrived.
+  // Values of the previous position are grey until the values at the crosshair have arrived.
   const old = rested.value === view.value ? "" : "stale";
   const questions = questionsOf(set, rested.value.cross ?? at);
   const entry = store.entry<readonly Answer[]>(wantedRows(set, questions).key);

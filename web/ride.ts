@@ -1,4 +1,4 @@
-/** Ride: the views follow a particle through time, beside the chart of a quantity along its path. */
+/** Ride: the views follow a particle through time, next to the chart of a quantity along its path. */
 import { effect, signal } from "@preact/signals-core";
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";

@@ -17,7 +17,7 @@ interface Scaled {
 /** The stroke of the ruler, null if another tool drew the last one. */
 const shown = () => (stroke.value?.tool === "ruler" ? stroke.value : null);
 
-/** The question for the scales of a flow: those of turbulence in a periodic box, or of a channel with walls. */
+/** The question for the scales of a flow: of turbulence in a periodic box, or of a channel with walls. */
 export function scalesQuestion(set: Dataset, time: number): Question | null {
   if (!hasVelocity(set) || set.viscosity === null) return null;
   if (set.axes.every(({ periodic, nodes }) => periodic && nodes > 1))

@@ -215,7 +215,7 @@ function distanceFactor(): number {
 
 const ISOLATED = new WeakMap<Samples, { readonly key: string; readonly fine: Samples }>();
 
-/** Marks of the nodes of a structure and of their neighbours: its surface ends within a node of it. */
+/** Marks of the nodes of a structure and of their neighbours: its surface ends within one node. */
 function nodesNear({ label, labels }: { readonly label: number; readonly labels: Int32Array }, [nx, ny, nz]: Vec3) {
   const near = new Uint8Array(labels.length);
   for (let k = 0, at = 0; k < nz; k++)

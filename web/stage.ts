@@ -81,7 +81,7 @@ interface PlaneOverlay {
   readonly label: string;
   readonly ink: Ink;
   readonly shown: Shown;
-  /** The swipe line of a comparison in pixels, and what is right of it. */
+  /** The swipe line of a comparison in pixels, and what is to its right. */
   readonly swiped: { readonly at: number; readonly other: Shown; readonly second: View["b"] } | null;
 }
 
@@ -163,7 +163,7 @@ export class Stage {
     });
   }
 
-  /** Pictures that the graphics card has finished, those that differ in streaks only left out. */
+  /** Pictures that the graphics card has finished, without pictures that differ only in streaks. */
   finished(): number {
     const gl = this.#renderer?.gl;
     if (gl === undefined) return this.#finished;
@@ -197,7 +197,7 @@ export class Stage {
     );
   }
 
-  /** Draws everything anew. */
+  /** Draws everything again. */
   #redraw(): void {
     this.#arrangement = "";
     this.draw();

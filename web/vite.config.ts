@@ -13,7 +13,7 @@ const EMPTY = "data:text/javascript,export default null";
 /** Files below this size are sent as they are. */
 const GZIP_BYTES = 1024;
 
-/** Leaves a compressed copy beside each large file, which the service sends to browsers that take it. */
+/** Leaves a compressed copy next to each large file, which the service sends to browsers that accept it. */
 const compressed: Plugin = {
   name: "compressed",
   closeBundle() {

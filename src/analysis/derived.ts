@@ -28,7 +28,7 @@ export interface DerivedPlan extends TransformPlan {
   readonly inputs: Readonly<Partial<Record<InputKey, readonly number[]>>>;
   /** The plan for derived fields that the columns read; absent: they read none. */
   readonly before?: DerivedPlan;
-  /** The derivative in wavenumber space: exact, or that of differences of this order. */
+  /** The derivative in wavenumber space: exact, or as by finite differences of this order. */
   readonly scheme: DerivativeScheme;
 }
 
@@ -121,7 +121,7 @@ export function actsAlong({ along }: FieldFilter, a: 0 | 1 | 2): boolean {
 /** Multiplies rows of modes along x by the factors of each component, in one thread. */
 export class ModeFactors {
   readonly #plan: DerivedPlan;
-  /** Wavenumbers, those of odd derivatives, and factors of the filter along each axis. */
+  /** Wavenumbers, wavenumbers of odd derivatives, and factors of the filter along each axis. */
   readonly #even: OfAxes<Float64Array>;
   readonly #odd: OfAxes<Float64Array>;
   /** By component, factors of its filter along each axis. */

@@ -5,7 +5,7 @@ import { binOf, edgeOf } from "./histogram.js";
 /** Number of particles that are evaluated together: 1, a pair, or a tetrad. */
 export type GroupSize = 1 | 2 | 4;
 
-/** Some particles at all records; those of a pair or tetrad follow one another. */
+/** Some particles at all records; the particles of a pair or tetrad are consecutive. */
 export interface PathPart {
   readonly particles: number;
   readonly records: number;

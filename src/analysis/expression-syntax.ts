@@ -32,7 +32,7 @@ jsep.hooks.add("after-token", function readPower(env) {
   env.node = { type: "BinaryExpression", operator: "^", left: env.node, right };
 });
 
-/** Makes the error of an expression; `index` is that of the wrong character. */
+/** Makes the error of an expression; `index` is the index of the wrong character. */
 export type MakeError = (message: string, index?: number, nearest?: string) => RequestError;
 
 /** Parses an expression. @throws the error that `refuse` makes */

@@ -54,7 +54,7 @@ export interface Expression {
   readonly unit: string | null;
   /** Inputs that it reads. */
   readonly inputs: readonly InputKey[];
-  /** Inputs that it reads, and those that expressions inside these inputs read. */
+  /** Inputs that it reads, and inputs of the expressions in these inputs. */
   readonly reads: readonly InputKey[];
   evaluate(block: BlockInputs): Components;
 }

@@ -13,7 +13,7 @@ export interface StructureOptions {
   /** Side of the threshold on which nodes are marked. */
   readonly side: "above" | "below";
   readonly threshold: number;
-  /** Neighbours of a node: those that share a face, an edge (18) or a corner (26) with it. */
+  /** Neighbours of a node: nodes that share a face with it, an edge (18) or a corner (26). */
   readonly connectivity: 6 | 18 | 26;
   /** Whether the region has the whole period of an axis, so that structures continue across its seam. */
   readonly wraps: readonly [boolean, boolean, boolean];

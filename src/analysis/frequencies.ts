@@ -1,5 +1,5 @@
 /**
- * Sums spectra of series in time at the nodes of a part, or of lines of them along a periodic axis.
+ * Sums spectra of series in time at the nodes of a part, or of lines of nodes along a periodic axis.
  *
  * A segment of n times, less its mean or line, times its window w, has U = (1/n) sum u w exp(-i omega t), along an axis
  * of m nodes (1/(m n)) sum u w exp(-i(k x - omega t)); its energy is |U|^2 / mean(w^2).
@@ -9,7 +9,7 @@ import { isKnown, type LeftOut } from "./moments.js";
 import { Transform } from "./transform.js";
 
 export interface FrequencyOptions {
-  /** Columns: all times of the first series, then those of the next series. */
+  /** Columns: all times of the first series, then all times of the next. */
   readonly of: readonly number[];
   readonly times: number;
   /** Times of a segment, and times from the start of one segment to the start of the next. */

@@ -3,7 +3,7 @@ import { FIELDS, type FieldName, type KnownField } from "../shared/operations.js
 import { curlOf, QUANTITIES } from "../shared/quantities.js";
 import type { Shape } from "./array-functions.js";
 
-/** Values read at a node: a stored field, a derivative of it, a filtered field, or a coordinate. */
+/** Values read at a node: a stored field, one of its derivatives, a filtered field, or a coordinate. */
 export type InputKind = PlainKind | NodeKind | "filtered" | "filteredGradient" | "filteredProducts" | "filteredStress";
 /** Inputs without a filter. */
 export type PlainKind = "value" | "gradient" | "laplacian" | "hessian" | "laplacianOfGradient";

@@ -75,7 +75,7 @@ export function partsOf(plan: ReductionPlan): Parts {
 
 /** The merged states of successive branches of the tree of a frame. Plain data, which crosses processes. */
 interface TreeStates {
-  /** Index of the frame among those of the plan. */
+  /** Index of the frame in the plan. */
   readonly frame: number;
   /** 0: parts, in their order. A branch of any other level has `FAN` of the level below, the last one fewer. */
   readonly level: number;
@@ -92,7 +92,7 @@ export interface MergedSome {
   readonly others: readonly PartStates[];
 }
 
-/** A branch of the tree with missing children: the merged states of its first ones, and those that wait for others. */
+/** A branch of the tree with missing children: merged states of the first children, and states that wait for others. */
 interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
   readonly first: number;
   readonly merged: Merged;

@@ -39,7 +39,7 @@ export interface ReductionPlan {
 export interface PartBox {
   readonly from: readonly [number, number, number];
   readonly count: readonly [number, number, number];
-  /** Index of the frame among those of the plan. */
+  /** Index of the frame in the plan. */
   readonly frame: number;
 }
 

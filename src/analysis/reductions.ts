@@ -71,7 +71,7 @@ export interface Sample extends MarkedBox {
   readonly group: number;
   /** Nodes of the group along x, y and z, all of which are in the sample. */
   readonly inner: readonly [number, number, number];
-  /** Squared distance of two nodes of the region; infinite for those of two groups. */
+  /** Squared distance between two nodes of the region; infinite if they are in different groups. */
   distance2(a: FrameNode, b: FrameNode): number;
 }
 

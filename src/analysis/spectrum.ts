@@ -101,7 +101,7 @@ function listsOf({ kind, components }: SpectrumPlan, term: SpectrumTerm): number
   return term === "energy" && (kind === "line" || kind === "modes") ? components : 1;
 }
 
-/** Adds the sums of later rows to those of earlier ones. */
+/** Adds the sums of later rows to the sums of earlier rows. */
 export function addSums(into: SpectrumSums, from: SpectrumSums): void {
   into.forEach((sums, t) => {
     for (let i = 0; i < sums.length; i++) sums[i] += from[t][i];

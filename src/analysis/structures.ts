@@ -138,7 +138,7 @@ export class JoinedFragments {
     return (k * Math.ceil(ny / edge[1]) + j) * Math.ceil(nx / edge[0]) + i;
   }
 
-  /** The index of a neighbour along an axis, -1 outside of the region. */
+  /** The index of a neighbour along an axis; -1 outside the region. */
   #wrap(index: number, a: number): number {
     const n = this.#extent[a];
     if (index >= 0 && index < n) return index;
@@ -158,7 +158,7 @@ export class JoinedFragments {
     const { shape, border, borderFragments, first } = own;
     const [nx, ny, nz] = shape;
     const [alongX, alongY, alongZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(own, a, step)));
-    // By side of z, y and x: 0 before the part, 1 within it, 2 behind it.
+    // By side of z, y and x: 0 before the part, 1 inside, 2 after it.
     const parts = alongZ.flatMap((z) => alongY.flatMap((y) => alongX.map((x) => this.#partAt(x, y, z))));
     for (let b = 0; b < border.length; b++) {
       const x = border[b] % nx;
@@ -187,7 +187,7 @@ export class JoinedFragments {
   }
 
   /**
-   * The part before (step -1), at (0) or behind (1) a part along an axis: its number along the axis, -1 for none; its
+   * The part before (step -1), at (0) or after (1) a part along an axis: its number along the axis, -1 for none; its
    * node next to this part; and the bit of the axis if a seam is between them.
    */
   #along({ from, shape }: KeptPart, a: number, step: number): { part: number; node: number; crossed: number } {
@@ -305,7 +305,7 @@ export class JoinedFragments {
 /** The index of a part itself among the parts around it. */
 const WITHIN = 13;
 
-/** The side of a part on which an index is: 0 before it, 1 within it, 2 behind it. */
+/** The side of a part on which an index is: 0 before it, 1 inside, 2 after it. */
 function sideOf(index: number, n: number): 0 | 1 | 2 {
   return index < 0 ? 0 : index < n ? 1 : 2;
 }

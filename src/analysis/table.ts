@@ -3,7 +3,7 @@ import { RequestError } from "../shared/errors.js";
 
 type AnswerMembers = Readonly<Record<string, unknown>>;
 
-/** A table: columns by name, and those that a plot shows. */
+/** A table: columns by name, and the columns that a plot shows. */
 export interface AnalysisTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];

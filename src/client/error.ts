@@ -8,7 +8,7 @@ import { CALLER_CODES, type ErrorCode, type Fault, SERVER_CODES } from "../share
 export type ClientErrorCode = ErrorCode | "Fault" | "Http" | "Network" | "Protocol";
 
 export interface ClientErrorDetail {
-  /** Request member at fault, e.g. `points[12].x`; points count within the caller's whole array. */
+  /** The wrong member of the request, e.g. `points[12].x`; points count within the caller's whole array. */
   readonly member?: string;
   /** Name of the exceeded limit, e.g. `query.points`. */
   readonly limit?: string;

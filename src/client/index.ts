@@ -67,7 +67,7 @@ interface Call {
   readonly options: ConnectOptions;
 }
 
-/** Sends a call in parts of its points; one that takes no list of points runs whole. */
+/** Sends a call in parts of its points; a call without a list of points is sent whole. */
 async function run(soap: SoapCall, call: Call): Promise<Answer> {
   const { operation, request, control, options } = call;
   if (!operation.request.some(isList)) return runWhole(soap, call);

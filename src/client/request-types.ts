@@ -33,7 +33,7 @@ type RecordOf<N extends OperationName> =
   | Row<N>["result"]
   | (Row<N> extends { readonly scalar: { readonly result: infer R extends RecordName } } ? R : never);
 type MemberOf<N extends OperationName> = Row<N>["request"][number];
-/** The type of a member; of the spatial options those that the operation answers. */
+/** The type of a member; only spatial options that the operation accepts. */
 type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"
   ? Row<N>["spatial"][number]
   : MemberValues[M["type"] & MemberType];

@@ -5,7 +5,7 @@ import { ClientError } from "./error.js";
 const RETRIES = 5;
 /** Milliseconds before each attempt after a broken connection: at once, as a kept connection may only have been old. */
 const PAUSES_MS = [0, 200, 500, 1000, 2000] as const;
-/** Codes of connections that broke after they were made; those that say there is no service are not among them. */
+/** Codes of connections that broke after they were made, not codes that mean that there is no service. */
 const BROKEN =
   /ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|UND_ERR_SOCKET|socket hang up|aborted|terminated|other side closed/;
 const REFUSED = /ECONNREFUSED/;

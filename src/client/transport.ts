@@ -28,7 +28,7 @@ type Port = Readonly<
   Record<string, (request: object, done: (error: unknown, answer: unknown) => void, options: object) => void>
 >;
 
-/** Reads an xs:float, which spells infinity as `INF`; the soap package's own reader makes NaN of it. */
+/** Reads an xs:float, which spells infinity as `INF`; the soap package would read it as NaN. */
 function readFloat(text: string): number {
   return text === "INF" ? Infinity : text === "-INF" ? -Infinity : Number(text);
 }

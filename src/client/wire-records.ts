@@ -49,7 +49,7 @@ export function readRecords(
   }
 }
 
-/** Reads all numbers of a response: those of its records one after another, or what its text holds. */
+/** Reads all numbers of a response: record after record, or from its text. */
 export function readWhole(operation: TableRow, response: Readonly<Record<string, unknown>>): Float32Array {
   const result = response[`${operation.wire}Result`];
   if (operation.result === "base64") {

@@ -243,7 +243,7 @@ export class Cluster implements Sharing {
     const large = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
     const rankCount = this.#rankCount(dataset, main.bricking, large);
-    // Every process caches small datasets whole, and also copies cutouts of them itself.
+    // Every process caches small datasets whole, and also cuts them out itself.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
     const isWorthwhile = large ? rankCount > 1 : regions.size >= this.#members.peersByRank.length && !isCut;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, rankCount, isWorthwhile };

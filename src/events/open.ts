@@ -69,7 +69,7 @@ export class EventsModule {
     await app.register(eventsInterface({ index, clock: this.#clock, config: eventsSettings(this.#config), page }));
   };
 
-  /** Reads the calendar unless it has been read as it is; resolves also when that failed. */
+  /** Reads the calendar unless it is unchanged; resolves also if reading failed. */
   open(): Promise<void> {
     const { file } = this.#config.events;
     if (this.#watch === null && !this.#closed) {

@@ -20,7 +20,7 @@ interface Columns {
   /** Columns of initial velocities along x, y and z; none without them. */
   readonly velocities: readonly number[];
   readonly separator: RegExp;
-  /** Units in brackets behind x, y and z. */
+  /** Units in brackets after x, y and z. */
   readonly units: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
-  /** The first number of the first line, and whether those of the others count on from it. */
+  /** The first number of the first line, and whether the other lines count on from it. */
   #start = 0;
   #isCounted = true;
   #count = 0;

@@ -43,7 +43,7 @@ export interface JobInput {
   readonly points: number | null;
   /** Layout of a complete .npy file. */
   readonly npy: NpyLayout | null;
-  /** Numbers of a point, in float64; absent: points are float32, or those of the .npy file. */
+  /** Numbers of a point, in float64; absent: points are float32, or as in the .npy file. */
   readonly width?: number;
   /** Whether it was sent with a call, whose job alone uses it; absent: no. */
   readonly ofCall?: boolean;
@@ -148,7 +148,7 @@ export class Inputs {
   }
 
   async remove(id: string): Promise<void> {
-    // Also temporary files of it that a killed process has left.
+    // Also its temporary files that a killed process has left.
     for (const name of await readdir(this.#folder))
       if (name.startsWith(`${id}.`)) await rm(join(this.#folder, name), { force: true });
   }
@@ -173,7 +173,7 @@ export class Inputs {
    * then checked.
    *
    * @param from the place of its first byte, which has to be the number of bytes received so far
-   * @param end  the place behind its last byte, as its sender states it
+   * @param end  the offset after its last byte, as its sender states it
    * @throws RequestError if the input is complete, the part does not follow the bytes received, is longer
    *                      than the rest, or completes a file that does not hold points in its form
    * @throws LimitError if a CSV file has more points than a job may have

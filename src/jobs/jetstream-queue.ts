@@ -468,7 +468,7 @@ function isSet(bits: Uint8Array, number: number): boolean {
   return ((bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
 }
 
-/** The bits with those of some tasks flipped. */
+/** The bits, with the bits of some tasks flipped. */
 function flipped(done: string, numbers: readonly number[]): string {
   const bits = bitsOf(done);
   for (const number of numbers) bits.writeUInt8(bits.readUInt8(number >> 3) ^ (1 << (number & 7)), number >> 3);

@@ -259,7 +259,7 @@ export class JobRunner {
       await this.#checkDue(job);
     };
     const answer = await this.#send(job, job.cut === null ? null : { range: rangeOf(job.cut, number) }, signal);
-    // The bytes of a job with a cut are reserved; those of a single task are unknown before.
+    // The bytes of a divided job are reserved; the size of a single task is not known in advance.
     const left = job.cut === null ? await this.#bytesLeft(job.owner) : Number.POSITIVE_INFINITY;
     const admit = (bytes: number) => checkBytes(bytes, left);
     const output = await writeOutput(this.#folders, job.id, number, answer, checkDue, admit);
@@ -267,7 +267,7 @@ export class JobRunner {
     return { ...output, ...ofJob, ms: performance.now() - since };
   }
 
-  /** @throws Overtaken if a job has ended, or its tasks have started anew */
+  /** @throws Overtaken if a job has ended, or its tasks have been restarted */
   async #checkDue({ id, generation }: Job): Promise<void> {
     const now = await this.#queue.find(id);
     if (now?.state !== "running" || now.generation !== generation) throw new Overtaken();

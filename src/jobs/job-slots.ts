@@ -5,7 +5,7 @@ import type { Job } from "./job.js";
 const SLOTS = 2;
 /** Time after which a task frees its slot, while it continues to run. */
 const SLOT_MS = 2_000;
-/** Most tasks that run, with or without a slot, and most points of all of them together. */
+/** Most running tasks, with or without a slot, and most points of all running tasks together. */
 const MOST_TASKS = 8;
 const MOST_POINTS = 3 * 2 ** 20;
 

@@ -101,7 +101,7 @@ export interface TaskOutput {
   /** CRC-32 of the file, which is part of its name. */
   readonly crc: number;
   readonly ms: number;
-  /** The generation by which it was computed; absent: that of a job that has none. */
+  /** The generation by which it was computed; absent if the job has none. */
   readonly generation?: string;
   /** Headers of the answer that describe it: `content-type`, `fieldprobe-shape`, ... */
   readonly headers: Readonly<Record<string, string>>;
@@ -112,7 +112,7 @@ export function pointsOf({ cut }: Pick<Job, "cut">): number {
   return cut === null ? 0 : cut.points * cut.times;
 }
 
-/** The bytes of a job that count against the quotas of its owner: those of its result, or those reserved for it. */
+/** The bytes of a job that count against its owner's quotas: the size of its result, or the bytes reserved for it. */
 export function bytesOf({ state, cut, result }: Job): number {
   return result?.bytes ?? (UNFINISHED.includes(state) ? (cut?.bytes ?? 0) : 0);
 }

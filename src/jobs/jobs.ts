@@ -33,7 +33,7 @@ const RETRY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The settings of jobs: the state folder, that of results, servers of a cluster, quotas. */
+/** The settings of jobs: state folder, result folder, servers of a cluster, quotas. */
 export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits" | "stores">;
 
 type OpenShared = (nats: JobSettings["nats"], folder: string) => JobQueue;

@@ -35,7 +35,7 @@ export interface ResultStore {
   discard(name: string): Promise<void>;
   /** Removes the files of other attempts at the result of a job from the folder. */
   tidy(id: string, kept: string): Promise<void>;
-  /** Removes the results of jobs, also those that were written but never recorded. */
+  /** Removes the results of jobs, including results that were written but never recorded. */
   remove(ids: ReadonlySet<string>): Promise<void>;
   /** Removes files of a folder that belong to none of these jobs and were last changed before a time. */
   sweep(ids: ReadonlySet<string>, before: number): Promise<void>;
@@ -67,7 +67,7 @@ async function digestOf(bytes: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest("hex");
 }
 
-/** The id of the job in the name of a result or a file beside it. */
+/** The id of the job in the name of a result or an accompanying file. */
 const jobOf = (name: string): string => /^[0-9a-f]*/.exec(name)?.[0] ?? "";
 
 /** Results that stay in the folder in which they were written. */

@@ -184,7 +184,7 @@ function createTaps(span: number): Taps {
   return { count: 0, node: new Int32Array(span), weight: new Float64Array(span) };
 }
 
-/** The difference table behind each kind that has one. */
+/** The difference table of each kind that has one. */
 function chooseTables(
   axis: Axis,
   order: DifferenceOrder,

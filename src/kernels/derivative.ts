@@ -48,7 +48,7 @@ export function createDerivative(
   return createProducts(axes, vectors, terms, RESULTS[derivative], [size], sum);
 }
 
-/** The terms of each derivative; those of products of first derivatives only if an axis has ends. */
+/** The terms of each derivative; products of first derivatives only if an axis is bounded. */
 const TERMS: Readonly<Record<Derivative, (axes: Axes, order: DifferenceOrder) => readonly Term[]>> = {
   gradient: () => [0, 1, 2].map((a) => ({ output: a, kinds: along(a, FIRST), scale: 1 })),
   laplacian: () => [0, 1, 2].map((a) => ({ output: 0, kinds: along(a, SECOND), scale: 1 })),

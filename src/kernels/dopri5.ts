@@ -104,7 +104,7 @@ interface Stages {
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
  * @param state     `DOPRI5_STATE * count` numbers, which an integration in parts hands from one to the next
- * @param resumed   whether `positions` and `state` are those of an integration that has paused
+ * @param resumed   whether `positions` and `state` continue an integration that has paused
  * @returns the last of the path's steps that all particles have passed
  */
 export function advectDopri5(
@@ -238,7 +238,7 @@ function judge(
   else accept(now, positions, stages, j, next, end);
 }
 
-/** Distance of the end of a step from that of a straight one. */
+/** Distance between the ends of a step and of a straight step. */
 function bendOf(positions: Float64Array, { active, h, k, end }: Stages, j: number): number {
   const off = (c: number): number => end[3 * j + c] - positions[3 * active[j] + c] - h[j] * k[0][3 * j + c];
   return norm(off(0), off(1), off(2));

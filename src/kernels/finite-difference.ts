@@ -68,7 +68,7 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
  * the third and order + 2 for the second derivative, slid inward at the ends, so that the order is kept (of the third:
  * two less).
  *
- * @param centred coefficients of the centred stencil, `order / 2` of them
+ * @param centred the `order / 2` coefficients of the centred stencil
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
  */
 export function differenceRows(

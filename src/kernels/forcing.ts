@@ -116,7 +116,7 @@ export function forceAt(
   else taylorGreenForce(axes, force.amplitude, force.wavenumber, positions, count, out);
 }
 
-/** A force at nodes of a frame, [z][y][x][component]; coordinates of nodes are float32, like those of points. */
+/** A force at nodes of a frame, [z][y][x][component]; coordinates of nodes are float32, as for points. */
 export function forceAtNodes(
   axes: Axes,
   force: ClosedForce,

@@ -1,4 +1,4 @@
-/** Makes the scheme of a kernel: the plain one of this folder, or that of an accelerator. */
+/** Makes the scheme of a kernel: the plain scheme of this folder, or the scheme of an accelerator. */
 import { createDerivative } from "./derivative.js";
 import { createInterpolation } from "./interpolate.js";
 import { createSpline } from "./spline.js";

@@ -84,7 +84,7 @@ function lagrange8(f: number, out: Float64Array): void {
 }
 
 /**
- * Barycentric weights of every stencil of `order` consecutive nodes: row s holds those of nodes s .. s + order - 1.
+ * Barycentric weights of every stencil of `order` consecutive nodes: row s has the weights of nodes s .. s + order - 1.
  *
  * @returns (nodes - order + 1) * order numbers, as `barycentricWeights` has them
  */

@@ -110,7 +110,7 @@ export function advectTracers(path: PathParameters, positions: Float64Array, cou
  *     k1 = u(x, t), k2 = u(x + h/2 k1, t + h/2), k3 = u(x + h/2 k2, t + h/2), k4 = u(x + h k3, t + h),
  *     x <- x + h/6 (k1 + 2 k2 + 2 k3 + k4).
  *
- * Places of all stages are limited as those of `advectTracers` are. Error O(h^4) if the velocity is smooth enough.
+ * Positions of all stages are limited as in `advectTracers`. Error O(h^4) if the velocity is smooth enough.
  * Source: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I (1993), section II.1.
  *
  * @param positions x, y, z of each particle in the resting frame; overwritten
@@ -279,7 +279,7 @@ export function subtractFrame(
   }
 }
 
-/** Adds the displacement of the grid at time `t`, or when a particle has left; the sign is that of the displacement. */
+/** Adds the displacement of the grid at time `t`, or when a particle has left. */
 export function shift(
   { frameVelocity, outlet }: Pick<PathParameters, "frameVelocity" | "outlet">,
   positions: Float64Array,
@@ -296,7 +296,7 @@ export function shift(
   }
 }
 
-/** Holds particles at walls, or at every face if nothing is open, and ends the paths of those that leave. */
+/** Holds particles at walls, or at every face if nothing is open, and ends the paths of particles that leave. */
 function keepInside(
   { axes, outlet }: PathParameters,
   from: Float64Array,

@@ -25,7 +25,7 @@ export interface PolynomialTable {
   readonly coefficients: Float64Array;
 }
 
-/** Nodes of the difference stencil at a node on either side of it. */
+/** Nodes of a difference stencil on either side of its node. */
 export function reachOf({ nodes }: Spline): number {
   return nodes / 2 - 1;
 }

@@ -26,7 +26,7 @@ export function axisStart(axis: Axis): number {
   return axis.beyond === undefined ? first : first - axis.beyond[0];
 }
 
-/** The end of the domain along an axis: its last node, unless other fields have nodes behind it. */
+/** The end of the domain along an axis: its last node, unless other fields have nodes beyond it. */
 export function axisEnd({ nodes, origin, spacing, coordinates, beyond }: Axis): number {
   const last = coordinates === null ? origin + (nodes - 1) * spacing : coordinates[nodes - 1];
   return beyond === undefined ? last : last + beyond[1];

@@ -131,7 +131,7 @@ export interface TileDifferences {
 }
 
 /**
- * The search for one thread: it holds its own scratch. Differences are those of None_Fd4, None_Fd6 and None_Fd8.
+ * The search for one thread: it holds its own scratch. Differences are as by None_Fd4, None_Fd6 and None_Fd8.
  *
  * @throws RangeError when an axis that is not periodic has fewer nodes than the stencil
  */

@@ -238,7 +238,7 @@ function cubicHermite(time: TimeAxis, k: number, theta: number, out: Float64Arra
  * Weights a, b, c of the slope at the end of the axis, times the end interval of length `h`: for the first frame it is
  * -a f0 + b f1 - c f2, for the last one the mirror image.
  *
- * @param beyond length of the next interval; null if there is none, and the slope is that of the end interval
+ * @param beyond length of the next interval; null if there is none: the slope is then that of the end interval
  */
 function endSlope(h: number, beyond: number | null): readonly [here: number, next: number, second: number] {
   if (beyond === null) return [1, 1, 0];

@@ -14,7 +14,7 @@ export function isAddress(place: string): boolean {
   return ADDRESS.test(place);
 }
 
-/** Whether an address is one of a bucket. */
+/** Whether an address is in a bucket. */
 export function isBucket(place: string): boolean {
   return /^(s3|gs):\/\//i.test(place);
 }
@@ -34,7 +34,7 @@ export function foreignAddress(place: string): string | null {
   return `${place}: only https://, http://, s3:// and gs:// are read; ${hint}`;
 }
 
-/** The path of a `file://` address; any other place as it is. */
+/** The path of a `file://` address; other locations unchanged. */
 export function withoutFileScheme(place: string): string {
   if (!/^file:\/\/\//i.test(place)) return place;
   try {

@@ -414,7 +414,7 @@ export interface Config extends Omit<ReadSettings, "tls"> {
   readonly limits: Limits;
 }
 
-/** Problems of the configuration, one line for each setting at fault. */
+/** Problems of the configuration, one line for each wrong setting. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -455,7 +455,7 @@ function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name
   };
 }
 
-/** Memory available to this process: the limit of its control group if there is one, else that of the machine. */
+/** Memory available to this process: the limit of its control group, else the memory of the machine. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();
@@ -474,7 +474,7 @@ export function pathOfBase(baseUrl: string | null): string {
   return baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
 }
 
-/** Whether a host name or an address is that of this machine only. */
+/** Whether a host name or an address means this machine only. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }

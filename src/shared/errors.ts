@@ -25,7 +25,7 @@ export type Blame = "caller" | "server";
 
 /** Members of an error besides its message, each safe to show to the caller. */
 export interface ErrorContext {
-  /** The request member at fault, e.g. `time` or `points[12].x`. */
+  /** The wrong member of the request, e.g. `time` or `points[12].x`. */
   readonly member?: string;
   /** The name of the limit that was exceeded, e.g. `query.points`. */
   readonly limit?: string;

@@ -29,7 +29,7 @@ export type Measure = keyof typeof MEASURES;
 const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
 
 const UNIT_NAME = /[A-Za-z%\u00b0\u00b5\u03a9_]+/y;
-/** A power behind a name or a bracket: `2`, `^2`, `-1`, `^-0.5`, `^(1/3)`; not a number that stands on its own. */
+/** A power after a name or a bracket: `2`, `^2`, `-1`, `^-0.5`, `^(1/3)`; not a number that stands on its own. */
 const UNIT_POWER = /\^?([-+]?\d+(?:\.\d+)?)|\^\(([-+]?\d+(?:\.\d+)?)(?:\/(\d+))?\)/y;
 const UNIT_SEPARATOR = /\s*[*\u00b7.]\s*|\s+/y;
 

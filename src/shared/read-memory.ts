@@ -10,7 +10,7 @@
 const HEAD_BYTES = 64;
 /** Least bytes of buffers that are kept: smaller ones are cheap. */
 const LEAST_BYTES = 4096;
-/** Most bytes of buffers that are kept, and of one of them. */
+/** Most bytes of all buffers that are kept, and of one buffer. */
 const MOST_KEPT_BYTES = 32 * 1024 * 1024;
 const MOST_ONE_BYTES = MOST_KEPT_BYTES / 4;
 /**
@@ -23,10 +23,10 @@ type Shared = Uint8Array<SharedArrayBuffer>;
 
 export class ReadMemory {
   static #ofThread: ReadMemory | null = null;
-  /** By size, buffers that are free, and those that other threads may still read. */
+  /** By size, free buffers, and buffers that other threads may still read. */
   readonly #kept = new Map<number, Set<SharedArrayBuffer>>();
   #keptBytes = 0;
-  /** The buffers of this thread, and its holds of those of other threads. */
+  /** The buffers of this thread, and its holds on buffers of other threads. */
   readonly #own = new WeakSet<SharedArrayBuffer>();
   readonly #received = new WeakMap<SharedArrayBuffer, number>();
 
@@ -47,7 +47,7 @@ export class ReadMemory {
     return new Uint8Array(buffer, HEAD_BYTES, bytes);
   }
 
-  /** Removes a free buffer from those that are kept; undefined if there is none. */
+  /** Takes a free buffer; undefined if there is none. */
   #free(size: number): SharedArrayBuffer | undefined {
     for (const buffer of this.#kept.get(size) ?? []) {
       // A negative count was given back too often, and may still be read.
@@ -58,7 +58,7 @@ export class ReadMemory {
     return undefined;
   }
 
-  /** Holds memory of this thread again, for one who gives it back separately; ignores other memory. */
+  /** Holds memory of this thread again, for a holder that gives it back separately; ignores other memory. */
   hold({ buffer }: ArrayBufferView, times = 1): void {
     if (this.#isOwn(buffer)) Atomics.add(holdsOf(buffer), 0, times);
   }

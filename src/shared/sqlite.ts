@@ -21,7 +21,7 @@ export interface StoreConnection {
   first(sql: string, cells?: readonly SqlValue[]): SqlRow | undefined;
   run(sql: string, cells?: readonly SqlValue[]): void;
   exec(sql: string): void;
-  /** Runs `work` on one snapshot of the data; all of it is kept or, when it throws, nothing. */
+  /** Runs `work` in one transaction: all its changes are kept or, if it throws, none. */
   transaction<T>(kind: "read" | "write", work: () => T): T;
   close(): void;
 }
@@ -147,7 +147,7 @@ function foldLog(database: Libsql.Database): void {
 /** Codes of SQLite for defects of this program. */
 const DEFECTS = /^SQLITE_(ERROR|MISUSE|RANGE|MISMATCH|CONSTRAINT)/;
 
-/** Whether an error is one of the store: damaged, locked, on a full disk, without file descriptors. */
+/** Whether an error comes from the store: damaged, locked, on a full disk, without file descriptors. */
 export function isStoreFailure(error: unknown): error is { readonly code: string; readonly message: string } {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" && code.startsWith("SQLITE_") && !DEFECTS.test(code);

@@ -64,7 +64,7 @@ export const STORE_BOUNDS = {
   readChunks: 1 << 18,
   /** Objects of a store in a folder. */
   objects: 1_000_000,
-  /** References of a list, files that they name, and characters of one of its texts and of all of them expanded. */
+  /** References of a list, files that they name, and characters of one text and of all texts expanded. */
   references: 500_000,
   targets: 10_000,
   templateLength: 4096,

@@ -8,7 +8,7 @@ const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const MANY_ROWS = 1000;
 const MANY_CHARACTERS = 16 * 1024;
 
-/** Values beside rows of points, which the main thread reads; characters of text that count as one. */
+/** Most values besides rows of points, read on the main thread; characters of text that count as one value. */
 const MOST_VALUES = 200_000;
 const CHARACTERS = 8;
 

@@ -16,7 +16,7 @@ interface Result {
 const SIDE = 6;
 const typedCondition = signal<string | null>(null);
 
-/** The condition for events: the typed one, else that of the brush, else a high threshold for Q or the quantity. */
+/** The condition for events: as typed, else the brush, else a high threshold for Q or the quantity. */
 export function conditionOf(set: Dataset, what: string): string {
   if (typedCondition.value !== null) return typedCondition.value;
   if (view.value.brush !== null) return view.value.brush;

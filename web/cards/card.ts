@@ -5,7 +5,7 @@ import type { Question } from "../state/ask.js";
 import type { Dataset } from "../state/dataset.js";
 
 export type Json = Readonly<Record<string, unknown>>;
-/** Answers with the times of their questions; the first is that of the time shown. */
+/** Answers with the times of their questions; the first is for the time shown. */
 export type Answered = readonly (readonly [time: number, answer: Json])[];
 
 /** Content of a card: a chart, and numbers below it. */

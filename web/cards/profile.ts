@@ -35,7 +35,7 @@ const wallRows = ({ axis, viscosity, frictionVelocity }: Wall): Facts["rows"] =>
   ["Re_τ", shortNumber((frictionVelocity * axis.length) / 2 / viscosity)],
 ];
 
-/** The half of a profile at the wall in wall units, beside the viscous and the logarithmic law. */
+/** The half of a profile at the wall in wall units, with the viscous and the logarithmic law. */
 function wallFacts(wall: Wall, points: Points, time: number): Facts {
   const { axis, viscosity, frictionVelocity } = wall;
   const half = points.slice(1, Math.ceil(points.length / 2));

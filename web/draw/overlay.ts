@@ -160,7 +160,7 @@ export function drawBar(
 ): Rect[] {
   const height = Math.min(150, rect.height - 96);
   if (height < 60 || rect.width < 220) return [];
-  // Room beside the bar is measured by its longest number.
+  // Room next to the bar is measured by its longest number.
   c.font = `400 11px ${FONT}`;
   const ticks = barTicks(range).map((value) => ({ value, text: plainNumber(value, 3) }));
   const room = Math.max(32, ...ticks.map(({ text }) => Math.ceil(c.measureText(text).width)));

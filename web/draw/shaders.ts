@@ -73,7 +73,7 @@ void main() {
 #endif
   vec3 p = origin + at.x * across + at.y * up;
 #ifdef BOUNDED
-  // Distance outside of the walls and open ends of the box, in lengths; below 0 inside.
+  // Distance outside the walls and open ends of the box, in lengths; below 0 inside.
   vec3 beyond = (abs((p - first) / extent - 0.5) - 0.5) * extent * (1.0 - periodic) * inPlane;
   float outside = max(beyond.x, max(beyond.y, beyond.z));
   if (outside > 0.0) {

@@ -2,7 +2,7 @@
 import type { Question } from "../state/ask.js";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-/** A text, quoted if a shell would not read it as it is. */
+/** A text, quoted if a shell would change it. */
 const plainOrQuoted = (text: string): string => (/^[\w.,:/+-]+$/.test(text) ? text : quoted(text));
 
 /** A question as a command of curl, with the body that the page sends. */

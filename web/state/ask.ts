@@ -144,7 +144,7 @@ const AHEAD_IN_FLIGHT = 2;
 /** Priority from which on answers are prefetched. */
 const AHEAD = 30;
 
-/** Entries of answers by key, with the requests for those that are wanted. */
+/** Entries of answers by key, with requests for the answers that are wanted. */
 export class Store {
   readonly #entries = new Map<string, Kept>();
   readonly #limit: number;

@@ -39,7 +39,7 @@ export interface View {
   readonly camera: Vec3;
   readonly flow: "streaks" | "off";
   readonly cards: readonly string[];
-  /** A condition outside of which planes are dimmed. */
+  /** A condition; planes are dimmed where it fails. */
   readonly brush: string | null;
   readonly pins: readonly Vec3[];
   /** The second question, where it differs. */

@@ -333,7 +333,7 @@ export function wantedValue(shown: Shown, at: Vec3, priority: number): Wanted<nu
   };
 }
 
-/** The range of a quantity: that of the link, else the range of 99.9 % of the volume. */
+/** The range of a quantity: as the link states, else the range of 99.9 % of the volume. */
 export function rangeOf(now: View, what: string, volume: Volume | null, set: Dataset): Range {
   return now.ranges.get(what) ?? usualRange(what, volume, set);
 }

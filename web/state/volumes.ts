@@ -1,4 +1,4 @@
-/** Volumes: samples of a quantity in the whole box at a stored time, and functions of them. */
+/** Volumes: samples of a quantity in the whole box at a stored time, and functions on volumes. */
 import { askNumbers, type Wanted } from "./ask.js";
 import { cellOf, type Dataset, isStaggered, nodeOf, type Vec3 } from "./dataset.js";
 import { asFlowMap, durationOf, PATH_SAMPLES } from "./flow-map.js";

@@ -159,7 +159,7 @@ async function run(call: CallName, dataset: string, what: string | undefined, fl
   }
 }
 
-/** XDMF that names the HDF5 file written beside it. */
+/** XDMF that refers to the HDF5 file written next to it. */
 function besideFile(xdmf: Buffer, forms: readonly (readonly [file: string, form: string])[]): string {
   const [data = ""] = forms.find(([, form]) => form === "h5") ?? [];
   return String(xdmf).replaceAll(">nodes.h5:", `>${escaped(basename(data))}:`);

@@ -154,7 +154,7 @@ function setDisabled(entry: TokenEntry, isDisabled: boolean): TokenEntry[] {
   return [entry.limit < 0 === isDisabled ? entry : { ...entry, limit: -entry.limit - 1 }];
 }
 
-/** Action of a command that changes all entries of a name, and prints those that remain. */
+/** Action of a command that changes all entries of a name and prints the remaining entries. */
 function changer(change: (entry: TokenEntry) => TokenEntry[]) {
   return (name: string, path: string): void => {
     const tokens = tokensWith(name, path);

@@ -4,7 +4,7 @@ import { RequestError } from "../../shared/errors.js";
 import { ANSWER_FLAGS, type AnswerTexts, answersFrom } from "../../storage/recognise/answer-texts.js";
 import type { Answers } from "../../storage/recognise/answers.js";
 
-/** Flags of a command with those of answers, each with its texts. */
+/** Flags of a command and flags of answers, each with its texts. */
 export interface AnswerOptions {
   readonly yes?: boolean;
   readonly [flag: string]: unknown;

@@ -8,7 +8,7 @@ import { version } from "../../shared/build.js";
 
 /** The compiled code, also when this file runs from source. */
 const BUILT = fileURLToPath(new URL("../..", import.meta.url)).replace(/([\\/])src([\\/])$/, "$1dist$2");
-/** Folders of it that values depend on. */
+/** Folders whose content affects values. */
 export const COMPUTING: readonly string[] = ["kernels", "analysis", "engine", "storage"];
 /** The folders above, and the bundle that processes run if there is one. */
 const RUNNING = [...COMPUTING, "bundle"];
@@ -17,7 +17,7 @@ const RUNNING = [...COMPUTING, "bundle"];
 const LIBRARIES = ["h5wasm", "h5wasm-plugins", "numcodecs", "zarrita", "fflate", "fft.js"];
 const CODE = /\.(c?js|mjs|wasm|so)$/;
 
-/** The digest of all that runs: that of the code, its libraries, and the lock file of a checkout. */
+/** Digest of all that runs: the code, its libraries, and the lock file of a checkout. */
 export function digestProgram(): string {
   const hash = createHash("sha256").update(digestBuild());
   const root = join(BUILT, "..");

@@ -15,7 +15,7 @@ const TWICE_ROWS = 2;
 export const NO_ROW = 2 ** 31 - 1;
 
 export interface CombinedSweep {
-  /** Number of the first field's combined bricks in the brick cache; those of the others follow. */
+  /** Source number of the first field's combined bricks in the brick cache; the other fields follow. */
   readonly source: number;
   readonly shape: SweepShape;
   /** Bricks of the field that gives the sweep its shape. */

@@ -19,7 +19,7 @@ export function failureOf(error: FieldprobeError): Failure {
   return { code, message, context, detail };
 }
 
-/** Rebuilds the cause of an error from its text, for the log; the stack is that of the worker. */
+/** Rebuilds the cause of an error from its text, for the log, with the stack of the worker. */
 function causeIn(detail: string): Error | undefined {
   const reason = /^\w+: (.*)$/s.exec(detail)?.[1];
   return reason === undefined ? undefined : Object.assign(new Error(reason), { stack: "" });

@@ -167,7 +167,7 @@ function expressionRegion(
   return { field: fieldNames(dataset)[0], criterion: { expression: text } };
 }
 
-/** The axes in whose nodes a query counts: those of its field. */
+/** The axes whose nodes a query refers to: the axes of its field. */
 export function requestedAxes({ field }: Pick<Query, "field">, dataset: Dataset): Axes {
   return field !== undefined && isFieldName(field, dataset)
     ? axesOfField(dataset, fieldNamed(field, dataset))

@@ -254,7 +254,7 @@ export interface PeerStatus {
 
 /** Versions of the code and the bytes by which this process and its peers compute. */
 export interface SharedGenerations {
-  /** The generation of a dataset, or of all together; null as long as it is not known. */
+  /** The generation of a dataset, or of all datasets together; null while it is unknown. */
   of(dataset: Dataset | null): string | null;
   isElsewhere(generation: string): boolean;
 }
@@ -310,7 +310,7 @@ export interface EngineStatus {
   /** The other processes of the cluster; none if this one works alone. */
   readonly peers: readonly PeerStatus[];
   readonly pieces: PieceCounts | null;
-  /** Datasets whose bytes are not all known to equal those of the peers; null without a cluster. */
+  /** Datasets whose bytes have not all been compared with the peers; null without a cluster. */
   readonly unverified: number | null;
   /** The connection to the cluster, and the reason if there is none; null without a cluster. */
   readonly nats: { readonly connected: boolean; readonly problem: string | null } | null;
@@ -337,7 +337,7 @@ export interface StartControl {
   readonly alone?: boolean;
   /** Number of points, if known: they get one slab. */
   readonly points?: number;
-  /** The part of a search or a cutout to evaluate; absent: all of it. */
+  /** The part of a search or a cutout to evaluate; absent: the whole. */
   readonly box?: RegionBox | null;
   /** The parts of a reduction whose states are the values of the result (`packStates`); absent: all parts. */
   readonly parts?: ReducedParts | null;
@@ -390,7 +390,7 @@ export interface Engine {
   /** Extrema of a quantity in cubes of 8^3 nodes. @throws DataError */
   levelExtrema(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelExtrema>;
   /**
-   * Weights of nodes by component: the sum, the least, and the sum of those that have a value.
+   * Weights of nodes by component: the sum, the minimum, and the sum over nodes that have a value.
    * @throws DataError
    */
   levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;

@@ -5,7 +5,7 @@ import { RequestError } from "../../shared/errors.js";
 
 /** Parts of some frames of a reduction. */
 export interface ReducedParts {
-  /** Index of the first frame among those of the query, and how many. */
+  /** Index of the first frame in the query, and number of frames. */
   readonly frames: readonly [first: number, count: number];
   /** Runs of parts in the order of `partsOf`: the first of each, and how many. */
   readonly runs: readonly number[];

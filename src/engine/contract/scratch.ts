@@ -12,7 +12,7 @@ export type ScratchPlanes =
   /** A file descriptor, which all threads of the process share. */
   | { readonly kind: "file"; readonly file: number };
 
-/** Derived fields of a frame. Their components are stored behind the columns from which they were made. */
+/** Derived fields of a frame. Their components are stored after the columns from which they were made. */
 export interface DerivedFields {
   readonly plan: DerivedPlan;
   readonly scratch: ScratchPlanes;

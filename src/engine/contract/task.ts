@@ -55,7 +55,7 @@ export interface BatchTask extends ReadingTask {
   /** Index of the batch's first point in the query. */
   readonly first: number;
   readonly points: readonly Slab[];
-  /** Initial velocities, point by point; none: those of the flow. */
+  /** Initial velocities, one per point; empty: the velocities of the flow. */
   readonly velocities: readonly Slab[];
   readonly count: number;
   readonly steps: number;
@@ -67,7 +67,7 @@ export interface BatchTask extends ReadingTask {
   readonly outIndices: Uint32Array | null;
   /** The sweep over combined bricks to which the batch belongs. */
   readonly combined?: CombinedSweep;
-  /** The part of the tiles of a filter over cubes; absent: all of them. */
+  /** The range of tiles of a filter over cubes; absent: all tiles. */
   readonly part?: { readonly index: number; readonly of: number };
   /** Bound on the adaptive steps of the query. */
   readonly stepBudget?: StepBudget;

@@ -69,7 +69,7 @@ function groupsOfFrames(
   return [{ query: { ...query, time: own[0] as number, ...weighed }, points }];
 }
 
-/** Whether `SHARED` points share each time, or all of them do. */
+/** Whether `SHARED` points share each time, or all points do. */
 function areShared(times: Float64Array): boolean {
   const most = Math.max(1, times.length / SHARED);
   const different = new Set<number>();

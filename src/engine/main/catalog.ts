@@ -30,7 +30,7 @@ const FIELDS_PER_QUERY = 8;
 const INDEX_NAME = "catalogue";
 /** Interval between scans of the data folders. */
 const RESCAN_MS = 30_000;
-/** Time of a scan above which the next one takes no worker; the first scan of a process opens every file. */
+/** Duration of a scan above which the next scan uses no worker; the first scan of a process opens every file. */
 const SLOW_MS = 250;
 const SLOW_FIRST_MS = 2_000;
 /** Least time between scans that failed queries cause. */
@@ -160,7 +160,7 @@ export class Catalog {
     return source;
   }
 
-  /** A number for the combined bricks of a query: unlike those of datasets it is below zero. */
+  /** A source number for the combined bricks of a query: negative, unlike the numbers of datasets. */
   numberCombination(): number {
     this.#combinations = (this.#combinations + 1) % MOST_COMBINATIONS;
     return -FIRST_COMBINATION - FIELDS_PER_QUERY * this.#combinations;
@@ -217,7 +217,7 @@ export class Catalog {
   }
 }
 
-/** The reasons of a refusal for callers: those that follow from the content of the files. */
+/** The reasons of a refusal that callers may see: those that follow from the content of the files. */
 function reasonText(messages: readonly string[]): string {
   const questions = messages.filter((message) => BY_CONTENT.test(message));
   if (messages.some((message) => message.startsWith("needs a look")))
@@ -226,7 +226,7 @@ function reasonText(messages: readonly string[]): string {
   return `: ${questions.slice(0, MOST_TOLD).join(" ")}`;
 }
 
-/** The name of a dataset by its location: that of its file, its store, or the folder of its descriptor. */
+/** The name of a dataset, from the name of its file, its store, or the folder of its descriptor. */
 function nameAt(location: string): string {
   const { base, dir, name } = parse(location);
   return base === "dataset.json" ? parse(dir).base : name.replace(/\.dataset$/, "");

@@ -56,7 +56,7 @@ const LEAST_TOLERANCE = 1e-13;
 /** Steps per stored interval, if the dataset does not state the step of the simulation. */
 const STEPS_PER_FRAME = 10;
 
-/** Bound on the particle steps of a background query, relative to that of other queries. */
+/** Bound on the particle steps of a background query, as a multiple of the bound of other queries. */
 const TASK_STEPS = 16;
 
 /** Evaluations of the velocity that a step takes. */

@@ -65,7 +65,7 @@ export async function openEngine(
   return engine;
 }
 
-/** The stores from which datasets are read, and those that the settings name. */
+/** The stores from which datasets are read, and the stores that the settings name. */
 function storesOf(named: readonly string[], datasets: readonly Dataset[]): ReadonlySet<string> {
   const stores = new Set(named);
   for (const { files, location } of datasets)

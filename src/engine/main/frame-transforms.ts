@@ -67,7 +67,7 @@ export class DerivedFrames {
     this.fields = { plan, scratch };
   }
 
-  /** Replaces the fields by those of a frame, or of a sum of frames. */
+  /** Replaces the fields by the fields of a frame, or of a sum of frames. */
   async make(frame: number, time: number, blend?: FrameWeights): Promise<void> {
     const { plan, scratch } = this.fields;
     const [, ny, nz] = plan.nodes;

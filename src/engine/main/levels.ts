@@ -1,4 +1,4 @@
-/** Levels of datasets: found in stores beside them, and made from queries of their nodes. */
+/** Levels of datasets: found in stores next to the dataset, or made from queries of its nodes. */
 import { setImmediate } from "node:timers/promises";
 import { cellWidths } from "../../kernels/cells.js";
 import type { Dataset, Triple } from "../../storage/dataset/dataset.js";
@@ -38,7 +38,7 @@ export class FoundLevels {
   }
 }
 
-/** Weights of the nodes of a level, and of those that have a value. */
+/** Weights of the nodes of a level, and of the nodes that have a value. */
 export async function weightsOf(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights> {
   const { widths } = set;
   const sum = (numbers: Float64Array): number => numbers.reduce((all, one) => all + one, 0);

@@ -297,7 +297,7 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
   else void ahead.then(settle);
 }
 
-/** Whether a task may hold its thread for seconds. It takes no worker, so that other queries keep theirs. */
+/** Whether a task may occupy its thread for seconds. It gets no worker, so that other queries keep theirs. */
 function holdsLong(task: Task): boolean {
   if (task.kind !== "batch") return task.kind === "draft" || (task.kind === "scan" && task.slow);
   return task.work >= LONG_POINT_WORK * task.count && operationOf(task.query.operation).family === "filter";
@@ -310,7 +310,7 @@ function scheduleRetry(queued: PoolTask, waits: boolean): void {
   queued.dueAt = waits ? now + Math.min(MOST_RETRY_MS, RETRY_PART * (now - (queued.storeSince ?? now))) : 0;
 }
 
-/** Evaluations of a field that a task takes, or a bound on those that take as long; infinite if unknown. */
+/** Evaluations of a field that a task needs, or an equivalent bound; infinite if unknown. */
 function evaluationsOf(task: Task): number {
   switch (task.kind) {
     case "batch":

@@ -188,7 +188,7 @@ export class QueryLife {
     return { ...result, texts: this.texts, release };
   }
 
-  /** Ends the query: asks running tasks to end, and ends the threads of those that do not. */
+  /** Ends the query: asks running tasks to end, and terminates the threads of tasks that do not. */
   #end(): void {
     this.#over = true;
     this.#stopClock();

@@ -8,7 +8,7 @@ import type { CheckedQuery } from "./check-query.js";
 /** The points of a query, and the memory that receives its values in their order. */
 export interface SharedPoints {
   readonly points: readonly Slab[];
-  /** Initial velocities, one per point; none: those of the flow. */
+  /** Initial velocities, one per point; empty: the velocities of the flow. */
   readonly velocities: readonly Slab[];
   readonly count: number;
   readonly out: Float32Array;

@@ -79,7 +79,7 @@ export class ThreadGroup {
     this.#watch();
   }
 
-  /** Number of threads, those that are starting among them. */
+  /** Number of threads, including threads that are starting. */
   get alive(): number {
     return this.#piscina.threads.length;
   }

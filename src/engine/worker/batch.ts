@@ -85,7 +85,7 @@ function samplingOf(task: Omit<AheadTask | BatchTask, "dataset">, open: OpenData
   };
 }
 
-/** The weights of a batch, out of those of all points. */
+/** The weights of a batch, taken from the weights of all points. */
 function weightsOf(
   all: Float64Array,
   frames: number,

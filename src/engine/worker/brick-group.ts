@@ -42,7 +42,7 @@ interface FieldBricks {
   /** The bricks that the group needs: the first `length` entries. */
   readonly list: Int32Array;
   length: number;
-  /** Number of the entries that follow: combined bricks made together with those of the group. */
+  /** Number of the following entries: combined bricks made together with the bricks of the group. */
   more: number;
   /** For each frame and entry of `list`: index of the first value in the memory. */
   offsets: readonly Int32Array[];
@@ -56,7 +56,7 @@ interface GroupMemory {
 }
 
 export class BrickGroup {
-  /** Whether frames are combined one after the other, because the cache cannot hold a stencil in all of them. */
+  /** Whether frames are combined one after another, because the cache cannot hold a stencil in all frames. */
   isFrameByFrame = false;
   acquireMs = 0;
   readonly #points: SortedPoints;
@@ -186,7 +186,7 @@ export class BrickGroup {
       if (missing.length === 0) return [];
       return fetched(missing).map((ofFrame, f) => ({ ...ofFrame, requested: missing[f].bricks.length }));
     });
-    // Bricks are not pinned yet: those of a group larger than this worker's part of the cache could evict each other.
+    // Bricks are not pinned yet: if the group exceeds this worker's share of the cache, they could evict each other.
     if (this.#mostPinned <= this.#budget)
       for (const [i, ofField] of arrived.entries())
         for (const { frame, bricks } of ofField)
@@ -214,7 +214,7 @@ export class BrickGroup {
     for (const [i, source] of sources.entries()) room = this.#addCompanionsOf(source, this.#fields[i], room);
   }
 
-  /** Adds those of one field while there is room. @returns the room that is left, in bytes */
+  /** Adds the bricks of one field while they fit. Returns the bytes that are left. */
   #addCompanionsOf(field: BrickSource, bricksOfField: FieldBricks, room: number): number {
     const { source, combined } = field;
     const { list, marks, length: count } = bricksOfField;
@@ -366,7 +366,7 @@ export class BrickGroup {
     }, 0);
   }
 
-  /** Counts the bricks that have to be read among those from entry `from` of each field on: not those of stores. */
+  /** Counts the bricks to be read from files, not stores, from entry `from` of each field on. */
   #countLacking({ sources, frames: { frames } }: SampledFields, from: readonly number[]): number {
     if (this.isFrameByFrame) return 0;
     let lacking = 0;

@@ -1,4 +1,4 @@
-/** Sources of the bricks of a field in a thread: stored ones, or combined ones of a sweep. Types only. */
+/** Sources of the bricks of a field in a thread: stored bricks, or the combined bricks of a sweep. Types only. */
 import type { Bricking } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 
@@ -18,7 +18,7 @@ export interface BrickSource {
 }
 
 export interface CombinedMemory {
-  /** All of it as float32, and as float64. */
+  /** The whole block as float32, and as float64. */
   readonly data: Float32Array;
   readonly sums: Float64Array;
   /** Index in `data` of room for one stored brick. */

@@ -10,7 +10,7 @@ import { type CombinedSweep, combinedBricking, NO_ROW } from "../contract/combin
 import { referenceNode } from "../contract/sweep-shape.js";
 import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source.js";
 
-/** Rows behind those that are evaluated, of which only the nodes next to the following row are needed. */
+/** Rows after the evaluated ones of which only the nodes next to the following row are needed. */
 const ROWS_BEHIND = 2;
 
 export class CombinedField implements BrickSource, CombinedBricks {
@@ -22,7 +22,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
   readonly #axes: Axes;
   readonly #frames: FrameWeights;
   readonly #sweep: CombinedSweep;
-  /** Index of the field among those of the batch. */
+  /** Index of the field in the batch. */
   readonly #index: number;
   /** Combined bricks in a stored one along x, y, z. */
   readonly #parts: Triple;
@@ -113,7 +113,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     };
     if (this.#arrived.size === 0) return ask();
     if (!ask()) return false;
-    // Another thread may have taken some of them meanwhile.
+    // Another thread may have taken some bricks meanwhile.
     this.#arrived.clear();
     return ask();
   }

@@ -39,7 +39,7 @@ const BLOCK_NODES = 2048;
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
-  /** Nodes added to those of the region for its coordinates: whole periods. Absent: none. */
+  /** Nodes added to node indices for coordinates: whole periods. Absent: none. */
   readonly ahead?: Triple;
   /** Frames whose weighted sum gives the fields; absent: the frame of the region. */
   readonly blend?: FrameWeights | undefined;

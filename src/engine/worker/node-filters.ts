@@ -14,7 +14,7 @@ import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../s
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";
 
-/** Points by tile: `indices` lists them tile after tile; those of a tile end before `ends[tile]`. */
+/** Points by tile: `indices` lists them tile after tile; the points of a tile end before `ends[tile]`. */
 interface Groups {
   readonly indices: Uint32Array;
   readonly ends: readonly number[];

@@ -12,7 +12,7 @@ export interface PointOrder {
   readonly axes: Axes;
   /** Whether the points are in sweep order already. */
   readonly sorted: boolean;
-  /** Identifies particles that move little between evaluations, so that they keep their order for some of them. */
+  /** Identifies particles that move little between evaluations, so that their order can be reused. */
   readonly moving?: object;
 }
 

@@ -54,7 +54,7 @@ const transforms = new FrameTransforms(columns, () =>
 );
 Atomics.store(loaded, workerIndex, threadId);
 
-/** Claims a free worker index; that of a dead thread becomes free once its pins have been released. */
+/** Claims a free worker index; the index of a dead thread becomes free once its pins are released. */
 function claimWorkerIndex(): number {
   const threadIds = new Int32Array(memory.buffer, layout.threadIds, layout.workers);
   for (;;) {
@@ -80,7 +80,7 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   }
 }
 
-/** Evaluates a batch for a time slice. A wait for a store ends the slice, so that the main thread knows of it. */
+/** Evaluates a batch for a time slice. Waiting for a store ends the slice, so that the main thread can react. */
 function evaluateForSlice(task: Message<BatchTask>): Progress | null {
   const isOver = startSlice();
   let waits = false;
@@ -172,7 +172,7 @@ function succeeded(value: unknown): TaskOutcome<unknown> {
 
 /**
  * Reports the error of a task. Any error but a FieldprobeError is a defect, after which this thread cannot be trusted:
- * rethrown outside of the task, it ends the thread.
+ * rethrown outside the task, it ends the thread.
  */
 function failed(error: unknown): TaskOutcome<unknown> | Promise<never> {
   if (error instanceof FieldprobeError) {

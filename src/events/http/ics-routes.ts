@@ -61,7 +61,7 @@ function calendarOf(
   const first = shown.reduce((earliest, { start }) => Math.min(earliest, start), now);
   const byId = new Map(events.map((event) => [event.id, event]));
   const urls = new Map<number, ReadonlyMap<string, string>>();
-  /** Addresses of an event's instances by id; their form depends on all of them. */
+  /** Addresses of an event's instances by id; their form depends on all instances. */
   const urlsOf = (id: number): ReadonlyMap<string, string> => {
     const all = index.instances(id);
     const made = instanceUrls(byId.get(id)?.url ?? "", all);

@@ -59,7 +59,7 @@ export function icsComponents(text: string, problems: ImportProblem[]): Componen
   return found;
 }
 
-/** Reads the properties of a component; those of components inside it are checked and left out. */
+/** Reads the properties of a component; properties of nested components are checked and left out. */
 function parseComponent(name: string, lines: readonly LogicalLine[], problems: ImportProblem[]): Component[] {
   const before = problems.length;
   const properties: unknown[][] = [];

@@ -16,7 +16,7 @@ export interface Configured {
   readonly fallbackSite: string;
 }
 
-/** The operator's settings, else the file's, else those of earlier files, else defaults. */
+/** The operator's settings, else the file's, else the settings of earlier files, else defaults. */
 function importSettings(stored: FileHead, head: FileHead, configured: Configured): ImportSettings {
   const site = configured.site ?? head.site ?? stored.site ?? configured.fallbackSite;
   return {

@@ -202,7 +202,7 @@ type ReportMember = (path: PropertyKey[], message: string) => void;
 /** One event; checks across members need the zone of its times. */
 function eventSchema(siteZone: string) {
   return event.transform((read, context): Omit<NewEvent, "place"> => {
-    // Renamed or checked members, then terms, then extras; `same` is taken as it is.
+    // Renamed or checked members, then terms, then extras; `same` is taken unchanged.
     const { id, slug, start, end, rrule, overrides, short_url, publish_date, open_to, image_thumbnail, ...more } = read;
     const { event_categories, divisions, locations, tags, channels, ...texts } = more;
     const { description, alt_name, supplemental_location_info, registration_required, ...same } = texts;

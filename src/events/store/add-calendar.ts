@@ -109,7 +109,7 @@ function resolve(
   };
 }
 
-/** The stored terms and those of a file; checks ids, names and parents. */
+/** The stored terms and the terms of a file; checks ids, names and parents. */
 class TermBook {
   readonly terms: Map<number, TaxonomyTerm>;
   readonly #site: string;

@@ -7,7 +7,7 @@ import { type StoredCalendar, sorted } from "./stored-calendar.js";
 /** Event as requests filter and sort it. */
 export interface IndexedEvent {
   readonly id: number;
-  /** First byte of its JSON in `documents`, and the one behind its last. */
+  /** First byte of its JSON in `documents`, and the byte after its last. */
   readonly from: number;
   readonly to: number;
   readonly source: string;
@@ -52,7 +52,7 @@ export interface FailedEvent {
   readonly reason: string;
 }
 
-/** @param siteZone null: that of the imported files, else UTC */
+/** @param siteZone null: the zone of the imported files, else UTC */
 export function expandCalendar(
   { settings, terms, events }: StoredCalendar,
   siteZone: string | null,

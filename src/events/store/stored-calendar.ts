@@ -56,7 +56,7 @@ export function signatureOf(file: string): string {
   return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
-/** Replaces the calendar by what `change` makes of it; leaves it alone if `change` throws. @throws DataError */
+/** Replaces the calendar by the result of `change`; keeps it if `change` throws. @throws DataError */
 export function changeCalendar(place: CalendarPlace, change: (stored: StoredCalendar) => StoredCalendar): void {
   try {
     makeFolder(dirname(place.file));

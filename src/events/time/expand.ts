@@ -1,4 +1,4 @@
-/** Expands an event into the instances that are kept of it. */
+/** Expands an event into the instances that are kept. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
 import { type EventInstance, type Override, overAt, type StoredEvent } from "../model/entities.js";
@@ -18,7 +18,7 @@ import {
 
 /** Seconds by which the end of an instance of whole days by the wall clock may differ from 24 hours a day. */
 const NOMINAL_UNCERTAINTY = 2 * 3600;
-/** All-day starts are compared as midnights of UTC and shown as those of the site zone. */
+/** All-day starts are compared as midnights in UTC and shown as midnights in the site zone. */
 const DAY_UNCERTAINTY = 26 * 3600;
 
 export const MOST_INSTANCES = 2000;

@@ -22,7 +22,7 @@ export interface BoxFilter {
   /**
    * Overwrites `out[itemsPerPoint * components * i ..]` for the points `first .. first + count - 1`.
    *
-   * @param stop polled between tiles of work; when true the rest of `out` is left as it is
+   * @param stop polled between tiles of work; when true the rest of `out` is left unchanged
    */
   evaluate(
     readers: readonly BrickReader[],
@@ -47,7 +47,7 @@ export function totalLayers(filterLength: number, axes: Axes): number {
   return Math.max(0, Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE));
 }
 
-/** Whether axes are those of several grids. */
+/** Whether axes belong to several grids. */
 function isList(axes: Axes | readonly [Axes, Axes, Axes]): axes is readonly [Axes, Axes, Axes] {
   return Array.isArray(axes[0]);
 }

@@ -117,7 +117,7 @@ function addScaled(values: Values, from: number, scale: number, out: Float64Arra
  * Combines nodes to leaves, one axis after the other; the leaves come in octree order.
  *
  * @param size  numbers at a node
- * @param first the component of the velocity that the first of them is
+ * @param first velocity component of the first component
  */
 function interpolateRows(
   nodes: Float64Array,

@@ -148,7 +148,7 @@ function putCovariances(
   }
 }
 
-/** Differences of the means before and behind a node on every axis, over their distance; rows by component. */
+/** Differences of the means before and after a node on every axis, divided by their distance; rows by component. */
 function putDifferences(
   means: Float64Array,
   at: number,

@@ -29,7 +29,7 @@ export type NodeSums = (
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
-/** The cost of a box in addition to that of its nodes, counted in nodes: bricks to visit, runs to cut. */
+/** The cost of a box besides its nodes, counted in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
 /** Edges that a box of first nodes may have along each axis. */
 const EDGES = [
@@ -139,7 +139,7 @@ function boundingBox(starts: Int32Array, cubes: Uint32Array): Box {
   return { start, length: last.map((node, a) => node - start[a] + 1) };
 }
 
-/** Nodes that are read, and sums made of them, for a box of first nodes: the measure of its cost. */
+/** Nodes read, and sums made from them, for a box of first nodes: the measure of its cost. */
 function nodesRead(length: ArrayLike<number>, width: number): number {
   const [x, y, z] = [length[0], length[1], length[2]];
   const more = width - 1;

@@ -32,7 +32,7 @@ export function createStress(
   const lattice = createLattice(parts, edge);
   const { velocity } = lattice;
   const stress = new Float64Array(6 * edge ** 3);
-  /** Moments of up to eight siblings of every layer above the tiles, and how many of them are complete. */
+  /** Moments of up to eight siblings of every layer above the tiles, and how many siblings are complete. */
   const waiting = Array.from({ length: top + 1 }, () => ({ mean: new Float64Array(24), stress: new Float64Array(48) }));
   const complete = new Int32Array(top + 1);
 

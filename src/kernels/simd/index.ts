@@ -1,4 +1,4 @@
-/** The SIMD module behind the interfaces of the plain kernels; everything that it touches is in one shared memory. */
+/** The SIMD module with the interfaces of the plain kernels; everything that it touches is in one shared memory. */
 import type { Accelerator } from "../index.js";
 import { createSimdScheme } from "./schemes.js";
 import { createScratch, SCHEME_BYTES } from "./scratch.js";

@@ -42,7 +42,7 @@ interface Target extends PointKernel {
   readonly quantity: SimdQuantity;
 }
 
-/** A scheme without `cover`, which that of the plain kernels does. */
+/** A scheme without `cover`, which the plain kernels provide. */
 type SimdScheme = Omit<Scheme, "cover">;
 
 /** The scheme of a request on periodic axes; null when the module has none. */

@@ -32,7 +32,7 @@ export interface RowsAnswer {
   readonly quantities: readonly AnsweredQuantity[];
   /** Dimensions of the rows in arrays: times, then points. */
   readonly shape: readonly number[];
-  /** Members beside the rows. */
+  /** Members next to the rows. */
   readonly more?: Readonly<Record<string, unknown>>;
   /** The numbers of forms that hold one quantity, if the question names none. */
   readonly positions?: AnsweredQuantity;

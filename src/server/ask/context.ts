@@ -40,7 +40,7 @@ export interface Context {
   readonly dataset: Dataset;
   /** The jobs and inputs of the service; null if it has none. */
   readonly jobs: Jobs | null;
-  /** The part of the answer to compute; null: all of it. */
+  /** The part of the answer to compute; null: the whole answer. */
   readonly part: Part | null;
 }
 

@@ -93,7 +93,7 @@ class Drafts {
   }
 }
 
-/** The path of a file below its data folder; an address as it is. */
+/** The path of a file below its data folder; addresses are unchanged. */
 function shownPath(location: string, { data }: Pick<Config, "data">): string {
   if (isAddress(location)) return location;
   const below = data.map((folder) => relative(folder, location)).find((path) => !path.startsWith(".."));
@@ -132,7 +132,7 @@ function requireManager(service: Service, life: RequestLife, request: FastifyReq
   );
 }
 
-/** Answers with those of a body: texts, numbers, or lists of them; null takes an answer back. */
+/** Answers updated from a body: texts, numbers, or lists; null takes an answer back. */
 async function readSaid(life: RequestLife, request: FastifyRequest, before: Said): Promise<Said> {
   if (request.headers["content-type"] === undefined) return before;
   const bytes = await readWhole(life, BODY_BYTES);

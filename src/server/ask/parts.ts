@@ -49,7 +49,7 @@ export interface Runs {
   run(from: number, to: number): Promise<readonly Float32Array[]>;
 }
 
-/** The arrays of all particles, or of those of a task. */
+/** The arrays of all particles, or of the particles of a task. */
 export async function computeRuns(context: Context, { count, widths, run }: Runs): Promise<readonly Values[]> {
   if (context.part === null) return run(0, count);
   const fill = async (_round: number, from: number, to: number, into: readonly Float32Array[]): Promise<void> => {

@@ -23,7 +23,7 @@ import { BODY_TYPES } from "./question/read-body.js";
 import { anyObject, CATALOGUE, DESCRIPTION, FAILURES, NAME, type Named } from "./schemas.js";
 import { type CallServices, MOST_QUESTIONS, serveAsk, serveCall } from "./serve.js";
 
-/** Points allowed in one request of a caller: the limit of the service, or that of the token if it is lower. */
+/** Points allowed in one request of a caller: the limit of the service, or the token's limit if it is lower. */
 function pointsFor({ auth, config }: Service, token: string | null): number {
   const most = config.limits["query.points"];
   if (token === null) return most;

@@ -25,7 +25,7 @@ const AT_POINTS: readonly CallName[] = ["values", "grid", "paths", "flow_map"];
 /**
  * Restates the members of a call.
  *
- * @param found what the call has found of them: it counts more than what was given; undefined leaves a member out
+ * @param found members that the call has determined: they override given ones; undefined leaves a member out
  */
 export function restate(call: CallName, question: MemberValues, found: Restated): Restated {
   const isPicture = question.format === "png" || !callOf(call).formats.includes("png");

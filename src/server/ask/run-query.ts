@@ -20,7 +20,7 @@ export async function runQuery(
 /**
  * Runs a query at points, three float32 each, whose result is kept until the end of the request.
  *
- * @param limitOf the points that it may have, of those that the engine allows
+ * @param limitOf reduces the engine's point limit to the limit of the request
  * @throws LimitError
  */
 export async function runAtPoints(

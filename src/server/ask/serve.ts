@@ -241,7 +241,7 @@ async function answerList(
       answers.push(await runCall({ ...doors, life, dataset, part: null }, call, question, "json"));
       life.carryOverPoints();
     } catch (error) {
-      // A failure of the service fails the whole list; faults of a question are reported beside the other answers.
+      // A failure of the service fails the whole list; faults of a question are reported among the answers.
       if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
       life.abort();
       answers.push({ problem: describeProblem(withFaults(error), request.id).problem });

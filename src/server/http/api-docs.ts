@@ -1,4 +1,4 @@
-/** OpenAPI document of an interface and its page for people, from the schemas of its routes. */
+/** OpenAPI document of an interface and its reference page, from the schemas of its routes. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { version } from "../../shared/build.js";
 import { type ApiExample, type ApiGroup, referencePage } from "./reference-page.js";

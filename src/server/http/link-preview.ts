@@ -16,7 +16,7 @@ function numberOr(text: string | null, usual: number): number {
   return Number.isFinite(value) ? value : usual;
 }
 
-/** Elements for the head of the page; none for unknown datasets and those that are not open to all. */
+/** Elements for the head of the page; empty for unknown datasets and for datasets that are not open to all. */
 export function previewOf({ config, engine, baseUrl }: Service, name: string, search: string): string {
   const dataset = engine.find(name);
   if (dataset === undefined || (config.tokens !== null && config.anonymous !== true)) return "";

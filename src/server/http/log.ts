@@ -36,7 +36,7 @@ function gathered(): DestinationStream & { flushSync(): void } {
   };
 }
 
-/** A JSON line of the log for people: time of day, level, message, other members; errors by their message. */
+/** A JSON line of the log in readable form: time of day, level, message, other members; errors by their message. */
 export function readableLine(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const clock = String(time).slice(11, 23);

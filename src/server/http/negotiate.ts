@@ -8,7 +8,7 @@ export class NotAcceptableError extends RequestError {}
  * The media type with the highest weight; among equal ones the first offered.
  * @param header blank: everything is accepted
  * @param offered in lower case, the default first
- * @throws NotAcceptableError when the header excludes all of them
+ * @throws NotAcceptableError if the header excludes all types
  */
 export function negotiate<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T {
   const chosen = preferred(header, offered);

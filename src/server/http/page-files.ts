@@ -16,7 +16,7 @@ import type { Plugin, Service } from "./service.js";
 const POLICY = {
   "default-src": "'none'",
   "script-src": "'self'",
-  // The digest is that of the one style sheet that charts contain.
+  // The digest of the only style sheet that charts contain.
   "style-src": "'self' 'sha256-zrfVyvY1E/5V+DXZunsRZW8XTqTsuIZzp8dBDThhSn8='",
   "connect-src": "'self'",
   "font-src": "'self'",
@@ -95,7 +95,7 @@ export const pagePlugin: Plugin = async (app, service) => {
     app.log.warn("the page is not built: npm run build makes it");
     return;
   }
-  // The build stores a compressed copy beside each large file.
+  // The build stores a compressed copy next to each large file.
   await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
   await addViews(app, service, POLICY);
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));

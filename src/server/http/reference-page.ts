@@ -1,4 +1,4 @@
-/** Page for people from the OpenAPI document of an interface: plain markup by subject, without scripts. */
+/** Reference page from the OpenAPI document of an interface: plain markup by subject, without scripts. */
 
 /** Part of an OpenAPI document; its members depend on its position. */
 interface Node {

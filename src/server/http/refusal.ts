@@ -33,7 +33,7 @@ export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
   return full ? fullDisk(error) : new BusyError("The service has too many files open.", 1, error);
 }
 
-/** The answer to an error outside of every interface: a status and a line of text. */
+/** The answer to an error outside all interfaces: a status and a line of text. */
 export function plainRefusal(
   thrown: unknown,
   request: Failed,

@@ -20,7 +20,7 @@ export interface ServiceTask {
   readonly owner: string | null;
   /** Most points of this token; 0: any number. */
   readonly limit: number;
-  /** The part of the call to answer; null: all of it. */
+  /** The part of the call to answer; null: the whole call. */
   readonly part: unknown;
 }
 

@@ -9,7 +9,7 @@ import { operationFor, type Variable, variablesOf } from "./variables.js";
 /** A range of nodes, counted from 0. */
 export interface StridedRange {
   readonly first: number;
-  /** First node as requested; on a periodic axis it may lie outside of the period. */
+  /** First node as requested; on a periodic axis it may lie outside the period. */
   readonly from: number;
   readonly count: number;
   readonly stride: number;

@@ -115,7 +115,7 @@ export class PendingQuery {
     if (refused !== null) throw refused.error;
   }
 
-  /** Begins the query at the first of several times, waits for a slot for all of them, and begins it at the others. */
+  /** Starts the query at the first of several times, waits for a slot for all times, and starts it at the others. */
   async #startFirst(stream: boolean): Promise<(index: number) => Evaluation> {
     const more = this.#times.length - 1;
     const start = (index: number): Evaluation => this.#fill(this.#life.start(this.#queryAt(index), stream));

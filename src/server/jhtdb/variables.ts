@@ -16,7 +16,7 @@ export type Operator = (typeof OPERATORS)[number];
 
 export const TEMPORAL_METHODS = { none: "None", pchip: "PCHIP" } as const;
 
-/** Columns of a variable, and the operation behind each operator. */
+/** Columns of a variable, and the operation that each operator stands for. */
 export interface Variable {
   readonly code: string;
   readonly name: string;

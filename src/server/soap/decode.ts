@@ -33,7 +33,7 @@ export interface DecodeContext extends RequestDialect {
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
-  /** The limit of the request, given that of the operation. */
+  /** The limit of the request, given the limit of the operation. */
   limit(own: PointLimit): PointLimit;
   /** Counts decoded points, possibly none; a promise if reading has to wait. */
   admit(points: number): Promise<void> | null;

@@ -56,10 +56,10 @@ class ItemsReader {
   readonly #expected: RequestDialect;
   readonly #array: ItemArray;
   #form: ItemForm | undefined;
-  /** Items read so far, and those of them in the slab. */
+  /** Items read so far, and items in the slab. */
   #total = 0;
   #filled = 0;
-  /** Items in one form without a break, and how many of them justify threads. */
+  /** Items in one form without a break, and the number from which threads are worthwhile. */
   #sameForm = 0;
   #readAheadFrom: number;
 

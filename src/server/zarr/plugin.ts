@@ -75,7 +75,7 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   const levels = engine.levels(dataset);
   const view = viewOf(dataset, levels);
   const tag = tags.of(dataset, ["zarr", codec, path, levels?.datasets[0]?.digest]);
-  // The time of the newest file behind the values, by which readers of stores notice changes.
+  // The time of the newest source file, by which readers of stores notice changes.
   const newest = Math.max(0, ...dataset.files.map(({ modifiedMs, newestMs }) => newestMs ?? modifiedMs));
   if (newest > 0) reply.header("last-modified", new Date(newest).toUTCString());
   const document = documentAt(view, path, codec);

@@ -13,7 +13,7 @@ export function elementBytes({ content }: ZarrArray): 4 | 8 {
   return content.kind === "coordinates" ? 8 : 4;
 }
 
-/** Whether chunks are compressed; those of coordinates never are. */
+/** Whether chunks are compressed; chunks of coordinates never are. */
 export function compresses({ content }: ZarrArray, codec: Codec): boolean {
   return codec === "zstd" && content.kind !== "coordinates";
 }
@@ -49,7 +49,7 @@ function arrayV3(array: ZarrArray, codec: Codec): Document {
   };
 }
 
-/** A group of Zarr 3 with images of OME-NGFF 0.5; Zarr 2 has those of 0.4. */
+/** A Zarr 3 group with OME-NGFF 0.5 images; Zarr 2 has OME-NGFF 0.4. */
 function groupV3({ multiscales, ...attributes }: Document): Document {
   const images = (multiscales ?? []) as readonly Document[];
   const ome = { version: "0.5", multiscales: images.map(({ version: _, ...image }) => image) };

@@ -22,7 +22,7 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   arrays: 1,
   echo: 1,
 };
-/** Most particles of a batch: all of them take a step before its time slice can end. */
+/** Most particles of a batch: all take a step before its time slice can end. */
 export const MOST_PARTICLES = 4096;
 /** Batches of box filters per worker: one may take much longer than another. */
 const FILTER_BATCHES = 4;

@@ -35,7 +35,7 @@ const COMBINED_ROWS = 0.25;
 export interface Sweep {
   readonly bricking: Bricking;
   readonly shape: SweepShape;
-  /** Bricks in a row of a column over those of a frame. */
+  /** Bricks in a row of a column, divided by the bricks of a frame. */
   readonly rowFraction: number;
   /** Bricks of each frame that the cache holds, with `inTurn` of one frame. */
   readonly room: number;

@@ -1,4 +1,4 @@
-/** Bounds the memory of a reduction, from its states to its answer, before any of it is allocated. */
+/** Bounds the memory of a reduction, from its states to its answer, before anything is allocated. */
 import { widthOf } from "../../../analysis/fragments.js";
 import { frequencySums } from "../../../analysis/frequencies.js";
 import { groupExtent } from "../../../analysis/plan.js";
@@ -7,7 +7,7 @@ import type { ReductionQuery } from "../../../engine/contract/query.js";
 
 /** Bytes of a number of an answer: in its object and in its text. */
 const ANSWER_BYTES = 48;
-/** States of a reduction held at once: the merged one, those in transit, and those that wait for earlier parts. */
+/** States of a reduction held at once: the merged state, states in transit, and states that wait for earlier parts. */
 const STATES = 8;
 /** Bytes of a fragment besides its row: its parent, seams, structure and index. */
 const FRAGMENT_BYTES = 32;

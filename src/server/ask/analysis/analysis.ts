@@ -30,7 +30,7 @@ export interface Analysis {
   readonly time: Restated;
   /** Whether the question gives a list of times, so that even one time is a dimension of the answer. */
   readonly isList: boolean;
-  /** Reduces columns over nodes, those of the analysis or others. */
+  /** Reduces columns over the nodes of the analysis, or over other nodes. */
   readonly reduce: (nodes: AnalysedNodes, parts: Reducing) => Promise<Merged>;
   /** Sums the modes of the frames of nodes. */
   readonly sum: (query: SpectrumQuery, nodes: AnalysedNodes) => Promise<SpectrumSums>;

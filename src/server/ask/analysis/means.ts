@@ -32,7 +32,7 @@ export interface KnownMeans {
  * Computes the means that expressions read, innermost first.
  *
  * @param over   the directions averaged over; along the others all nodes have means, whatever the region
- * @param member the member that the texts stand in, or that of each, for refusals
+ * @param member the member, or the member of each text, that refusals name
  */
 export async function withMeans(
   analysis: Analysis,

@@ -269,7 +269,7 @@ function describeResult(
 }
 
 /**
- * Merges the states of one half of an axis with those of the mirrored positions. @throws RequestError for reductions
+ * Merges the states of one half of an axis with the states at mirrored positions. @throws RequestError for reductions
  * that cannot be folded
  */
 function folded(

@@ -73,7 +73,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   );
 }
 
-/** The reductions behind a row, and how its result follows from theirs. @throws RequestError */
+/** The reductions that a row needs, and how its result follows from theirs. @throws RequestError */
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)

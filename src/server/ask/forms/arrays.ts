@@ -18,7 +18,7 @@ const BLOCK_NUMBERS = 16 * 1024;
 /** The arrays of an answer by name: columns of rows, quantities and coordinates of a grid. */
 export interface NamedNumbers {
   readonly name: string;
-  /** Its name outside of files. */
+  /** Its name outside files. */
   readonly title: string;
   readonly unit: string | null;
   readonly dims: readonly string[];

@@ -102,7 +102,7 @@ interface RowText {
   readonly missing: string | null;
 }
 
-/** Rows as text; JSON is a list of them. */
+/** Rows as text; in JSON, a list of rows. */
 async function* rowsText({ columns, count }: Rows, { open, close, between, missing }: RowText): AsyncGenerator<Buffer> {
   const buffer = new TextBuffer();
   const isJson = open !== "";

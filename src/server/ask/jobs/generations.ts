@@ -39,7 +39,7 @@ export class Generations {
     };
   }
 
-  /** The dataset that a call names; without a name, all of them, since it may read any. */
+  /** The dataset that a call names; all datasets if it names none, since it may read any. */
   #datasetsOf(name: string | null): readonly Dataset[] {
     if (name === null) return this.#engine.datasets();
     try {

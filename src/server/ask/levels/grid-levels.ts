@@ -35,7 +35,7 @@ function spacingsIn({ grid }: Samples, { axes }: Dataset): readonly number[] {
   });
 }
 
-/** The coarsest level with a spacing no larger than that of the samples on every axis; for a plane, in the plane. */
+/** The coarsest level whose spacing does not exceed the spacing of the samples; for a plane, in the plane. */
 function fittingLevel(samples: Samples, dataset: Dataset, most: number): number {
   const inside = Math.min(...samples.axes.filter(({ count }) => count > 1).map(({ spacing }) => spacing));
   let level = most;

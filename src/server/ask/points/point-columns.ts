@@ -234,7 +234,7 @@ function atNodesOnly(key: InputKey): RequestError {
   return new RequestError("Unsupported", text, { member: "what" });
 }
 
-/** The operation behind an input, and its spatial option. */
+/** The operation that answers an input, and its spatial option. */
 function operationFor(
   key: InputKey,
   dataset: Dataset,
@@ -308,7 +308,7 @@ export const DRAWN_RECORDS = 8;
  * Draws points at random in a box, three float32 each: point i is the same in every call with its seed.
  *
  * @param purpose what they are drawn for, so that points and directions of one seed are independent
- * @param first   number of the first of them
+ * @param first   number of the first point
  */
 export async function randomPoints(
   slices: TimeSlices,

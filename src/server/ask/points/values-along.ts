@@ -40,7 +40,7 @@ export async function valuesAlong(
   const startOf = (record: number) =>
     starts?.[Math.floor(record / result.itemsPerPoint)] ?? (query.StartTime as number);
   const options = {
-    // Along streamlines, all quantities are those of one time.
+    // Along streamlines, all quantities are evaluated at one time.
     ...(query.frozen ? { time: times.map((_, i) => startOf(i)), clock: times } : { time: times }),
     ...{ method: query.spatialInterpolation as string, derivatives, temporalInterpolation: "PCHIP" as const },
   };
@@ -74,7 +74,7 @@ async function recordsOf(
       if (i % BLOCK === 0) await slices.pause();
       const isKnown = !Number.isNaN(Number(part[at]) + Number(part[at + 1]) + Number(part[at + 2]));
       if (!isKnown) left[i] = 1;
-      // A valid position for the query, in place of that of a particle that has left.
+      // A valid position for the query, in place of the position of a particle that has left.
       const first = 3 * (i - (i % itemsPerPoint));
       for (let c = 0; c < 3; c++) points[3 * i + c] = isKnown ? Number(part[at + c]) : Number(points[first + c]);
       const nth = i % itemsPerPoint;

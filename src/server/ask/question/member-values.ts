@@ -29,7 +29,7 @@ export type RequestedSpan = { readonly at: number } | { readonly first: number; 
 export type RequestedNodes =
   | { readonly node: number }
   | { readonly first: number | null; readonly end: number | null; readonly stride: number };
-/** Times, or an interval of them. */
+/** Times, or a time interval. */
 export type RequestedTimes =
   | { readonly at: number }
   | { readonly list: readonly number[] }

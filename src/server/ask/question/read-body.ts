@@ -24,7 +24,7 @@ function typeOf({ headers }: FastifyRequest): string {
   return headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? "";
 }
 
-/** The members that a body gives. @param query those of the query string */
+/** The members in a body. `query`: the members of the query string. */
 export async function readBodyMembers(
   life: RequestLife,
   request: FastifyRequest,

@@ -112,7 +112,7 @@ export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): 
   return spatialName(derivatives);
 }
 
-/** The scheme of derivatives between nodes: that of the spline, else Fd4Lag4. */
+/** The scheme for derivatives between nodes: the spline, if the method is one, else Fd4Lag4. */
 export function pointDerivatives({ derivatives, method = "Lag8" }: MemberValues): string {
   return derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
 }

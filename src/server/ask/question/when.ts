@@ -125,7 +125,7 @@ export function intervalIn({ time }: MemberValues): Interval {
   throw wrong("time", "expected the interval first:last, such as 0:0.5, or each:D");
 }
 
-/** The length of a step: the requested one, that of the simulation, or a tenth of the stored interval. */
+/** The time step: as requested, else the step of the simulation, else a tenth of the stored interval. */
 export function stepIn({ step }: MemberValues, { dnsStep, time }: Dataset): number {
   if (step !== undefined) return step;
   if (dnsStep !== null) return dnsStep;

@@ -9,7 +9,7 @@ import type { SampleAxis } from "./sample-grid.js";
 const NODE_NAMES = ["i", "j", "k"] as const;
 type OfAxes<T> = readonly [T, T, T];
 
-/** A requested part of an axis: all of it, in lengths, or by nodes. */
+/** A requested part of an axis: the whole axis, in lengths, or by nodes. */
 export type Part = "whole" | RequestedSpan | RequestedNodes;
 
 const isByNode = (part: Part): part is RequestedNodes =>
@@ -121,7 +121,7 @@ function nearestNode(axis: Axis, at: number): number {
   return best;
 }
 
-/** The nodes of a question. @param axes those of the dataset, or of a staggered field */
+/** The nodes of a question. `axes`: of the dataset, or of a staggered field. */
 export function runsIn(values: MemberValues, { name }: Pick<Dataset, "name">, axes: readonly Axis[]): OfAxes<NodeRun> {
   const faults = new Faults();
   const parts = partsOf(values);
@@ -185,7 +185,7 @@ export function boxIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axe
   return { origin: known.map(([from]) => from), extent: known.map(([from, to]) => to - from) };
 }
 
-/** A question's samples: three axes, z first, and which of them are dimensions. */
+/** A question's samples: three axes, z first, and which axes are dimensions. */
 export interface Samples {
   readonly grid: readonly [SampleAxis, SampleAxis, SampleAxis];
   /** The axes that are dimensions of the answer, the slowest first. */

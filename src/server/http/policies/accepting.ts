@@ -8,7 +8,7 @@ const MOST_MS = 50;
 export class Accepting {
   /** Longest time in which every turn accepted a connection: others may have waited as long. */
   longestMs = 0;
-  /** Start of the current run of such turns; null outside of one. */
+  /** Start of the current run of such turns; null if there is none. */
   #since: number | null = null;
   #putOffSince: number | null = null;
   #turn = 0;

@@ -197,7 +197,7 @@ export class Connections {
     return (slowest ?? idle) !== null;
   }
 
-  /** Ends the oldest connection without a first request, if there are too many of them. */
+  /** Ends the oldest connection without a first request, if there are too many such connections. */
   #endSilent(server: PlainServer | TlsServer, most: number): boolean {
     const [oldest] = this.#silent;
     if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return false;

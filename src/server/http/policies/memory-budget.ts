@@ -25,7 +25,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Waits for memory; a request for more than the budget gets all of it.
+   * Waits for memory; a request for more than the budget gets the whole budget.
    * @returns gives it back; harmless when called twice
    * @throws BusyError when it did not come free in time, and the reason of `signal`
    */

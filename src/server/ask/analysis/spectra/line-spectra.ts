@@ -41,7 +41,7 @@ interface SummedModes {
   readonly about: GroupAnswer;
 }
 
-/** Directions averaged over: those of the question, or all but open axes. */
+/** Directions to average over: as the question states, or all but open axes. */
 function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
   return question.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
 }
@@ -335,7 +335,7 @@ async function correlationsIn(
   const R = new Float64Array(groups * ns * nf);
   await slices.each(groups, (from, to) => {
     for (let g = from; g < to; g++) {
-      // The real part of the inverse transform is that of the transform of the conjugate.
+      // The inverse transform and the transform of the conjugate have the same real part.
       const rows = Array.from({ length: ns }, (_, m) => {
         const [re, im] = [new Float64Array(nf), new Float64Array(nf)];
         const at = g * bins + m * mf;
