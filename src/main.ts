@@ -119,7 +119,7 @@ export function remarks({ baseUrl, nats, data, host, port, tls }: Config, datase
   ].filter((text) => text !== "");
 }
 
-/** Runs the service until SIGTERM or SIGINT, which drain it; SIGHUP reads files again. Signals during start-up count. */
+/** Runs the service until SIGTERM or SIGINT, also during start-up, which drain it; SIGHUP reads files again. */
 export async function runService(config: Config): Promise<void> {
   const log = createLog(config);
   const starting = startService(config, log);

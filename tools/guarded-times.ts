@@ -3,7 +3,7 @@
 /** Guard frames before and after the queryable ones. */
 export const GUARDS = { before: 1, after: 2 } as const;
 
-/** The times of a descriptor: the first queryable one is 0. @param count frames, guards included */
+/** The times of a descriptor: the first queryable one is 0. `count`: frames, guards included. */
 export function guardedTimes(step: number, count: number) {
   return { origin: -GUARDS.before * step, step, count, guardBefore: GUARDS.before, guardAfter: GUARDS.after };
 }

@@ -41,7 +41,7 @@ const AXES = [0, 1, 2] as const;
 const LETTERS = ["x", "y", "z"] as const;
 const isFilteredKind = (kind: InputKind): boolean => kind.startsWith("filtered");
 
-/** The plan for all inputs that transforms compute; null if there are none. @param keys inputs of expressions */
+/** The plan for all inputs that transforms compute; null if there are none. `keys`: inputs of expressions. */
 export function derivedPlan(
   keys: Iterable<InputKey>,
   grid: TransformGrid,

@@ -47,7 +47,7 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
   return measured(units, [...of, ...squares, ["length", -LENGTHS[kind]]]);
 }
 
-/** The dimension of a derivative of an expression. @param length order in space @param time order in time */
+/** The dimension of a derivative of an expression. `length`: order in space. `time`: order in time. */
 export function dimensionOfDerivative(of: UnitPowers, units: Units, length: number, time = 0): UnitPowers {
   if (of === "number") return length === 0 && time === 0 ? of : dimensionOfDerivative(new Map(), units, length, time);
   const by = measured(units, [

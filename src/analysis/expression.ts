@@ -84,7 +84,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
   };
 }
 
-/** Compiles an expression to a scalar. @throws RequestError for a vector or a tensor too, with what to write instead */
+/** Compiles an expression to a scalar. Throws RequestError for a vector or a tensor too, with what to write instead. */
 export function compileScalar(text: string, names: Names, member = "expression"): Expression {
   const expression = compileExpression(text, names, member);
   const { shape } = expression;
@@ -314,7 +314,7 @@ class ExpressionCompiler {
     }
   }
 
-  /** The argument of an operator that needs it at other nodes: inputs of the argument are not inputs of the operator. */
+  /** The argument of an operator that needs it at other nodes: its inputs are not inputs of the operator. */
   #argumentOf(tree: SyntaxTree, depth: number): Argument {
     const { inputs } = this.#shared;
     this.#shared.inputs = new Set();

@@ -30,7 +30,7 @@ export function binOf(from: number, to: number, bins: number, value: number): nu
   return bin;
 }
 
-/** Bins the values of one column, or pairs of two: bin (i, j) is `i * bins[1] + j`. @param weights null: all weigh 1 */
+/** Bins the values of one column, or pairs of two: bin (i, j) is `i * bins[1] + j`. `weights`: null: all weigh 1. */
 export function binned(columns: readonly Float64Array[], axes: readonly Bins[], weights: Float64Array | null): Binned {
   const size = axes.reduce((product, { bins }) => product * bins, 1);
   const counts = new Float64Array(size);

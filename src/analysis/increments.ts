@@ -86,7 +86,7 @@ function addPowers(d: number, places: Int32Array, at: number, out: Float64Array)
     if (places[order] >= 0) out[at + places[order]] += power;
 }
 
-/** Adds the terms of a pair; false if a value is not finite. @param places index of each order in the orders, or -1 */
+/** Adds the terms of a pair; false if a value is not finite. `places`: index of each order in the orders, or -1. */
 function addPair(
   columns: readonly Float64Array[],
   a: number,

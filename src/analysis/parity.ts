@@ -25,7 +25,7 @@ const NODES = 4096;
 /** Decades of the inputs; at even nodes all have one magnitude, so that every term of a sum shows. */
 const DECADES = 18;
 
-/** The sign of each component of a quantity. @throws Error with the reason why it is neither even nor odd */
+/** The sign of each component of a quantity. Throws Error with the reason why it is neither even nor odd. */
 export function paritiesOf(text: string, names: Names, symmetry: Symmetry): readonly (1 | -1)[] {
   const expression = compileExpression(text, names);
   let state = 1;
@@ -94,7 +94,7 @@ function signOf(key: InputKey, c: number, names: Names, symmetry: Symmetry): num
   return odd * (isVector ? signs[i] * signs[j] : signs[j]);
 }
 
-/** Averages groups that are symmetric: along the axis the first half and the middle remain. @param extent of groups */
+/** Averages groups that are symmetric: along the axis the first half and the middle remain. `extent`: of groups. */
 export function foldStates(
   reduction: AnyReduction,
   states: readonly ReductionState[],

@@ -130,7 +130,7 @@ export class MergedParts {
     this.#loose = isSome ? [] : null;
   }
 
-  /** Adds the states of a part of a frame. @param place index of the part in the order of `partsOf` */
+  /** Adds the states of a part of a frame. `place`: index of the part in the order of `partsOf`. */
   add(frame: number, place: number, states: PartStates): void {
     const { reductions } = this.#plan;
     const only = (isWanted: (kind: AnyReduction["kind"]) => boolean) =>

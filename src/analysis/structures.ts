@@ -82,7 +82,7 @@ export class JoinedFragments {
     this.labels = options.labels ? new Int32Array(extent[0] * extent[1] * extent[2]) : null;
   }
 
-  /** Adds a part. @throws LimitError for too many fragments */
+  /** Adds a part. Throws LimitError for too many fragments. */
   add(part: PartFragments): void {
     const first = this.#count;
     const { from, shape, rows, border, borderFragments, missing, infinite } = part;

@@ -196,7 +196,7 @@ function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTa
   return { ...tableOf(rows, { x: "k", y: ["E"], log: true }), shown: (row) => Number(row[0]) <= nyquist };
 }
 
-/** The table of an answer. @throws RequestError if it has none */
+/** The table of an answer. Throws RequestError if it has none. */
 export function analysisTable(answer: AnswerMembers): AnalysisTable {
   if (answer.nyquist !== undefined) return spectrumTable(answer);
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;

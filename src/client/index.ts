@@ -104,7 +104,7 @@ function recordsPerPoint(operation: TableRow, request: Request): number {
   return layered ? (8 ** Number(request.nlayers) - 1) / 7 : 1;
 }
 
-/** Flattens list members of a request, and counts its points. @throws ClientError unless there is one item a point */
+/** Flattens list members of a request, and counts its points. Throws ClientError unless there is one item a point. */
 function readLists(operation: TableRow, request: Request): { readonly lists: readonly List[]; readonly total: number } {
   const lists = operation.request
     .filter(isList)

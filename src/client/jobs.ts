@@ -45,7 +45,7 @@ export interface JobMethods {
   /** Your jobs, latest first. */
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
   wait(id: string, options?: JobOptions): Promise<JobDescription>;
-  /** The result of a job; reading it fails at the end if its digest is wrong. @throws ClientError if the job failed */
+  /** The result of a job; reading it fails at the end if its digest is wrong. Throws ClientError if the job failed. */
   result(id: string, options?: JobOptions): Promise<Response>;
   /** Cancels a job, or deletes an ended job together with its result. */
   cancelJob(id: string, options?: JobOptions): Promise<JobDescription>;

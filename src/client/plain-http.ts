@@ -43,7 +43,7 @@ export interface PlainRequest {
   readonly body?: string | Float32Array<ArrayBuffer> | Buffer<ArrayBuffer>;
 }
 
-/** Sends a request once. @throws ClientError, also of a refusal */
+/** Sends a request once. Throws ClientError, also of a refusal. */
 export async function ask(
   url: string,
   path: string,

@@ -28,7 +28,7 @@ export function triples(member: Member, flat: Float32Array, first: number, count
   return { [member.type === "ArrayOfPoint3" ? "Point3" : "Vector3"]: items };
 }
 
-/** Copies the records of a response element into `out` from `offset` on. @throws ClientError unless they are `count` */
+/** Copies the records of a response element into `out` from `offset` on. Throws ClientError unless they are `count`. */
 export function readRecords(
   operation: TableRow,
   response: Readonly<Record<string, unknown>>,

@@ -42,7 +42,7 @@ import { ownersOf, type Regions, regionsIn, regionsOf, worthwhileRanks } from ".
 /** Minimum size of a divided query whose data fit one cache, in evaluations of a field or in nodes. */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
-/** Consecutive frames with the same owners, when there are fewer regions than peers, so that owners also vary in time. */
+/** Consecutive frames with the same owners: with fewer regions than peers, owners also vary in time. */
 const SAME_OWNER_FRAMES = 16;
 /** Interval at which a pending piece is checked for lateness. */
 const LATENESS_CHECK_MS = 500;
@@ -466,7 +466,7 @@ export class Cluster implements Sharing {
     }
   }
 
-  /** Requests a piece from a peer. @throws PeerError if another process may succeed, or the error of the query */
+  /** Requests a piece from a peer. Throws PeerError if another process may succeed, or the error of the query. */
   async #request<T>(divided: DividedQuery, peer: Peer, piece: OpenPiece<T>): Promise<T> {
     const { points, velocities, size } = piece;
     const exchange = this.#exchange;

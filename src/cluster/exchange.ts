@@ -71,7 +71,7 @@ export class Exchange {
     for (const end of this.#ends.values()) end();
   }
 
-  /** Encodes header and body as a message; a large body is kept under the key. @throws PeerError for a large header */
+  /** Encodes header and body as a message; a large body is kept under the key. Throws PeerError for a large header. */
   #write(head: object, body: BodyParts, key: string): Uint8Array {
     const bytes = body.reduce((sum, { length }) => sum + length, 0);
     const inline = bytes <= INLINE_BYTES ? Buffer.concat(body) : null;
@@ -85,7 +85,7 @@ export class Exchange {
     if (!this.#connection.isClosed()) this.#connection.publish(`${ROOT}.end.${kept}`);
   }
 
-  /** Sends a request and awaits the header of its answer. @throws PeerError, or the reason of the signal */
+  /** Sends a request and awaits the header of its answer. Throws PeerError, or the reason of the signal. */
   async request<H>(id: string, version: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
     const key = `${this.#id}-${this.#count++}`;
     let abort = (): void => undefined;
@@ -134,7 +134,7 @@ export class Exchange {
     });
   }
 
-  /** Fetches a body. @throws PeerError, or the reason of the signal, after which nothing is written */
+  /** Fetches a body. Throws PeerError, or the reason of the signal, after which nothing is written. */
   async receive({ bytes, inline, kept }: Received<unknown>, place: PlaceBytes, given: AbortSignal): Promise<void> {
     if (inline !== null) return place(inline, 0);
     const failure = new AbortController();

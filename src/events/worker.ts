@@ -45,7 +45,7 @@ export function load({ first, sample, configured, ...place }: LoadTask): LoadedC
 
 const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
 
-/** Resolves once the thread has ended: the process must not end while native code closes a file. @throws DataError */
+/** Resolves once the thread has ended: the process must not end while native code closes a file. Throws DataError. */
 export async function loadInThread(task: LoadTask): Promise<LoadedCalendar> {
   const thread = new OneThread({ filename: ENTRY, name: "load", makes: "the index of events" });
   try {

@@ -18,7 +18,7 @@ export interface NpyLayout {
   readonly columnMajor: boolean;
 }
 
-/** Reads the header, versions 1 to 3 (numpy.lib.format). @param timed whether a row may have a time @throws Error */
+/** Reads the header, versions 1 to 3 (numpy.lib.format). `timed`: whether a row may have a time. Throws Error. */
 export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wide = (bytes[6] ?? 0) >= 2;
@@ -41,7 +41,7 @@ export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
   return { start, rows, columns, type, width: Number(type[1]), little: byteOrder !== ">", columnMajor };
 }
 
-/** Header of a .npy file, version 1.0. @param numbers type, or a list `[('name', 'type'), ...]` of columns */
+/** Header of a .npy file, version 1.0. `numbers`: type, or a list `[('name', 'type'), ...]` of columns. */
 export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array<ArrayBuffer> {
   const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
   const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
@@ -56,7 +56,7 @@ export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array
   return (index) => read(width * index);
 }
 
-/** Points rounded to float32, and times of shape (n, 4) if `timed`. @throws Error that says what the array is */
+/** Points rounded to float32, and times of shape (n, 4) if `timed`. Throws Error that says what the array is. */
 export function readTimedNpy(
   bytes: Uint8Array,
   timed = true,

@@ -24,7 +24,7 @@ interface Columns {
   readonly units: readonly string[];
 }
 
-/** Columns by a header; null for a comment that names none. @throws Error if it is open which are x, y and z */
+/** Columns by a header; null for a comment that names none. Throws Error if it is open which are x, y and z. */
 function columnsOf(header: string): Columns | null {
   const isComment = COMMENT.test(header);
   const text = header.replace(/^[#%]+\s*/, "");

@@ -103,7 +103,7 @@ export class Inputs {
     return new Set(readdirSync(this.#folder));
   }
 
-  /** Adds the rows of a call. @param stated the rows as the question repeats them */
+  /** Adds the rows of a call. `stated`: the rows as the question repeats them. */
   async addRows(
     { id, owner }: Pick<JobInput, "id" | "owner">,
     rows: Float64Array,
@@ -271,7 +271,7 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
   return bytes;
 }
 
-/** The layout of a .npy file. @throws RequestError if it holds no points, or not as many as it says */
+/** The layout of a .npy file. Throws RequestError if it holds no points, or not as many as it says. */
 async function readHeader(path: string, size: number): Promise<NpyLayout> {
   const file = await open(path, "r");
   try {

@@ -69,7 +69,7 @@ const outputKey = ({ id, generation = "none" }: JobOfGeneration, number: number)
   `output.${id}.${generation}.${number}`;
 const noneDone = (tasks: number): string => Buffer.alloc(Math.ceil(tasks / 8)).toString("base64");
 
-/** The queue of a cluster. @param folder has the files of its jobs, for all processes */
+/** The queue of a cluster. `folder`: has the files of its jobs, for all processes. */
 export function openSharedQueue(nats: Config["nats"], folder: string): JobQueue {
   return new JetStreamQueue(natsOptions(nats) as NatsOptions, folder);
 }
@@ -111,7 +111,7 @@ class JetStreamQueue implements JobQueue {
     return this.#opened;
   }
 
-  /** Runs work that needs the queue. @throws BusyError if JetStream cannot be reached */
+  /** Runs work that needs the queue. Throws BusyError if JetStream cannot be reached. */
   async #use<T>(work: (open: OpenQueue) => Promise<T>): Promise<T> {
     try {
       return await work(await this.#open());
@@ -271,7 +271,7 @@ class JetStreamQueue implements JobQueue {
     return { ...entry.json<KeptJob>(), revision: entry.revision };
   }
 
-  /** Changes the entry of a job, again if another process was faster. @returns null if there is no job or no change */
+  /** Changes the entry of a job, again if another process was faster. Returns null if there is no job or no change. */
   async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<ReadJob | null> {
     for (;;) {
       const found = await this.#read(open, id);
@@ -345,7 +345,7 @@ class JetStreamQueue implements JobQueue {
     });
   }
 
-  /** Restarts the tasks of a job under another generation. @returns null if another process was faster */
+  /** Restarts the tasks of a job under another generation. Returns null if another process was faster. */
   async #restart(open: OpenQueue, before: Job, generation: string): Promise<Job | null> {
     const changed = await this.#update(open, before.id, ({ job }) =>
       goesOn(job, before) ? { job: restarted(job, generation), done: noneDone(job.tasks) } : null,

@@ -53,7 +53,7 @@ export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promis
   }
 }
 
-/** Removes entries of a folder that were last changed before a time. @param isLeft whether a name belongs to nothing */
+/** Removes entries of a folder that were last changed before a time. `isLeft`: whether a name belongs to nothing. */
 export async function removeOld(folder: string, before: number, isLeft: (name: string) => boolean): Promise<void> {
   for (const name of (await readdir(folder).catch(() => [])).filter(isLeft)) {
     const path = join(folder, name);

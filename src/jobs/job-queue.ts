@@ -39,7 +39,7 @@ export interface JobQueue {
   change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null>;
   /** Takes a free task of the job that has used the least time, or null. The task that writes the result comes last. */
   take(generationFor?: GenerationFor): Promise<TakenTask | null>;
-  /** Records the output of a task that computes. @returns null if the job has ended or started anew meanwhile */
+  /** Records the output of a task that computes. Returns null if the job has ended or started anew meanwhile. */
   done(task: TakenTask, output: TaskOutput): Promise<Job | null>;
   /** Returns a task to the queue; `failed` counts it as an attempt. */
   putBack(task: TakenTask, failed?: boolean): Promise<void>;

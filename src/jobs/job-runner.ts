@@ -273,7 +273,7 @@ export class JobRunner {
     if (now?.state !== "running" || now.generation !== generation) throw new Overtaken();
   }
 
-  /** Sends the call of a job, or a part of it. @throws TaskProblem if it is refused */
+  /** Sends the call of a job, or a part of it. Throws TaskProblem if it is refused. */
   async #send({ id, call, owner }: Job, part: TaskPart | null, signal: AbortSignal): Promise<TaskAnswer> {
     const path = bodyFile(this.#folders, id);
     const { size: bytes } = await stat(path);

@@ -37,7 +37,7 @@ export class JobSlots {
     return points <= MOST_POINTS || running.length < SLOTS;
   }
 
-  /** Gives a task a slot. @param freed is called when it frees the slot before its end @returns ends the task */
+  /** Gives a task a slot. `freed`: is called when it frees the slot before its end. Returns ends the task. */
   take(job: Job, freed: () => void): () => void {
     const task: RunningTask = { owner: ownerOf(job), points: pointsOf(job), hasSlot: true };
     this.#running.add(task);

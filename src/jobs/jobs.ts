@@ -149,7 +149,7 @@ export class Jobs {
     this.#counts = { queued: await of("queued"), running: await of("running") };
   }
 
-  /** Subscribes to the changes of a job. @returns a function that unsubscribes */
+  /** Subscribes to the changes of a job. Returns a function that unsubscribes. */
   watch(id: string, changed: () => void): () => void {
     this.#events.on(id, changed);
     return () => this.#events.off(id, changed);
@@ -192,7 +192,7 @@ export class Jobs {
     return this.#settings.limits["jobs.bytesPerDay"] - used - uploaded;
   }
 
-  /** Checks the quotas of an owner, for a `cut` if it is known. @throws LimitError naming the quota */
+  /** Checks the quotas of an owner, for a `cut` if it is known. Throws LimitError naming the quota. */
   async admit(owner: string | null, cut: JobCut | null = null): Promise<void> {
     const points = pointsOf({ cut });
     const { limits } = this.#settings;
@@ -275,7 +275,7 @@ export class Jobs {
     return job;
   }
 
-  /** The job that an owner has started with a key; null if there is none. @throws RequestError for another question */
+  /** The job that an owner has started with a key; null if there is none. Throws RequestError for another question. */
   async #withKey(owner: string | null, key: JobKey | undefined): Promise<Job | null> {
     if (key === undefined) return null;
     const found = (await this.list(owner)).find((one) => one.key?.name === key.name);

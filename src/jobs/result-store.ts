@@ -22,11 +22,11 @@ const CHECK_KEY = "fieldprobe-check";
 export interface ResultStore {
   /** The folder in which results are written before they are stored. */
   readonly folder: string;
-  /** Checks that results can be stored. @throws DataError if its host refuses, BusyError if it does not answer */
+  /** Checks that results can be stored. Throws DataError if its host refuses, BusyError if it does not answer. */
   check(): Promise<void>;
-  /** Stores a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
+  /** Stores a result, with its manifest and its checksum. Throws as `check`, and the reason of the signal. */
   keep(name: string, signal: AbortSignal): Promise<void>;
-  /** Whether a result exists with the bytes that were written, by its digest, computed once. @throws as `check` */
+  /** Whether a result exists with the bytes that were written, by its digest, computed once. Throws as `check`. */
   holds(result: JobResult): Promise<boolean>;
   /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
@@ -41,7 +41,7 @@ export interface ResultStore {
   sweep(ids: ReadonlySet<string>, before: number): Promise<void>;
 }
 
-/** The store of a bucket, or else of a folder. @param working folder in which results for a bucket are written */
+/** The store of a bucket, or else of a folder. `working`: folder in which results for a bucket are written. */
 export function resultStore(place: string, working: string, settings: StoreSettings): ResultStore {
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
 }

@@ -48,7 +48,7 @@ export function openSqlQueue(file: string): JobQueue {
   return new SqlQueue(db);
 }
 
-/** Claims a file for this process: another process would take the same tasks. @throws DataError if one is running */
+/** Claims a file for this process: another process would take the same tasks. Throws DataError if one is running. */
 function claim(file: string): void {
   const note = `${file}.pid`;
   const [pid = "", host] = existsSync(note) ? readFileSync(note, "utf8").trim().split(" ") : [];

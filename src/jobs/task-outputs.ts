@@ -88,7 +88,7 @@ async function* bytesFrom(path: string, start: number, length: number): AsyncGen
   yield* createReadStream(path, { start, end: start + length - 1, highWaterMark: STEP_BYTES });
 }
 
-/** Checks the file of an output. @throws DamagedOutputs */
+/** Checks the file of an output. Throws DamagedOutputs. */
 async function verify(path: string, number: number, { bytes, crc }: TaskOutput): Promise<void> {
   const size = (await stat(path).catch(() => null))?.size;
   if (size !== bytes) throw new DamagedOutputs([number]);

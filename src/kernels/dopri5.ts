@@ -152,7 +152,7 @@ function begin(path: AdaptivePath, now: AdaptiveState, positions: Float64Array, 
   subtractFrame(path, now.velocity, count);
 }
 
-/** Tries a step of each particle that has not reached `target`. @returns the number of such particles */
+/** Tries a step of each particle that has not reached `target`. Returns the number of such particles. */
 function advance(
   path: AdaptivePath,
   now: AdaptiveState,

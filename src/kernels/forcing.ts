@@ -102,7 +102,7 @@ export function closedForceOf(
   return forcing.kind === "none" || forcing.kind === "stored" ? null : forcing;
 }
 
-/** A force at `count` points; overwrites three values per point. @param frames frames of a mode table to combine */
+/** A force at `count` points; overwrites three values per point. `frames`: frames of a mode table to combine. */
 export function forceAt(
   axes: Axes,
   force: ClosedForce,

@@ -37,7 +37,7 @@ export function gaussianLines(axis: Axis, width: number): LineMatrix {
   return { first, weights };
 }
 
-/** First differences at the nodes of an axis that is not periodic. @throws RangeError as `differenceRows` does */
+/** First differences at the nodes of an axis that is not periodic. Throws RangeError as `differenceRows` does. */
 export function differenceLines(axis: Axis, order: DifferenceOrder): LineMatrix {
   const { width, offset, weight } = differenceRows(axis, order, 1, FIRST_DIFFERENCES[order]);
   const first = offset.map((by, i) => i + by);

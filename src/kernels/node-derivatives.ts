@@ -43,7 +43,7 @@ export class NodeDerivatives {
     this.#second = axes.map((axis) => differenceRows(axis, order, 2, SECOND_DIFFERENCES[order]));
   }
 
-  /** The dense box that derivatives at a box need. @param highest derivative, 0 for none */
+  /** The dense box that derivatives at a box need. `highest`: derivative, 0 for none. */
   surroundings(
     { first, count }: DifferencedNodes,
     highest: 0 | 1 | 2,

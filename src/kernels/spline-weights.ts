@@ -30,7 +30,7 @@ export function reachOf({ nodes }: Spline): number {
   return nodes / 2 - 1;
 }
 
-/** The weights of the q nodes around a cell. @throws RangeError when there is no such spline */
+/** The weights of the q nodes around a cell. Throws RangeError when there is no such spline. */
 export function splinePolynomials({ smoothness, nodes }: Spline): PolynomialTable {
   return tableOf(SPLINE_WEIGHTS.get(`M${smoothness}Q${nodes}`));
 }

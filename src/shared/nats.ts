@@ -23,7 +23,7 @@ export interface NatsOptions extends ConnectionOptions {
   readonly secret: Uint8Array | null;
 }
 
-/** Reads a file named by a setting. @throws ConfigError */
+/** Reads a file named by a setting. Throws ConfigError. */
 function read(variable: string, path: string): Uint8Array {
   try {
     return readFileSync(path);
@@ -32,7 +32,7 @@ function read(variable: string, path: string): Uint8Array {
   }
 }
 
-/** The address of a server without a password. @throws ConfigError */
+/** The address of a server without a password. Throws ConfigError. */
 function parseServer(text: string): URL {
   const whole = /^\w+:\/\//.test(text) ? text : `nats://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : null;
@@ -40,7 +40,7 @@ function parseServer(text: string): URL {
   throw new ConfigError([`FIELDPROBE_NATS: ${url?.host || text} is not an address like nats://10.0.0.1:4222`]);
 }
 
-/** Options of connections to NATS; null without servers. @throws ConfigError when settings cannot be used */
+/** Options of connections to NATS; null without servers. Throws ConfigError when settings cannot be used. */
 export function natsOptions({ servers, credentials, ca, cert, key }: Config["nats"]): NatsOptions | null {
   if (servers === null) return null;
   if ((cert === null) !== (key === null))
@@ -73,7 +73,7 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
 /** The client, which only a cluster needs. */
 const client = () => import("@nats-io/transport-node");
 
-/** Makes an NKEY and keeps its seed in a new file. @returns the public part @throws the error of the system */
+/** Makes an NKEY and keeps its seed in a new file. Returns the public part. Throws the error of the system. */
 export async function writeNkey(path: string): Promise<string> {
   const { nkeys } = await client();
   const key = nkeys.createUser();
@@ -81,7 +81,7 @@ export async function writeNkey(path: string): Promise<string> {
   return key.getPublicKey();
 }
 
-/** Opens a connection. @throws Error in words */
+/** Opens a connection. Throws Error in words. */
 export async function openNats({ secret, ...options }: NatsOptions): Promise<NatsConnection> {
   const { connect, credsAuthenticator, nkeyAuthenticator } = await client();
   // A secret is the seed of an NKEY, or the content of a file of credentials.

@@ -58,7 +58,7 @@ export class OneThread {
     return this.#pool.queueSize;
   }
 
-  /** Runs a task, again if the thread ends meanwhile. @throws what the task throws, or the error of the third loss */
+  /** Runs a task, again if the thread ends meanwhile. Throws what the task throws, or the error of the third loss. */
   async run<Outcome>(task: unknown): Promise<Outcome> {
     for (let losses = 1; ; losses++) {
       const lost = new AbortController();

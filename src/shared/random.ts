@@ -14,7 +14,7 @@ const WEYL_0 = 0x9e3779b9;
 const WEYL_1 = 0xbb67ae85;
 const WORD = 2 ** 32;
 
-/** Overwrites the four words of a counter with their random words. @param key two words */
+/** Overwrites the four words of a counter with their random words. `key`: two words. */
 export function philox(words: Uint32Array, key: readonly [number, number]): void {
   const at = (i: number): number => words[i] as number;
   let a = at(0);
@@ -41,7 +41,7 @@ function highWord(x: number, y: number, low: number): number {
   return Math.round((x * y - low) / WORD);
 }
 
-/** Draws three numbers in [0, 1), of 32 bits each. @param index in the whole call */
+/** Draws three numbers in [0, 1), of 32 bits each. `index`: in the whole call. */
 export function drawTriple(
   seed: number,
   index: number,

@@ -40,7 +40,7 @@ interface Chunk {
   read: { readonly count: number; readonly bytes: number } | null;
 }
 
-/** Reads items in chunks and hands them on in order, while there is memory. @returns whether one had another form */
+/** Reads items in chunks and hands them on in order, while there is memory. Returns whether one had another form. */
 export function readAhead(
   bytes: ByteQueue,
   form: ItemForm,

@@ -12,7 +12,7 @@ export interface Rows {
 export const shown = (value: unknown): string =>
   typeof value === "string" ? `"${excerpt(value)}"` : excerpt(JSON.stringify(value) ?? String(value));
 
-/** Reads rows of three to seven numbers. @param given lists, or text as `1,2,3;4,5,6` @throws RequestError that names the row */
+/** Reads rows of three to seven numbers. @param given lists, or text as `1,2,3;4,5,6` Throws RequestError. */
 export function readRows(given: readonly unknown[] | string, member: string): Rows {
   const wrong = (row: number, detail: string) =>
     new RequestError("InvalidRequest", `${member}[${row}]: ${detail}.`, { member: `${member}[${row}]` });

@@ -18,7 +18,7 @@ export function isLarge({ values }: { readonly values: readonly Float32Array[] }
   return numbers >= WORTH_THREADS;
 }
 
-/** Text of records in order, each chunk until the next one. @param spent receives the time of writing */
+/** Text of records in order, each chunk until the next one. `spent`: receives the time of writing. */
 export async function* writtenRecords(
   values: readonly Float32Array[],
   form: RecordForm,

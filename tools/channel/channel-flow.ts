@@ -272,7 +272,7 @@ export class ChannelFlow {
     return { v, laplacian, vorticity };
   }
 
-  /** Overwrites the velocity and the vorticity with those of the state. */
+  /** Overwrites the velocity and the vorticity from the state. */
   #velocity(): void {
     const { heights } = this.options;
     const { kx, kz, count } = this.modes;
@@ -314,7 +314,7 @@ export class ChannelFlow {
     }
   }
 
-  /** Overwrites the nonlinear term with u x omega; the fields must be those of the state. */
+  /** Overwrites the nonlinear term with u x omega; the fields must be computed from the state. */
   #cross(): void {
     const [u, v, w, ox, oy, oz] = this.#fields;
     const [first, second, third] = this.#cubes;
@@ -367,7 +367,7 @@ export class ChannelFlow {
 
   /**
    * The pressure of all modes: the one that keeps the divergence at zero, without u^2 / 2, which u x omega leaves out;
-   * its mean over the volume is zero. The fields must be those of the state.
+   * its mean over the volume is zero. The fields must be computed from the state.
    */
   #pressure(): Float64Array {
     const { heights, viscosity } = this.options;

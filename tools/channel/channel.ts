@@ -1,4 +1,4 @@
-/** Simulates turbulent flow in a channel until it is statistically steady and stores frames of it as a dataset. */
+/** Simulates turbulent flow in a channel until it is statistically steady and stores its frames as a dataset. */
 import { join } from "node:path";
 import { makeFolder } from "#src/shared/system.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
@@ -154,7 +154,7 @@ class Record {
       for (let j = 0; j < sums.length; j++) sums[j] = sums[j] + profiles[profile][j];
   }
 
-  /** Writes averages and history. @param first the first interval that was averaged */
+  /** Writes averages and history. `first`: the first interval that was averaged. */
   write(writer: Hdf5Writer, first: number): ChannelReport {
     const heights = this.#flow.y.length;
     const means = [...this.#sums].map(([name, sums]) => [name, sums.map((sum) => sum / this.#averaged)] as const);
@@ -219,7 +219,7 @@ function disturb(flow: ChannelFlow, { reynolds, seed }: TurbulentChannelOptions)
   }
 }
 
-/** Writes the stored frames as integers; the scale of a component maps its range over all frames to that of 16 bits. */
+/** Writes the stored frames as 16-bit integers; the scale of a component maps its range over all frames to them. */
 function writeFrames(
   flow: ChannelFlow,
   { nodes, frames }: TurbulentChannelOptions,

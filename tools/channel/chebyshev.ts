@@ -57,7 +57,7 @@ export function product(left: Matrix, right: Matrix, count: number): Matrix {
   return all;
 }
 
-/** The inverse of a matrix of `count` rows, by elimination with row pivots. @throws RangeError if it is singular */
+/** The inverse of a matrix of `count` rows, by elimination with row pivots. Throws RangeError if it is singular. */
 export function inverse(matrix: Matrix, count: number): Matrix {
   const left = matrix.slice();
   const right = new Float64Array(count * count);

@@ -14,7 +14,7 @@ export interface WallGrid {
   readonly lengths: readonly [number, number];
 }
 
-/** Largest kept number of waves along an axis: products of two kept modes fold back onto none of them. */
+/** Largest kept number of waves along an axis: products of two kept modes fold back onto none. */
 const highest = (nodes: number) => Math.floor((nodes - 1) / 3);
 
 /** The order of modes: (0, 0 to nz), then (1 to nx, -nz to nz). */

@@ -39,7 +39,7 @@ export class Checkpoint {
     return names.map(Number).toSorted((a, b) => a - b);
   }
 
-  /** Overwrites `state` with that of an interval. @throws Error in one line if it is not whole */
+  /** Overwrites `state` with the state of an interval. Throws Error in one line if it is not whole. */
   read(interval: number, state: Float64Array): void {
     const path = join(this.#folder, String(interval));
     const bytes = readFileSync(path);

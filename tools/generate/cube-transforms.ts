@@ -44,7 +44,7 @@ function layoutOf(modes: Modes) {
   return { plan, scratch, rowBytes, lanesBytes, planeBytes, sharedPlaneBytes, first, threadBytes };
 }
 
-/** The memory in which some threads transform cubes. @throws RangeError if 4 GiB are too few */
+/** The memory in which some threads transform cubes. Throws RangeError if 4 GiB are too few. */
 export function createCubeMemory(modes: Modes, threads: number): SharedFftMemory {
   const { plan, first, threadBytes } = layoutOf(modes);
   const memory = createSharedFftMemory(first + threads * threadBytes);
@@ -137,7 +137,7 @@ export class CubeTransforms {
     this.#alongColumns(at, this.#layout.sharedPlaneBytes, isInverse);
   }
 
-  /** Transforms columns of modes. @param bytes from one number of a column to the next */
+  /** Transforms columns of modes. `bytes`: from one number of a column to the next. */
   #alongColumns(at: number, bytes: number, isInverse: boolean): void {
     const im = at + this.#layout.rowBytes / 2;
     const [a, b] = isInverse ? [im, at] : [at, im];
@@ -152,7 +152,7 @@ export class CubeTransforms {
     this.#module.transformRows(plan, a, b, 2 * LINES_BYTES, LINES, this.#work, lanesBytes);
   }
 
-  /** Takes plane z of a field along y, between the areas of this thread and those that threads share. */
+  /** Takes plane z of a field along y, between the areas of this thread and the shared areas. */
   #takePlane(field: number, z: number): void {
     const { nodes, kmax } = this.#modes;
     const { rowBytes, planeBytes } = this.#layout;

@@ -104,7 +104,7 @@ export interface CubeOptions {
   readonly kind: CubeKind;
   /** Nodes along x, y, z; every axis has the period 2 pi. */
   readonly nodes: Triple;
-  /** Stored frames, 0.1 apart from t = 0, none of them a guard. */
+  /** Stored frames, 0.1 apart from t = 0, without guards. */
   readonly steps: number;
   /** Nodes of a chunk along x, y, z; null takes 32, or the axis where it is shorter. */
   readonly chunk: Triple | null;

@@ -1,4 +1,4 @@
-/** Simulates forced isotropic turbulence until it is statistically steady and stores frames of it as a dataset. */
+/** Simulates forced isotropic turbulence until it is statistically steady and stores its frames as a dataset. */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";

@@ -122,7 +122,7 @@ export class NavierStokes {
     return forcingRates(this.modes, velocity, this.#state.slope, this.nu);
   }
 
-  /** Computes the slopes without force of a velocity. @param last the stage that takes them */
+  /** Computes the slopes without force of a velocity. `last`: the stage that takes them. */
   #evaluate(velocity: Float64Array, last: number): void {
     this.#run(velocity === this.#state.velocity ? STAGES.velocityToPlanes : STAGES.stageToPlanes);
     this.#run(STAGES.products);

@@ -33,7 +33,7 @@ export function forcingRates(modes: Modes, velocity: Float64Array, nonlinear: Fl
   return energy.map((e, s) => loss[s] / (2 * e));
 }
 
-/** The modes that are forced, by index, in the order of `modes`: one of each pair, 40 of them. */
+/** The modes that are forced, by index, in the order of `modes`: 40, one of each pair. */
 export function forcedModes(modes: Modes): readonly number[] {
   const known = FORCED.get(modes) ?? [...modes.shell.keys()].filter((m) => modes.shell[m] <= SHELL_ENERGY.length);
   FORCED.set(modes, known);

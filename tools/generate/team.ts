@@ -33,7 +33,7 @@ export class Team {
     });
   }
 
-  /** Does all units of a stage. @throws Error if one has failed */
+  /** Does all units of a stage. Throws Error if one has failed. */
   run(stage: number, units: number): void {
     const words = this.#words;
     const limit = (Atomics.load(words, LIMIT) + units) | 0;

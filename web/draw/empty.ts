@@ -11,7 +11,7 @@ export interface EmptySpace {
   readonly distance: Uint8Array;
 }
 
-/** Distances of blocks for a level. @param side 1 if values above the level are inside, -1 if values below it are */
+/** Distances of blocks for a level. `side`: 1 if values above the level are inside, -1 if values below it are. */
 export function emptySpace({ dims, data }: Samples, level: number, side: 1 | -1, wrap: readonly boolean[]): EmptySpace {
   const blocks = dims.map((n) => Math.ceil(n / BLOCK)) as [number, number, number];
   const [bx, by, bz] = blocks;

@@ -14,7 +14,7 @@ function compile(gl: WebGL2RenderingContext, kind: number, source: string): WebG
   return shader;
 }
 
-/** Compiles a program. @throws Error with the log of the compiler */
+/** Compiles a program. Throws Error with the log of the compiler. */
 export function makeProgram(gl: WebGL2RenderingContext, vertex: string, fragment: string): Program {
   const program = gl.createProgram();
   const shaders = [compile(gl, gl.VERTEX_SHADER, vertex), compile(gl, gl.FRAGMENT_SHADER, fragment)];

@@ -64,7 +64,7 @@ export function rulesOf(pane: PlanePane, { axes }: Dataset, centre: Vec3, pixel:
   });
 }
 
-/** Draws the ticks of a plane. @returns the boxes that they fill */
+/** Draws the ticks of a plane. Returns the boxes that they fill. */
 export function drawPlane(
   c: CanvasRenderingContext2D,
   pane: PlanePane,
@@ -139,7 +139,7 @@ function histogramOf(volume: Volume, range: Range): Float64Array {
   return counts;
 }
 
-/** Draws a colour bar with the histogram of the values that it colours. @returns the boxes that it fills */
+/** Draws a colour bar with the histogram of the values that it colours. Returns the boxes that it fills. */
 export function drawBar(
   c: CanvasRenderingContext2D,
   ink: Ink,
@@ -199,7 +199,7 @@ export function drawBar(
   ];
 }
 
-/** Draws the names of the axes at the edges of the box in space. @returns the boxes that they fill */
+/** Draws the names of the axes at the edges of the box in space. Returns the boxes that they fill. */
 export function drawAxisNames(
   c: CanvasRenderingContext2D,
   ink: Ink,

@@ -113,7 +113,7 @@ function interpolatedTable(table: Uint8Array): Uint8Array {
   });
 }
 
-/** Renders the panes of one canvas. @throws Error if there is no WebGL2 */
+/** Renders the panes of one canvas. Throws Error if there is no WebGL2. */
 export class Renderer {
   readonly gl: WebGL2RenderingContext;
   readonly #programs = new Map<string, Program>();

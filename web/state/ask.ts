@@ -64,7 +64,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Sends a request; retries while the service is unreachable or busy. @throws Refusal */
+/** Sends a request; retries while the service is unreachable or busy. Throws Refusal. */
 export async function send(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
   for (let attempt = 0; ; attempt++) {
     const headers = new Headers(init.headers);

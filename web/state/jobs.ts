@@ -24,7 +24,7 @@ export const isOpen = ({ state }: Job): boolean => state === "queued" || state =
 export const resultOf = ({ id }: Job): string => `${rootOf()}api/jobs/${encodeURIComponent(id)}/result`;
 
 let timer = 0;
-/** Reads the list of jobs, and again while a job is open. @throws Refusal */
+/** Reads the list of jobs, and again while a job is open. Throws Refusal. */
 export async function readJobs(): Promise<void> {
   clearTimeout(timer);
   const { jobs: list } = (await (await send("api/jobs", {}, never)).json()) as { jobs: readonly Job[] };
@@ -33,7 +33,7 @@ export async function readJobs(): Promise<void> {
   if (list.some(isOpen)) timer = window.setTimeout(() => void readJobs().catch(() => {}), POLL_MS);
 }
 
-/** Starts a job of a question, with a form of its result. @throws Refusal */
+/** Starts a job of a question, with a form of its result. Throws Refusal. */
 export async function startJob({ dataset, call, ...members }: Question, format: string): Promise<Job> {
   const body = JSON.stringify({ ...members, format, job: true });
   const headers = { "content-type": "application/json" };
@@ -44,7 +44,7 @@ export async function startJob({ dataset, call, ...members }: Question, format: 
   return job;
 }
 
-/** Cancels a job, or removes one that has ended. @throws Refusal */
+/** Cancels a job, or removes one that has ended. Throws Refusal. */
 export async function endJob({ id }: Job): Promise<void> {
   await send(`api/jobs/${encodeURIComponent(id)}`, { method: "DELETE" }, never);
   await readJobs();
@@ -69,7 +69,7 @@ function changed(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Runs a question as a job and waits for its answer. @throws Refusal */
+/** Runs a question as a job and waits for its answer. Throws Refusal. */
 export async function answerOfJob<T>(question: Question, signal: AbortSignal): Promise<T> {
   const { id } = await startJob(question, "json");
   for (;;) {

@@ -118,7 +118,7 @@ async function questionOf(call: CallName, what: string | undefined, flags: AskFl
   return { call, members, body: await pointsBody(points) };
 }
 
-/** Whether points are a file or standard input. @throws MisuseError for what is neither that nor points */
+/** Whether points are a file or standard input. Throws MisuseError for what is neither that nor points. */
 function isSource(points: string): boolean {
   if (points === "-" || existsSync(points)) return true;
   if (/^\s*[[{]/.test(points) || /^[\s\d.,;:eE+-]+$/.test(points)) return false;

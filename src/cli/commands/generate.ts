@@ -71,7 +71,7 @@ function target(out: string, name: string): { folder: string; name: string } {
   return { folder, name };
 }
 
-/** Fails before hours of simulation. @throws the error of the operating system */
+/** Fails before hours of simulation. Throws the error of the operating system. */
 function checkWritable(path: string): void {
   const isThere = existsSync(path);
   closeSync(openSync(path, "a"));

@@ -62,7 +62,7 @@ async function inspectAtTerminal(paths: readonly string[], flags: InspectFlags):
   else inspectPlaces(paths, { ...answered, yes: true });
 }
 
-/** Inspects one file or store, or several that are the frames of one dataset. @param asks whether a question follows */
+/** Inspects one file or store, or several that are the frames of one dataset. `asks`: whether a question follows. */
 function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = false): Recognised | null {
   const [first] = paths as [string];
   const home = homeOf(first, paths.length === 1);
@@ -85,7 +85,7 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags, asks = fal
   return found;
 }
 
-/** The draft of files. @throws MisuseError for unknown names in flags */
+/** The draft of files. Throws MisuseError for unknown names in flags. */
 function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | null {
   try {
     return readDraft(paths, answersOf(flags), flags);
@@ -94,7 +94,7 @@ function draftOf(paths: readonly string[], flags: InspectFlags): Recognised | nu
   }
 }
 
-/** Prints a draft. @returns the reason why it cannot be served, or null */
+/** Prints a draft. Returns the reason why it cannot be served, or null. */
 function show(found: Recognised, home: string, first: string, isAll = false): string | null {
   const view = describeDraft(found, home, basename(first), LIMITS["engine.chunkBytes"]);
   print(screenOf(view, isAll));
@@ -188,7 +188,7 @@ async function inspectWaiting(folder: string, flags: InspectFlags): Promise<void
   if (left > 0) reportRefusal(`${left} of the files below ${folder} wait${left === 1 ? "s" : ""}`);
 }
 
-/** Updates a confirmation to the changed structure of a file. @throws MisuseError if none claims it */
+/** Updates a confirmation to the changed structure of a file. Throws MisuseError if none claims it. */
 function takeForSame(path: string): void {
   const location = confirmationFor(path, descriptorFolder(readConfig().config));
   if (location === null) throw new MisuseError(`--same: no confirmation claims ${path}`);
@@ -238,7 +238,7 @@ export async function confirmToServe(file: string, flags: InspectFlags): Promise
   return path;
 }
 
-/** Confirms a file in a folder for one call, and prints nothing. @throws MisuseError for an open line with --yes */
+/** Confirms a file in a folder for one call, and prints nothing. Throws MisuseError for an open line with --yes. */
 export async function confirmIn(descriptors: string, file: string, flags: AnswerOptions): Promise<void> {
   await openStorage();
   inspectPlaces([file], { ...flags, descriptors, isQuiet: true });

@@ -40,7 +40,7 @@ async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
   }
 }
 
-/** Saves the result of a job, once it is done, by an atomic write. @throws MisuseError for the ending of another form */
+/** Saves the result of a job, once it is done, by an atomic write. Throws MisuseError for a wrong file ending. */
 export async function save(service: JobMethods, id: string, path: string): Promise<void> {
   const { result } = await service.wait(id);
   const form = FORMATS[extname(path).slice(1) as Format] as { readonly type: string } | undefined;

@@ -62,7 +62,7 @@ export async function withService<T>(
   }
 }
 
-/** The path or address of an argument; null for a name. @throws MisuseError for a path that does not exist */
+/** The path or address of an argument; null for a name. Throws MisuseError for a path that does not exist. */
 function placeOf(dataset: string): string | null {
   if (isAddress(dataset)) return dataset;
   const path = resolve(withoutFileScheme(dataset));

@@ -12,7 +12,7 @@ export interface AnswerOptions {
 
 const memberOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Adds the flags to a command, except those that it has. @param isHidden whether its help leaves them to `inspect` */
+/** Adds the flags to a command, except those that it has. `isHidden`: whether its help leaves them to `inspect`. */
 export function withAnswers(command: Command, isHidden = false): Command {
   for (const { flag, value, about, repeats, read } of ANSWER_FLAGS) {
     if (command.options.some(({ long }) => long === `--${flag}`)) continue;

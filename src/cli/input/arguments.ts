@@ -7,7 +7,7 @@ export class MisuseError extends Error {}
 
 export const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Parser of whole numbers. @throws InvalidArgumentError */
+/** Parser of whole numbers. Throws InvalidArgumentError. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
   return (text) => {

@@ -5,7 +5,7 @@ import { StoreClient } from "../../storage/remote/store-client.js";
 import { StoreThread } from "../../storage/remote/store-thread.js";
 import { MisuseError } from "./arguments.js";
 
-/** Loads the HDF5 library, and applies the settings of stores. @throws MisuseError when one of these is wrong */
+/** Loads the HDF5 library, and applies the settings of stores. Throws MisuseError when one of these is wrong. */
 export async function openStorage(): Promise<void> {
   const { config, problems } = readConfig();
   const wrong = problems.find((problem) => /^FIELDPROBE_(STORE_|CACHE_DI)/.test(problem));

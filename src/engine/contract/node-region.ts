@@ -21,7 +21,7 @@ export interface NodeRegion extends FrameBox {
   readonly criterion: Criterion;
 }
 
-/** A box of a region as a region. @throws RequestError for a box that leaves the region */
+/** A box of a region as a region. Throws RequestError for a box that leaves the region. */
 export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegion {
   const isInside = region.count.every((nodes, a) => from[a] >= 0 && count[a] >= 1 && from[a] + count[a] <= nodes);
   if (!isInside) throw invalid("box", "The box leaves the region.");
@@ -29,7 +29,7 @@ export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegi
   return { ...region, first, count };
 }
 
-/** Copies the nodes of a box into the box around it, in rows along x. @param parts values, each of whole rows */
+/** Copies the nodes of a box into the box around it, in rows along x. `parts`: values, each of whole rows. */
 export function placeBox(
   parts: readonly Float32Array[],
   { from, count }: RegionBox,
@@ -147,7 +147,7 @@ function isExpression(text: string, dataset: Dataset): boolean {
   );
 }
 
-/** Checks an expression at nodes; its derivatives are differences. @throws RequestError */
+/** Checks an expression at nodes; its derivatives are differences. Throws RequestError. */
 function expressionRegion(
   text: string,
   method: string,

@@ -48,7 +48,7 @@ export function outsideError(axes: Axes, positions: Float64Array, at: number, in
   return new RequestError("OutOfRange", text, { member: `points[${index}].${name}` });
 }
 
-/** The error of the first point of a slab outside the domain, or null. @param first index of the slab in the query */
+/** The error of the first point of a slab outside the domain, or null. `first`: index of the slab in the query. */
 export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: number): RequestError | null {
   const positions = new Float64Array(3 * slab.count);
   fillPositions([slab], positions, shift);
@@ -56,7 +56,7 @@ export function slabOutsideError(axes: Axes, shift: Triple, slab: Slab, first: n
   return at < 0 ? null : outsideError(axes, positions, at, first + at);
 }
 
-/** The error of the first number that is not finite, or null. @param first index of the first triple in the query */
+/** The error of the first number that is not finite, or null. `first`: index of the first triple in the query. */
 export function notFiniteError(
   slabs: readonly { readonly triples: Float32Array; readonly count: number }[],
   member: "points" | "InitialV",

@@ -387,29 +387,29 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** The coarser levels of a dataset; null if there are none. */
   levels(dataset: Dataset): LevelSet | null;
-  /** Extrema of a quantity in cubes of 8^3 nodes. @throws DataError */
+  /** Extrema of a quantity in cubes of 8^3 nodes. Throws DataError. */
   levelExtrema(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelExtrema>;
   /**
    * Weights of nodes by component: the sum, the minimum, and the sum over nodes that have a value.
    * @throws DataError
    */
   levelWeights(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<LevelWeights>;
-  /** Histograms of the components of a quantity. @throws DataError */
+  /** Histograms of the components of a quantity. Throws DataError. */
   levelHistograms(set: LevelSet, quantity: LevelQuantity, frame: number): Promise<readonly Histogram[]>;
-  /** Makes levels of all fields and of some expressions. @throws DataError, CancelledError */
+  /** Makes levels of all fields and of some expressions. Throws DataError, CancelledError. */
   makeLevels(dataset: Dataset, quantities: readonly RequestedLevels[], control: MakeControl): Promise<LevelSet>;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
-  /** Reads a JSON body on a worker thread (`readJsonBody`). @throws RequestError of what is wrong with it */
+  /** Reads a JSON body on a worker thread (`readJsonBody`). Throws RequestError of what is wrong with it. */
   readJson(bytes: Uint8Array, client: unknown, background?: boolean): Promise<unknown>;
-  /** Lends uninitialised memory. @throws RangeError when the system gives no more */
+  /** Lends uninitialised memory. Throws RangeError when the system gives no more. */
   lend(bytes: number): LentMemory;
   status(): EngineStatus;
   /** Connects a thread to the one that reads stores, if there is one. */
   connectStores?(connection: StorePort): void;
   /** Files that wait for a person, with their reasons. */
   waiting(): readonly WaitingFile[];
-  /** Reads the draft of waiting files; confirms it if no question is open. @throws RequestError, DataError */
+  /** Reads the draft of waiting files; confirms it if no question is open. Throws RequestError, DataError. */
   draft(request: Pick<DraftRequest, "paths" | "texts" | "confirms">): Promise<DraftView>;
   held(): readonly HeldBricks[];
   /** Null without a cluster. */

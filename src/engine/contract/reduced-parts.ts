@@ -11,7 +11,7 @@ export interface ReducedParts {
   readonly runs: readonly number[];
 }
 
-/** The indices of the parts, in order. @throws RequestError for parts or frames that the reduction does not have */
+/** The indices of the parts, in order. Throws RequestError for parts or frames that the reduction does not have. */
 export function placesIn({ frames: [first, count], runs }: ReducedParts, frames: number, total: number): number[] {
   const places: number[] = [];
   const isRun = (from: number, length: number, most: number): boolean =>

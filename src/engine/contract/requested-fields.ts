@@ -64,7 +64,7 @@ export function fieldText(fields: readonly FieldName[]): string {
   return letters.join(letters.every((letter) => letter.length === 1) ? "" : ",");
 }
 
-/** The row of an operation for its fields: scalars may have another kernel. @throws RequestError if it takes none */
+/** The row of an operation for its fields: scalars may have another kernel. Throws RequestError if it takes none. */
 export function rowFor<T extends Operation>(row: T, [field]: readonly FieldName[], dataset: Dataset): T {
   if (row.scalar === undefined || field === undefined || componentsOf(dataset, field) === 3) return row;
   if (row.scalar !== null) return { ...row, ...row.scalar };

@@ -24,7 +24,7 @@ export function readScratch(scratch: ScratchPlanes, at: number, out: Float64Arra
   else moveAll((bytes, done) => readSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), out);
 }
 
-/** Copies numbers to place `at`. @throws BusyError if the disk has no more room */
+/** Copies numbers to place `at`. Throws BusyError if the disk has no more room. */
 export function writeScratch(scratch: ScratchPlanes, at: number, values: Float64Array): void {
   if (scratch.kind === "memory") scratch.values.set(values, at);
   else

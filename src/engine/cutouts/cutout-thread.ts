@@ -73,12 +73,12 @@ export class CutoutThread {
     await this.#run({ grid, path });
   }
 
-  /** Writes paths as NetCDF. @throws BusyError if too many files wait, DataError if the file cannot be written */
+  /** Writes paths as NetCDF. Throws BusyError if too many files wait, DataError if the file cannot be written. */
   async writePaths(recorded: RecordedPaths, path: string): Promise<void> {
     await this.#run({ recorded, path });
   }
 
-  /** Writes a table as NetCDF. @throws BusyError if too many files wait, DataError if the file cannot be written */
+  /** Writes a table as NetCDF. Throws BusyError if too many files wait, DataError if the file cannot be written. */
   async writeTable(table: NumberTable, path: string): Promise<void> {
     await this.#run({ table, path });
   }

@@ -36,7 +36,7 @@ export class BufferPool {
     return this.#memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
   }
 
-  /** Lends a block. @throws RangeError when the system gives no more memory */
+  /** Lends a block. Throws RangeError when the system gives no more memory. */
   take(bytes: number): Uint8Array<SharedArrayBuffer> {
     const size = GRAIN * Math.ceil(Math.max(1, bytes) / GRAIN);
     let [block = null, memory] = [null as Uint8Array<SharedArrayBuffer> | null, 0];
@@ -75,7 +75,7 @@ class SharedMemory {
   /** The number of grains of each block that is lent, by the grain at which it begins. */
   #lent = new Uint32Array(256);
 
-  /** Lends whole grains; null if other blocks leave no room. @throws RangeError if there would never be any */
+  /** Lends whole grains; null if other blocks leave no room. Throws RangeError if there would never be any. */
   lend(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const at = this.#fill(bytes) ?? this.#grow(bytes);
     if (at === null) return null;

@@ -152,7 +152,7 @@ function withoutSingleTimes(requested: Query, dataset: Dataset): Query {
   return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
 }
 
-/** Replaces float32 times by the stored times they stand for. @throws RequestError if two frames share a float32 */
+/** Replaces float32 times by the stored times they stand for. Throws RequestError if two frames share a float32. */
 function withDoubleTimes({ singleTimes: _, ...query }: Query, { name, time }: Dataset): Query {
   const times: { [member: string]: number } = {};
   for (const member of ["time", "StartTime", "EndTime"] as const) {

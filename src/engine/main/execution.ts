@@ -27,7 +27,7 @@ interface QueryFailure {
   readonly error: FieldprobeError;
 }
 
-/** `receiving` until `finish` is called, `awaited` until it resolves, `streaming` while parts are read, then `settled`. */
+/** `receiving` until `finish` is called, `awaited` until it resolves, `streaming` while parts are read; `settled`. */
 type State =
   | { readonly name: "receiving" | "streaming" | "settled" }
   | {

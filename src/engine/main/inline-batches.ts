@@ -51,7 +51,7 @@ export class InlineBatches {
     this.#report = report;
   }
 
-  /** Evaluates a batch and fills its `out`. @returns false if it is for the workers */
+  /** Evaluates a batch and fills its `out`. Returns false if it is for the workers. */
   run(task: BatchTask): boolean {
     if (this.#spentMs >= TICK_MS || !isSmall(task)) return false;
     if (this.#evaluator === null) {

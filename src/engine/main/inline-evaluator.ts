@@ -21,7 +21,7 @@ export interface InlineSetup {
 }
 
 export interface InlineEvaluator {
-  /** Evaluates a batch and fills its `out`. @returns false if bricks would have to be read or waited for */
+  /** Evaluates a batch and fills its `out`. Returns false if bricks would have to be read or waited for. */
   evaluate(task: BatchTask): boolean;
 }
 

@@ -28,7 +28,7 @@ export class ScratchSpace {
     this.#folder = existsSync(state) ? state : tmpdir();
   }
 
-  /** Lends space for numbers. @throws LimitError if the limit is below it, BusyError if others use it now */
+  /** Lends space for numbers. Throws LimitError if the limit is below it, BusyError if others use it now. */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);

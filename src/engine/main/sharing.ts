@@ -36,14 +36,14 @@ export interface Sharing {
   attach(engine: Engine): void;
   /** Whether the query may be divided; then nothing starts before all its points are known. */
   divides(checked: CheckedQuery): boolean;
-  /** Whether it pays to divide a query that may be divided. @param count its points or nodes */
+  /** Whether it pays to divide a query that may be divided. `count`: its points or nodes. */
   isWorthSharing(checked: CheckedQuery, count: number): boolean;
-  /** Evaluates a query at points. @throws the error that one process would report */
+  /** Evaluates a query at points. Throws the error that one process would report. */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
-  /** Reduces parts of the region of a query. @returns the merged states of groups of parts */
+  /** Reduces parts of the region of a query. Returns the merged states of groups of parts. */
   reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]>;
   status(): {
     readonly peers: readonly PeerStatus[];

@@ -26,7 +26,7 @@ export interface ThreadPool {
    *   BusyError when no thread can be started
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
-  /** Evaluates a small batch at once on the caller's thread. @returns false, without any effect, if it is for `run` */
+  /** Evaluates a small batch at once on the caller's thread. Returns false, without any effect, if it is for `run`. */
   runInline?(task: BatchTask, share: QueryShare): boolean;
   inlined?(): number;
   alive(): number;

@@ -13,7 +13,7 @@ export interface BatchContext {
   readonly mustPause: Pause;
 }
 
-/** Copies each value to its position in the caller's order, rounded once. @param outIndices positions, if not the index */
+/** Copies each value to its position in the caller's order, rounded once. `outIndices`: positions, if not the index. */
 export function scatterInto(
   out: Float32Array | Float64Array,
   components: number,

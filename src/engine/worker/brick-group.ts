@@ -129,7 +129,7 @@ export class BrickGroup {
     for (const { combined } of sources) combined?.leave(this.#workerIndex);
   }
 
-  /** Chooses at least one point: steps grow while their bricks fit, then shrink. @returns the number of points */
+  /** Chooses at least one point: steps grow while their bricks fit, then shrink. Returns the number of points. */
   choose(sampled: SampledFields, first: number, most: number): number {
     let size = 0;
     let step = this.#step;
@@ -301,7 +301,7 @@ export class BrickGroup {
     }
   }
 
-  /** Reads a brick into the cache, unless it is there. @param together combined bricks that are made with it */
+  /** Reads a brick into the cache, unless it is there. `together`: combined bricks that are made with it. */
   #readMissing(
     source: BrickSource,
     frame: number,
@@ -380,7 +380,7 @@ export class BrickGroup {
     return lacking;
   }
 
-  /** Puts the group's bricks into the tables. @param words size of a value in 32 bits; 0 takes bricks out */
+  /** Puts the group's bricks into the tables. `words`: size of a value in 32 bits; 0 takes bricks out. */
   #setTables(sources: number, frames: number, words: 0 | 1 | 2): void {
     for (let i = 0; i < sources; i++) {
       const { tables, list, offsets, length } = this.#fields[i];
@@ -393,7 +393,7 @@ export class BrickGroup {
   }
 }
 
-/** Clears the tables of a field as far as it has bricks. @throws DataError if it has too many */
+/** Clears the tables of a field as far as it has bricks. Throws DataError if it has too many. */
 function clearTables(space: FieldBricks, { count }: Bricking): void {
   const bricks = count[0] * count[1] * count[2];
   if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);

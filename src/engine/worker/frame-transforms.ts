@@ -32,7 +32,7 @@ export class FrameTransforms {
     this.#make = make;
   }
 
-  /** Runs a task: null, or the sums of its modes. @throws what `NodeColumns.evaluate` throws */
+  /** Runs a task: null, or the sums of its modes. Throws what `NodeColumns.evaluate` throws. */
   run(task: Message<TransformTask>, open: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
     this.#planes ??= this.#make();
     switch (task.stage) {
@@ -193,7 +193,7 @@ function matrixAlong(
 /** Planes of a component that are read at a time, if they are in a file. */
 const MOST_PLANES = 16;
 
-/** Interpolates components at points, the first component first. @throws RequestError for a point outside the domain */
+/** Interpolates components at points, the first component first. Throws RequestError for a point outside the domain. */
 function interpolate(task: Message<TransformTask> & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
   const { plan, points, from, count, method, time, scratch, cancel } = task;
   const { axes } = dataset;

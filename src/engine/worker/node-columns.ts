@@ -68,7 +68,7 @@ export class NodeColumns {
     this.#evaluateAt(request, open, sampler, place, 0);
   }
 
-  /** Evaluates columns, or the components of a nested expression. @param depth number of expressions around it */
+  /** Evaluates columns, or the components of a nested expression. `depth`: number of expressions around it. */
   #evaluateAt(
     request: ColumnsAtNodes,
     open: OpenDataset,
@@ -269,7 +269,7 @@ function fieldAround({ kind, option, expression }: InputParts): string {
   return `${isElsewhen ? kind : ""}${isElsewhen ? option : ""}=${expression}`;
 }
 
-/** Frames and their weights; `ddt` has three or two, without those whose weight is rounding. @throws RequestError */
+/** Frames and their weights; `ddt` has three or two, without those whose weight is rounding. Throws RequestError. */
 function framesAround(
   { kind, option }: InputParts,
   frame: number,
@@ -316,7 +316,7 @@ function slopeWeight(frames: readonly number[], one: number, frame: number, time
   }, 0);
 }
 
-/** The mean at nodes of a frame. @throws RequestError for a frame without one */
+/** The mean at nodes of a frame. Throws RequestError for a frame without one. */
 function meanAt(table: MeanTable | undefined, frame: number, { expression }: InputParts): MeanOfFrame {
   const f = table?.isOfFrames ? table.frames.indexOf(frame) : 0;
   if (table === undefined || f < 0) {

@@ -36,7 +36,7 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
   return { indices: Uint32Array.from(keys, (key) => key % count), ends };
 }
 
-/** The filter of a batch. @throws RequestError when the cube of a point leaves the domain */
+/** The filter of a batch. Throws RequestError when the cube of a point leaves the domain. */
 function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
   const { query, count, first, outIndices } = task;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);

@@ -93,7 +93,7 @@ export class OpenDataset {
     return source;
   }
 
-  /** The scheme of a kernel on the grid of the dataset or a part. @throws RequestError if an axis has too few nodes */
+  /** The scheme of a kernel on the grid of the dataset or a part. Throws RequestError if an axis has too few nodes. */
   scheme(kernel: string, method: string, part?: FieldName): Scheme {
     const axes = part === undefined ? this.dataset.axes : axesOfField(this.dataset, part);
     const key = `${kernel} ${method} ${axes === this.dataset.axes ? "" : part}`;

@@ -21,7 +21,7 @@ export class NodeReductions {
     this.#columns = columns;
   }
 
-  /** Reduces a part. @throws what `NodeColumns.evaluate` throws */
+  /** Reduces a part. Throws what `NodeColumns.evaluate` throws. */
   reduce(
     { plan, region, box, derived = null, fill, cancel }: Message<ReduceTask>,
     open: OpenDataset,
@@ -40,7 +40,7 @@ export class NodeReductions {
     return reducePart(plan, box, this.evaluate(request, open, sampler));
   }
 
-  /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. @throws as `reduce` does */
+  /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. Throws as `reduce` does. */
   evaluate(request: StridedColumns, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
     const { count, stride = [1, 1, 1] } = request.region;
     const [nx, ny, nz] = count;

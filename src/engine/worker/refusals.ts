@@ -6,7 +6,7 @@ export function throwIfCancelled(cancel: Int32Array): void {
   if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
 }
 
-/** Makes a kernel for a grid. @throws RequestError (Unsupported) with `text` if an axis has too few nodes for it */
+/** Makes a kernel for a grid. Throws RequestError (Unsupported) with `text` if an axis has too few nodes for it. */
 export function makeForGrid<T>(text: string, member: string, make: () => T): T {
   try {
     return make();

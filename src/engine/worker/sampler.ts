@@ -28,7 +28,7 @@ export interface Sampling extends SampledFields, PointOrder {
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
 export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
 
-/** Whether the time slice has ended. @param waits true if nothing can be done before bricks arrive from a store */
+/** Whether the time slice has ended. `waits`: true if nothing can be done before bricks arrive from a store. */
 export type Pause = (waits?: boolean) => boolean;
 
 /** Thrown when a time slice ends while work waits for a store; the work begins again in another slice. */
@@ -208,7 +208,7 @@ export class Sampler {
     return (f, use) => this.#group.withFields(sources, frames.slice(f, f + 1), ([fields]) => use(fields));
   }
 
-  /** The default `pause`, which never pauses. @throws StoreWait if bricks are on their way and the slice is over */
+  /** The default `pause`, which never pauses. Throws StoreWait if bricks are on their way and the slice is over. */
   #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
     if (waits && this.mayAbandon()) throw new StoreWait(`${source} ${this.#group.firstBrick}`);
     return false;
@@ -242,7 +242,7 @@ export class Sampler {
     };
   }
 
-  /** Waits for a brick of a store that the cache lacks. @throws StoreWait when the time slice is over */
+  /** Waits for a brick of a store that the cache lacks. Throws StoreWait when the time slice is over. */
   #awaitBrick({ source, fetched }: BrickSource, frame: number, bricks: Int32Array): void {
     const isOnItsWay = (): boolean =>
       this.#cache.missing({ source, frame, bricks, count: 1 }).length > 0 &&

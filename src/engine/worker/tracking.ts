@@ -54,7 +54,7 @@ export function trackParticles(context: BatchContext): Progress | null {
   return { done };
 }
 
-/** Checks the time slice and counts adaptive steps. @throws LimitError if the query tries too many */
+/** Checks the time slice and counts adaptive steps. Throws LimitError if the query tries too many. */
 function counted({ task: { stepBudget }, mustPause }: BatchContext): NonNullable<PathParameters["pause"]> {
   if (stepBudget === undefined) return () => mustPause();
   const { most, tried } = stepBudget;
@@ -84,7 +84,7 @@ function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" |
   return { ...parts, exits: left };
 }
 
-/** Advances the particles by the integrator of the query until the time slice ends. @returns the steps taken */
+/** Advances the particles by the integrator of the query until the time slice ends. Returns the steps taken. */
 function advance(
   context: BatchContext,
   path: Omit<PathParameters, "sample">,

@@ -106,7 +106,7 @@ function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T |
   }
 }
 
-/** Starts a time slice. @returns a function that reports whether it has ended */
+/** Starts a time slice. Returns a function that reports whether it has ended. */
 function startSlice(): () => boolean {
   const end = performance.now() + SLICE_MS;
   return () => Atomics.load(contended, 0) === 1 && performance.now() > end;

@@ -28,7 +28,7 @@ import { sendAnswer, sendError } from "./send.js";
 import { termHandler, termsHandler } from "./term-routes.js";
 
 export interface EventsOptions {
-  /** The present calendar. @throws EventsError 503 without one */
+  /** The present calendar. Throws EventsError 503 without one. */
   readonly index: () => EventIndex;
   readonly clock: Clock;
   readonly config: EventsSettings;

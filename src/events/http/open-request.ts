@@ -41,7 +41,7 @@ export function redirectLoose(path: string, parameters: QueryString, request: Fa
   return true;
 }
 
-/** Reads what every route takes. @param known names besides those @throws EventsError 401 without a configured key */
+/** Reads what every route takes. `known`: names besides those. Throws EventsError 401 without a configured key. */
 export function openRequest(
   request: FastifyRequest,
   settings: EventsSettings,

@@ -6,7 +6,7 @@ import { EventsError } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 
 export interface Resources {
-  /** The present calendar. @throws EventsError 503 without one */
+  /** The present calendar. Throws EventsError 503 without one. */
   readonly index: () => EventIndex;
   readonly clock: Clock;
   readonly settings: EventsSettings;

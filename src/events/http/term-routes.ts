@@ -39,7 +39,7 @@ export function termsHandler(resources: Resources, row: Vocabulary, ofEvent: boo
   };
 }
 
-/** Terms of a vocabulary, or of an event, in its order. @throws EventsError 404 without such an event */
+/** Terms of a vocabulary, or of an event, in its order. Throws EventsError 404 without such an event. */
 function termsIn(index: EventIndex, { name }: Vocabulary, eventId: number | null, now: number): TaxonomyTerm[] {
   const { terms } = index;
   if (eventId === null) return [...terms.values()].filter((term) => term.vocabulary === name);

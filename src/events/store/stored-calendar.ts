@@ -25,7 +25,7 @@ const EMPTY: StoredCalendar = { settings: {}, terms: new Map(), events: new Map(
 const VERSION = 1;
 const SQLITE = "SQLite format 3\0";
 
-/** Empty if there is none. @throws DataError */
+/** Empty if there is none. Throws DataError. */
 export function openCalendar({ file, db }: CalendarPlace): StoredCalendar {
   const found = [file, db].find((path) => existsSync(path));
   if (found === undefined) return EMPTY;
@@ -56,7 +56,7 @@ export function signatureOf(file: string): string {
   return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
-/** Replaces the calendar by the result of `change`; keeps it if `change` throws. @throws DataError */
+/** Replaces the calendar by the result of `change`; keeps it if `change` throws. Throws DataError. */
 export function changeCalendar(place: CalendarPlace, change: (stored: StoredCalendar) => StoredCalendar): void {
   try {
     makeFolder(dirname(place.file));

@@ -12,7 +12,7 @@ export type FftFunctions = Readonly<
 /** A memory that threads share, for the module of `fft-shared.wasm`. */
 export type SharedFftMemory = WasmMemory;
 
-/** A shared memory of at least `bytes` bytes, all zero. @throws RangeError beyond 4 GiB */
+/** A shared memory of at least `bytes` bytes, all zero. Throws RangeError beyond 4 GiB. */
 export function createSharedFftMemory(bytes: number): SharedFftMemory {
   return createSharedMemory(bytes);
 }

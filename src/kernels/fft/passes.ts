@@ -37,7 +37,7 @@ export function planBytes(n: number): number {
   return passesOf(n).reduce((sum, { twiddles }) => sum + PASS_BYTES + twiddles.byteLength, PASS_BYTES);
 }
 
-/** Writes the plan of a length into the memory of the module. @param at byte offset, a multiple of 8 */
+/** Writes the plan of a length into the memory of the module. `at`: byte offset, a multiple of 8. */
 export function writePlan(buffer: ArrayBufferLike, at: number, n: number): void {
   const passes = passesOf(n);
   const words = new Int32Array(buffer, at, (PASS_BYTES / 4) * (passes.length + 1)).fill(0);

@@ -44,7 +44,7 @@ export function createLeafRow(axis: Axis, edge: number, width: number): LeafRow 
 export interface Lattice {
   /** Three values a leaf, leaves in octree order; valid after `fill`. */
   readonly velocity: Float64Array;
-  /** Interpolates to the leaves that the rows speak of. @param readers of the velocity, or of each component */
+  /** Interpolates to the leaves that the rows speak of. `readers`: of the velocity, or of each component. */
   fill(readers: readonly BrickReader[], frames: FrameWeights): void;
 }
 

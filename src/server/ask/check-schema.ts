@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { excerpt, RequestError } from "../../shared/errors.js";
 import { wrong } from "./faults.js";
 
-/** Reads a body of JSON. @throws RequestError in one line that names the member */
+/** Reads a body of JSON. Throws RequestError in one line that names the member. */
 export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
   let value: unknown;
   try {

@@ -44,7 +44,7 @@ export interface Context {
   readonly part: Part | null;
 }
 
-/** Checks that points times times are within the limit. @throws LimitError that says how many of either would fit */
+/** Checks that points times times are within the limit. Throws LimitError that says how many of either would fit. */
 export function checkFits(
   { life, service }: Context,
   count: number,

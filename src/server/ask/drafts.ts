@@ -78,7 +78,7 @@ class Drafts {
     return this.#said.get(location) ?? NOTHING;
   }
 
-  /** Reads a draft, and keeps the answers if it can be read with them. @throws RequestError */
+  /** Reads a draft, and keeps the answers if it can be read with them. Throws RequestError. */
   async read(waiting: Waiting, said: Said, confirms = false): Promise<DraftView> {
     const paths = said.series ? waiting.series : [waiting.location];
     try {

@@ -128,7 +128,7 @@ function filesOf(
   });
 }
 
-/** Numbers in pieces. @param pieceAt returns the piece with a number, from which on `most` numbers are wanted */
+/** Numbers in pieces. `pieceAt`: returns the piece with a number, from which on `most` numbers are wanted. */
 function pieced(
   length: number,
   pieceAt: (at: number, most: number) => Promise<{ readonly numbers: Float32Array; readonly from: number }>,

@@ -3,7 +3,7 @@ import { type Evaluation, type Query, type Result, writeTriples } from "../../en
 import type { PointLimit, RequestLife } from "../http/request-life.js";
 import { TripleWriter } from "../http/triple-writer.js";
 
-/** Runs a query. @param write hands over its points, if any @returns the result, which the caller releases */
+/** Runs a query. `write`: hands over its points, if any. Returns the result, which the caller releases. */
 export async function runQuery(
   life: RequestLife,
   query: Query,

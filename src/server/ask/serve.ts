@@ -70,7 +70,7 @@ const HANDLERS: Readonly<Record<CallName, CallHandler>> = {
   structures,
 };
 
-/** The format of an answer; `format` overrides `Accept`. @throws NotAcceptableError that lists the formats */
+/** The format of an answer; `format` overrides `Accept`. Throws NotAcceptableError that lists the formats. */
 function formFor(call: CallName, { format }: MemberValues, accept: string | undefined): Format {
   if (format !== undefined) return format;
   const { formats } = callOf(call);

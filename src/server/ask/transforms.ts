@@ -19,14 +19,14 @@ import { wrong } from "./faults.js";
 
 export const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
-/** Checks the derivatives at nodes. @throws RequestError */
+/** Checks the derivatives at nodes. Throws RequestError. */
 export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
   if (derivatives === "spectral") return derivatives;
   if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
   throw wrong("derivatives", `expected one of ${AT_NODES.join(", ")}, spectral`);
 }
 
-/** The plan of the inputs that need transforms. @throws as `derivedOf` does */
+/** The plan of the inputs that need transforms. Throws as `derivedOf` does. */
 export function derivedFor(
   keys: Iterable<InputKey>,
   dataset: Dataset,
@@ -66,7 +66,7 @@ export function derivedFor(
 const AXIS_NUMBERS = [0, 1, 2] as const;
 const NO_INPUT = { kind: "value", field: "", option: "", expression: null } as const;
 
-/** Refuses a filter with fewer than three nodes of an open axis within its width. @throws RequestError */
+/** Refuses a filter with fewer than three nodes of an open axis within its width. Throws RequestError. */
 function requireThreeNodes(axis: Axis, width: number, name: string): void {
   const { coordinates, spacing, periodic } = axis;
   if (periodic) return;
@@ -82,7 +82,7 @@ export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): reado
   return axes.map(({ spacing }) => (kind === "tophat" ? boxNodes(width, spacing) * spacing : width));
 }
 
-/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */
+/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. Throws RequestError. */
 export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boolean>, member: string): void {
   axes.forEach(({ periodic, nodes }, a) => {
     if (!transformed[a]) return;

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 /** A parameter of a route, with the expression it must match. */
 const PARAMETER = /:\w+(?:\(\^?([^()]*?)\$?\))?/;
 
-/** Records routes that are added to `scope` from now on, but not wildcards. @returns sorted methods of a path */
+/** Records routes that are added to `scope` from now on, but not wildcards. Returns sorted methods of a path. */
 export function watchRoutes(scope: FastifyInstance): (path: string) => string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   scope.addHook("onRoute", ({ url, method }) => {

@@ -40,7 +40,7 @@ export interface Grant {
   readonly points: number;
   /** Whether it may see and confirm data that wait. */
   readonly manage?: boolean;
-  /** Counts one more query of the request. @throws AuthError `RateLimited` */
+  /** Counts one more query of the request. Throws AuthError `RateLimited`. */
   countFurtherQuery(): void;
   release(): void;
 }
@@ -140,7 +140,7 @@ class Account {
     this.#allowance -= 1;
   }
 
-  /** Counts a simultaneous request. @param concurrent their limit; 0 means none @returns ends it */
+  /** Counts a simultaneous request. `concurrent`: their limit; 0 means none. Returns ends it. */
   enter(concurrent: number): () => void {
     if (concurrent > 0 && this.#running >= concurrent) {
       throw new LimitError("token.concurrent", `This token may run ${concurrent} requests at a time.`);

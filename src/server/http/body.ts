@@ -77,7 +77,7 @@ export class Body implements ByteQueue {
     return (this.isLong ? this.#slices.pause() : null) ?? this.#woken();
   }
 
-  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called or `also` resolves. */
+  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called, or with `also`. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
     this.#consumer = into;

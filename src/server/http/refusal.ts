@@ -53,7 +53,7 @@ export function plainRefusal(
   return { status, headers: type, body: "The service failed.\n" };
 }
 
-/** The refusal of a body longer than `http.bodyBytes`, or than its form allows. @param instead what to send instead */
+/** The refusal of a body longer than `http.bodyBytes`, or than its form allows. `instead`: what to send instead. */
 export function bodyTooLarge(instead = ""): HttpRefusal {
   return new HttpRefusal(413, `The body is too large${instead}.`, { connection: "close" });
 }

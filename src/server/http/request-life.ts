@@ -120,7 +120,7 @@ export class RequestLife {
     reply.raw.on("close", () => this.#end());
   }
 
-  /** Checks the token; null means none. @throws AuthError, LimitError `token.concurrent` */
+  /** Checks the token; null means none. Throws AuthError, LimitError `token.concurrent`. */
   authorise(token: string | null): void {
     // The token of a job was checked when the job was accepted; its limit comes with the task.
     if (this.task !== null) {
@@ -170,7 +170,7 @@ export class RequestLife {
     this.#declaredWork = Math.max(work, this.#declaredWork);
   }
 
-  /** Counts a further query of the request against the rate of its token. @throws AuthError `RateLimited` */
+  /** Counts a further query of the request against the rate of its token. Throws AuthError `RateLimited`. */
   countFurtherQuery(): void {
     this.#grant?.countFurtherQuery();
   }
@@ -235,7 +235,7 @@ export class RequestLife {
     return Buffer.from(buffer, byteOffset, bytes);
   }
 
-  /** Reads a JSON body (`readJsonBody`), a long one on a worker thread. @throws RequestError */
+  /** Reads a JSON body (`readJsonBody`), a long one on a worker thread. Throws RequestError. */
   async readJson(bytes: Buffer): Promise<unknown> {
     if (bytes.length > LONG_BYTES) return this.#service.engine.readJson(bytes, this.#client, this.#background);
     if (bytes.length > SHORT_BYTES) await this.slices.pause();
@@ -253,7 +253,7 @@ export class RequestLife {
     }
   }
 
-  /** Runs the steps of a task up to where it would compute. @throws what refuses it before */
+  /** Runs the steps of a task up to where it would compute. Throws what refuses it before. */
   async rehearse(steps: () => Promise<unknown>): Promise<void> {
     const end = new Error("computing would begin");
     [this.#rehearsal, this.#background] = [end, true];
@@ -308,7 +308,7 @@ export class RequestLife {
     return dataset;
   }
 
-  /** As `find`. @throws NotFoundError if no dataset has that name */
+  /** As `find`. Throws NotFoundError if no dataset has that name. */
   dataset(name: string): NonNullable<ReturnType<Engine["find"]>> {
     const dataset = this.find(name);
     if (dataset === undefined) throw unknownDataset(name, this.datasets());

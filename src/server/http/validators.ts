@@ -30,7 +30,7 @@ export function isNamed(ifNoneMatch: string | undefined, tag: string): boolean {
   return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, named]) => named === tag);
 }
 
-/** Adds a tag. @returns whether the caller holds this answer, so that 304 suffices */
+/** Adds a tag. Returns whether the caller holds this answer, so that 304 suffices. */
 export function isFresh(request: FastifyRequest, reply: FastifyReply, { cacheControl }: Config, tag: string): boolean {
   reply.header("etag", tag).header("cache-control", cacheControl);
   return isNamed(request.headers["if-none-match"], tag);

@@ -92,14 +92,14 @@ export class PointsReader {
     }
   }
 
-  /** Reads lines of the usual form. @returns their bytes */
+  /** Reads lines of the usual form. Returns their bytes. */
   #usualLines(lines: Buffer): number {
     const { count, bytes } = textModule().read(lines, this.#form, this.#triples);
     this.add(this.#triples, count);
     return bytes;
   }
 
-  /** Reads a line of another form. @returns the start of the next line */
+  /** Reads a line of another form. Returns the start of the next line. */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (end - from > LONGEST_LINE) throw this.#wrong(`is longer than ${LONGEST_LINE} bytes`);

@@ -55,7 +55,7 @@ function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, compon
   };
 }
 
-/** Writes coordinates, then an array for each frame. @param results of each frame by its name, requested in order */
+/** Writes coordinates, then an array for each frame. `results`: of each frame by its name, requested in order. */
 async function* write(
   { dims, shape, coordinates }: ArrayForm,
   results: AsyncIterable<readonly [string, Result]>,

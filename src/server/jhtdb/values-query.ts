@@ -44,7 +44,7 @@ export function countsFrames(name: string, dataset?: Pick<Dataset, "countsFrames
   return dataset?.countsFrames === true || COUNTED_DATASETS.test(name);
 }
 
-/** Stored times of frames by number, from 1. @throws RequestError */
+/** Stored times of frames by number, from 1. Throws RequestError. */
 export function timesOfFrames(frames: readonly number[], stored: readonly number[]): number[] {
   return frames.map((frame) => {
     const time = stored[frame - 1];

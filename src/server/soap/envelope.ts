@@ -63,7 +63,7 @@ function invalid(message: string): RequestError {
   return new RequestError("InvalidEnvelope", message);
 }
 
-/** Reads up to the start tag of the operation. @throws VersionFault, MustUnderstandFault, HeaderError, RequestError */
+/** Reads up to the start tag of the operation. Throws VersionFault, MustUnderstandFault, HeaderError, RequestError. */
 export function* openEnvelope(reader: XmlReader, version: SoapVersion, headerBlocks: number): Steps<void> {
   const env = ENVELOPE_NAMESPACE[version];
   yield* reader.nextTag(stray);

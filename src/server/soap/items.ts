@@ -150,7 +150,7 @@ class ItemsReader {
   }
 }
 
-/** Reads an item by the XML reader, after its start tag. @returns its tags */
+/** Reads an item by the XML reader, after its start tag. Returns its tags. */
 function* readItem(
   reader: XmlReader,
   expected: RequestDialect,

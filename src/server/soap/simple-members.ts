@@ -22,7 +22,7 @@ export function schemaType(local: string): string {
   return `{${XSD}}${local}`;
 }
 
-/** Checks the attributes of the element that has just started. @param type its declared type, if that has a name */
+/** Checks the attributes of the element that has just started. `type`: its declared type, if that has a name. */
 export function checkAttributes(
   reader: XmlReader,
   version: SoapVersion,

@@ -59,10 +59,10 @@ export interface StoredBricks {
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
    * Starts to fetch bricks, all at once, and waits for a moment if none has arrived.
-   * @returns those that have arrived or are known to fail
+   * @returns the bricks that have arrived or are known to fail
    */
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[];
-  /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. @throws DataError as `readBrick` */
+  /** Reads any box of nodes of one frame into `out`, layout [z][y][x][c]. Throws DataError as `readBrick`. */
   readNodes(field: FieldName, frame: number, box: NodeBox, out: Float32Array): void;
   close(): void;
 }
@@ -193,7 +193,7 @@ class BrickFiles implements StoredBricks {
     if (gap !== null) this.#checkGap(file, opened, gap);
   }
 
-  /** The stamps of the sources of a virtual dataset. @throws DataError unless they are the verified ones */
+  /** The stamps of the sources of a virtual dataset. Throws DataError unless they are the verified ones. */
   #sourcesOf(file: StoredFile, path: string): FileStamp[] {
     return (file.sources?.(path).files ?? []).flatMap((source) => {
       const record = this.#records.get(source);

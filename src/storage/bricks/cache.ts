@@ -1,6 +1,6 @@
 /**
  * Cache of decoded bricks in memory that all worker threads share, evicted in order of last use. The directory is
- * changed under a lock; bricks are read outside of it. A worker pins the bricks that it uses, one bit per worker;
+ * changed under a lock; bricks are read outside it. A worker pins the bricks that it uses, one bit per worker;
  * bricks without pins form the LRU list.
  */
 import { DataError } from "../../shared/errors.js";
@@ -136,7 +136,7 @@ export class BrickCache implements BrickPins {
     this.#directory.announceRelease();
   }
 
-  /** Frees what a dead worker held. @returns false when another worker has the lock: call again later */
+  /** Frees what a dead worker held. Returns false when another worker has the lock: call again later. */
   repair(deadIndex: number): boolean {
     return this.#directory.repair(deadIndex);
   }

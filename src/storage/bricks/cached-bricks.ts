@@ -15,7 +15,7 @@ export class CachedBricks implements BrickPins {
     return this.#directory.capacity;
   }
 
-  /** Pins all bricks of all requests. @throws NotCached when one is missing, or this thread would have to wait */
+  /** Pins all bricks of all requests. Throws NotCached when one is missing, or this thread would have to wait. */
   acquire(requests: readonly BrickRequest[]): void {
     if (!this.#directory.tryLocked(() => this.#pin(requests))) throw NOT_CACHED;
   }

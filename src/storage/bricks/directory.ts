@@ -1,8 +1,8 @@
 /**
  * Directory of the brick cache in shared memory: the brick of each run of units, free runs, and the order of use. A
  * brick takes a run of units of 16 KiB. Arrays indexed by its first unit hold everything about a run, so that lists can
- * be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, whose word names its
- * holder, unless a method says otherwise.
+ * be rebuilt when a thread dies in the middle of a change. All changes are made under one lock, unless a method says
+ * otherwise: callers of `find`, `reserve`, `pin` and the like hold it. The word of the lock names its holder.
  */
 
 const UNIT_BYTES = 16 * 1024;
@@ -99,7 +99,7 @@ export interface CacheStatus {
   readonly bytesUsed: number;
 }
 
-/** Bytes that a brick takes up. @param values float32 values in it */
+/** Bytes that a brick takes up. `values`: float32 values in it. */
 export function brickBytes(values: number): number {
   return roundUp(values * 4, UNIT_BYTES);
 }
@@ -121,7 +121,7 @@ export class BrickDirectory {
   readonly #brick: Int32Array;
   /** Next run in the same bucket. */
   readonly #chain: Int32Array;
-  /** Neighbours in the list of free runs, or in that of bricks by their last use. */
+  /** Neighbours in the list of free runs, or in the list of bricks by last use. */
   readonly #before: Int32Array;
   readonly #after: Int32Array;
   readonly #pins: Int32Array;
@@ -220,7 +220,7 @@ export class BrickDirectory {
     return this.#state[unit] === READY;
   }
 
-  /** Shows a brick that this worker has read to those that wait for it; needs no lock. */
+  /** Publishes a brick that this worker has read to the workers that wait for it; needs no lock. */
   publish(unit: number): void {
     Atomics.store(this.#state, unit, READY);
     Atomics.notify(this.#state, unit);
@@ -232,7 +232,7 @@ export class BrickDirectory {
     Atomics.store(this.#state, unit, FAILED);
   }
 
-  /** Fails everything that this worker has reserved and not read. @returns the runs, to be announced after the lock */
+  /** Fails everything that this worker has reserved and not read. Returns the runs, to be announced after the lock. */
   failOwn(): number[] {
     const failed: number[] = [];
     this.#eachRun((unit) => {
@@ -248,7 +248,7 @@ export class BrickDirectory {
     for (const unit of units) Atomics.notify(this.#state, unit);
   }
 
-  /** Waits until the worker that reserved a run has read it; needs no lock. @returns false when it has failed */
+  /** Waits until the worker that reserved a run has read it; needs no lock. Returns false when it has failed. */
   awaitRead(unit: number): boolean {
     while (Atomics.load(this.#state, unit) === LOADING) Atomics.wait(this.#state, unit, LOADING, 1000);
     return Atomics.load(this.#state, unit) !== FAILED;
@@ -317,7 +317,7 @@ export class BrickDirectory {
     if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#workerIndex);
   }
 
-  /** Ends this worker's turn. Under the lock; `announceRelease` wakes the others. @returns whether it had waited */
+  /** Ends this worker's turn. Under the lock; `announceRelease` wakes the others. Returns whether it had waited. */
   endTurn(): boolean {
     if (this.#control[TURN] !== holderOf(this.#workerIndex)) return false;
     this.#control[TURN] = 0;
@@ -370,7 +370,7 @@ export class BrickDirectory {
     this.rebuild();
   }
 
-  /** Makes all lists anew from states, lengths, keys and pins. */
+  /** Rebuilds all lists from states, lengths, keys and pins. */
   rebuild(): void {
     const control = this.#control;
     this.#bucket.fill(NONE);
@@ -519,7 +519,7 @@ export class BrickDirectory {
   }
 }
 
-/** The word of a worker in the lock: 0 is free, and the thread without pins has index -1. */
+/** The word of a worker in the lock: 0 is free, and the main thread, which has no pins, has index -1. */
 function holderOf(workerIndex: number): number {
   return workerIndex + 2;
 }

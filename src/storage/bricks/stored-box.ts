@@ -22,7 +22,7 @@ export interface StoredBox extends Hyperslab {
   readonly bytes: number;
 }
 
-/** Reads a box of one frame. @param frame index on the dimension `t`; 0 in a series */
+/** Reads a box of one frame. `frame`: index on the dimension `t`; 0 in a series. */
 export function readBox(
   file: StoredFile,
   path: string,
@@ -62,7 +62,7 @@ export function storedBox(part: FieldPart, frame: number, nodes: Triple, box: No
   return { offset, count };
 }
 
-/** Whether the values of a box in stored order are those of a block of its shape, [z][y][x][component]. */
+/** Whether the values of a box in stored order form a block of its shape, [z][y][x][component]. */
 export function isInBlockOrder(part: FieldPart, count: readonly number[], { count: nodes }: NodeBox): boolean {
   const { shape, stride, offset } = viewOf(new Float32Array(0), part, count);
   const strides = [shape[3], shape[3] * nodes[0], shape[3] * nodes[0] * nodes[1], 1];

@@ -12,7 +12,7 @@ import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
 import type { Description } from "./verify.js";
 
-/** Files NAME.json in the order of their names. @throws the error of the system when the folder cannot be listed */
+/** Files NAME.json in the order of their names. Throws the error of the system when the folder cannot be listed. */
 export function descriptorsIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json") && !name.startsWith("."))
@@ -20,7 +20,7 @@ export function descriptorsIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** The text of a descriptor, or the reason why there is none. @throws BusyError of a host */
+/** The text of a descriptor, or the reason why there is none. Throws BusyError of a host. */
 export function descriptorText(location: string): { text: string } | { problems: string[] } {
   if (isAddress(location)) return textAt(location);
   const status = statusOf(location);
@@ -84,7 +84,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** The files that a path stands for: the file itself, or those that fit its pattern. */
+/** The files that a path stands for: the file itself, or the files that match its pattern. */
 function filesAt(location: string, file: string): string[] {
   if (isAddress(file)) return [];
   const path = resolve(dirname(location), file);

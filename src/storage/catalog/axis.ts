@@ -26,7 +26,7 @@ export function readAxis(description: AxisDescription, verification: Verificatio
   return { ...read, axis: { ...read.axis, edges: edgesOf(read, Float64Array.from(stated)) } };
 }
 
-/** The faces of all cells, ascending. @throws DataError if a node does not lie between its faces */
+/** The faces of all cells, ascending. Throws DataError if a node does not lie between its faces. */
 function edgesOf({ axis, descending }: ReadAxis, stated: Float64Array): Float64Array {
   const { nodes, origin, spacing, coordinates } = axis;
   const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;

@@ -19,7 +19,7 @@ function placeOf(state: string, { files }: Dataset): string {
   return join(state, FOLDER, `${digestOf(files.map(({ path }) => path))}.json`);
 }
 
-/** Keeps the outcome if the state folder can be written. @param manifest text whose checksums all files have */
+/** Keeps the outcome if the state folder can be written. `manifest`: text whose checksums all files have. */
 export function keepCheck(state: string, dataset: Dataset, manifest: string | null): void {
   const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
   const record: CheckRecord = { version: digestOf(dataset.files), manifest: sums };

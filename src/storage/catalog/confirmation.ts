@@ -19,7 +19,7 @@ import type { Description } from "./verify.js";
 const ENDING = ".dataset.json";
 const NAMED = 3;
 
-/** Whether a file is a confirmed description of files beside it. */
+/** Whether a file is a confirmed description of files next to it. */
 export function isConfirmation(name: string): boolean {
   return name.endsWith(ENDING) && name !== ENDING;
 }
@@ -54,7 +54,7 @@ export interface ConfirmationPlace {
 }
 
 /**
- * The path of a confirmation: beside the file, or apart where nothing can be written.
+ * The path of a confirmation: next to the file, or in another folder where nothing can be written.
  * @param home folder of the files, or their address
  */
 export function placeOfConfirmation(name: string, home: string, apart: string): ConfirmationPlace {
@@ -103,7 +103,7 @@ function withPaths(written: DescriptorInput, from: string): DescriptorInput {
   );
 }
 
-/** The confirmation that claims a file: beside it, or in the folder of descriptors; null if there is none. */
+/** The confirmation that claims a file: next to it, or in the folder of descriptors; null if there is none. */
 export function confirmationFor(location: string, apart: string | null): string | null {
   const real = isAddress(location) ? location : (realPath(location) ?? location);
   const beside = isAddress(location)
@@ -113,7 +113,7 @@ export function confirmationFor(location: string, apart: string | null): string 
   return [...beside, ...others].find((path) => claimedBy([path]).has(real)) ?? null;
 }
 
-/** A confirmation, updated to the present structure of its files. @throws DataError if it is not readable */
+/** A confirmation, updated to the present structure of its files. Throws DataError if it is not readable. */
 export function renewed(location: string): string {
   const written: DescriptorInput = JSON.parse(readFileSync(location, "utf8"));
   const parsed = parseDescriptor(JSON.stringify(written));

@@ -1,4 +1,4 @@
-/** Adds new files to a confirmed series: those of its pattern and structure whose times follow the last. */
+/** Adds new files to a confirmed series: files of its pattern and structure whose times follow the last. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isAddress } from "../../shared/addresses.js";

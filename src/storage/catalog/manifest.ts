@@ -24,7 +24,7 @@ const manifestSchema = z.object({
   files: z.record(inside, z.object({ bytes: z.number().int().min(0), sha256: z.string() })),
 });
 
-/** The manifest of a folder and its text; null when there is none. @param mostBytes of a file on this machine */
+/** The manifest of a folder and its text; null when there is none. `mostBytes`: of a file on this machine. */
 export function readManifest(
   folder: string,
   mostBytes = MAX_TEXT_BYTES,

@@ -56,7 +56,7 @@ function endSpacing({ coordinates, spacing, nodes }: Axis): number {
   return Math.max(coordinates[1] - coordinates[0], coordinates[nodes - 1] - coordinates[nodes - 2]);
 }
 
-/** Gives all axes the domain that the nodes of all fields span. @throws DataError if some end long before others */
+/** Gives all axes the domain that the nodes of all fields span. Throws DataError if some end long before others. */
 export function inOneDomain(
   axes: Axes,
   fields: Readonly<Record<FieldName, FieldSource>>,

@@ -17,7 +17,7 @@ export function remoteText(address: string): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The size of an object; null if it cannot be fetched. @throws BusyError */
+/** The size of an object; null if it cannot be fetched. Throws BusyError. */
 export function remoteSize(address: string): number | null {
   try {
     return new RemoteFile(address).size;
@@ -40,7 +40,7 @@ export function remoteDigest(address: string): { bytes: number; sha256: string }
   return { bytes: file.size, sha256: hash.digest("hex") };
 }
 
-/** The address of a file by its path relative to a folder; `{step}` stays as it is. */
+/** The address of a file by its path relative to a folder; `{step}` stays unchanged. */
 export function addressIn(folder: string, file: string): string {
   const escaped = (name: string) => encodeURIComponent(name).replace(/%(7B|7D|3A)/g, decodeURIComponent);
   return `${folder}/${file.split("/").map(escaped).join("/")}`;

@@ -49,10 +49,10 @@ export interface ScanOptions {
   readonly descriptors?: string | null;
 }
 
-/** Number of files opened by a scan from which an index of them is worth writing. */
+/** A scan that opens at least this many files writes an index. */
 const MANY_FILES = 200;
 
-/** Scans data folders, FOLDER_DEPTH folders deep. @throws LibraryNeeded if `loadHdf5` has to resolve before */
+/** Scans data folders, FOLDER_DEPTH folders deep. Throws LibraryNeeded if `loadHdf5` has to resolve before. */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
@@ -60,7 +60,7 @@ export function scanFolders(folders: readonly string[], { previous, ...options }
 export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
   /** States seen by the last scan, by location. */
   readonly known: ReadonlyMap<string, string>;
-  /** Findings of scans of earlier processes; receives those of this one. */
+  /** Findings from scans of earlier processes; this scan adds its own. */
   readonly index?: ScanIndex | null;
   readonly examined?: (outcome: CandidateOutcome) => void;
 }
@@ -262,7 +262,7 @@ function isListedStore(folder: string): boolean {
   }
 }
 
-/** Whether a descriptor lies beside a file that is served alone: it may name no other file of its folder. */
+/** Whether a descriptor is next to a file that is served alone: it may name no other file of its folder. */
 function isFileEntry(location: string, roots: readonly string[]): boolean {
   return roots.some((root) => dirname(root) === dirname(location) && isSingle(root));
 }
@@ -275,13 +275,13 @@ function isStoredFile(path: string): boolean {
 interface ObservedState {
   /** A text that changes with anything that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
-  /** Time of the last change among these files; null if some of them lie elsewhere. */
+  /** Time of the last change among these files; null if some are elsewhere. */
   readonly changedMs: number | null;
   /** Identifies the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
   version(): string;
 }
 
-/** Observes the state of a candidate. @param known its state in the last scan */
+/** Observes the state of a candidate. `known`: its state in the last scan. */
 function observe(location: string, states: StoreStates, known: string | undefined): ObservedState {
   if (isAddress(location) || isReferences(location)) {
     const isDescribed = isAddress(location) && basename(location) === DESCRIPTOR_NAME;
@@ -303,7 +303,7 @@ function observe(location: string, states: StoreStates, known: string | undefine
   return isDescriptor ? withChanges(observed, location, states, known) : observed;
 }
 
-/** The version of a descriptor at an address, those of the files beside it, and changes found by reads. */
+/** The version of a descriptor at an address, the versions of the files next to it, and changes found by reads. */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
   const folder = location.slice(0, location.lastIndexOf("/"));
   const version = states.of(location, isKnown);
@@ -418,7 +418,7 @@ export function nameOf(location: string): string {
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
 }
 
-/** The path of an address. @throws DataError for a percent sign that encodes no character */
+/** The path of an address. Throws DataError for a percent sign that encodes no character. */
 function pathOf(address: string): string {
   try {
     return decodeURI(new URL(address).pathname);
@@ -470,7 +470,7 @@ function recogniseFile(file: StoredFile, location: string, name: string): Recogn
   }
 }
 
-/** The problem of an error about data. @throws any other error */
+/** The problem of an error about data. Throws any other error. */
 function refusalBy(error: unknown, location: string): { problems: string[] } {
   if (!(error instanceof DataError)) throw error;
   const { message } = error;

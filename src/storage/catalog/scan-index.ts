@@ -38,7 +38,7 @@ export class ScanIndex {
     return entry?.state === state ? entry.outcome : null;
   }
 
-  /** Adds an outcome to the index that `write` writes. @param changedMs time of the last change of its files */
+  /** Adds an outcome to the index that `write` writes. `changedMs`: time of the last change of its files. */
   add(location: string, state: string, changedMs: number, outcome: CandidateOutcome): void {
     if (changedMs < Date.now() - SETTLED_MS) this.#next.set(location, { state, outcome });
   }

@@ -186,7 +186,7 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
   return sorted;
 }
 
-/** The frames of a series; where the times of two files overlap, as after a restart, one of them keeps these. */
+/** The frames of a series; where the times of two files overlap, as after a restart, one file keeps them. */
 function framesOf(members: readonly SeriesFile[], { overlap }: Answers, findings: Findings): SeriesFrame[] {
   const times = timesFromOneDate(members);
   const all = members.map((member) => Array.from({ length: countOf(member) }, (_, local) => ({ member, local })));

@@ -68,7 +68,7 @@ export class Verification {
     return path;
   }
 
-  /** The absolute path of files with `{step}`; each of them is located when it is opened. */
+  /** The absolute path of files with `{step}`; each file is located when it is opened. */
   pattern(file: string): string {
     return isAddress(file) || isAddress(this.root) ? this.locate(file) : resolve(this.root, file);
   }

@@ -48,7 +48,7 @@ export interface Description {
   readonly file?: GivenFile;
 }
 
-/** Finds everything that docs/datasets.md says is refused. @param chunkBytes largest chunk and largest brick */
+/** Finds everything that docs/datasets.md says is refused. `chunkBytes`: largest chunk and largest brick. */
 export function verify(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
   const { descriptor, folder, roots, location, digest, warnings, file } = description;
   const verification = new Verification(folder, roots, file);

@@ -37,7 +37,7 @@ function swapHalves(word: number): number {
   return (((word & 0x00ff00ff) << 8) | ((word >>> 8) & 0x00ff00ff)) >>> 0;
 }
 
-/** The bytes before a matching Fletcher checksum. @throws DataError */
+/** The bytes before a matching Fletcher checksum. Throws DataError. */
 export function checkFletcher(bytes: Uint8Array): Uint8Array {
   const end = bytes.length - FLETCHER_BYTES;
   if (end < 0) throw new DataError("it is shorter than its checksum");
@@ -54,7 +54,7 @@ export function checkFletcher(bytes: Uint8Array): Uint8Array {
  * bits are a length less two, 7 to be added to the next byte, and the rest with the byte after is one less than the
  * distance back.
  *
- * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format; this is written anew).
+ * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format only).
  *
  * @param most bytes that may come out
  * @throws DataError for more of them, and for bytes that are not LZF

@@ -48,7 +48,7 @@ export interface FieldPart {
   readonly declared: readonly number[] | null;
   /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
   readonly index: number;
-  /** The only element of dimension `c` that is read; absent: all of them. */
+  /** The only element of dimension `c` that is read; absent: all elements. */
   readonly component?: number;
   /** Factor of its values; absent: 1. */
   readonly factor?: number;
@@ -177,7 +177,7 @@ export function fieldOf({ fields }: WithFields, name: string): FieldSource | und
     : undefined;
 }
 
-/** The number of a field or of a staggered component among those of its dataset. */
+/** The number of a field or of a staggered component in its dataset. */
 export function sourceNumber({ fields }: WithFields, name: FieldName): number {
   const names = Object.keys(fields);
   const at = names.indexOf(name);
@@ -196,7 +196,7 @@ export function axesOfField(dataset: WithFields & Pick<Dataset, "axes">, name: F
   return fieldOf(dataset, name)?.axes ?? dataset.axes;
 }
 
-/** Whether a field, or a component of it, has other nodes than its dataset. */
+/** Whether a field, or one of its components, has other nodes than its dataset. */
 export function isStaggered(dataset: WithFields, name: FieldName): boolean {
   const source = fieldOf(dataset, name);
   return source?.axes !== undefined || source?.own !== undefined;

@@ -226,7 +226,7 @@ type Issue = z.core.$ZodIssue;
 const jsonPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, key) => text + (typeof key === "number" ? `[${key}]` : `.${String(key)}`), "$");
 
-/** Issues of a union: those of the alternative with the fewest, probably the one meant; unknown members count most. */
+/** Issues of a union: of the alternative with the fewest, probably the intended one; unknown members count most. */
 function flatten(issue: Issue, base: readonly PropertyKey[]): string[] {
   const path = [...base, ...issue.path];
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -309,7 +309,7 @@ function consistency(descriptor: Descriptor): string[] {
   return problems;
 }
 
-/** The datasets of a field: one, or those of its components. */
+/** The datasets of a field: one, or one for each component. */
 export function partsIn<Field extends object>(
   field: Field | undefined,
 ): readonly (Field extends { readonly components: readonly (infer Part)[] } ? Part : Field)[] {

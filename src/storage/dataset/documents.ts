@@ -26,7 +26,7 @@ export class DocumentReader {
     return this.#bytes;
   }
 
-  /** Counts the bytes of a document before it is fetched or read. @throws DataError beyond the bound */
+  /** Counts the bytes of a document before it is fetched or read. Throws DataError beyond the bound. */
   count(place: string, bytes: number): void {
     this.#bytes -= bytes;
     if (this.#bytes < 0)
@@ -35,13 +35,13 @@ export class DocumentReader {
       );
   }
 
-  /** A document whose bytes have been counted. @throws DataError that names it */
+  /** A document whose bytes have been counted. Throws DataError that names it. */
   parse(place: string, bytes: Uint8Array): Json {
     this.countValues(place, bytes);
     return parsed(place, bytes);
   }
 
-  /** Counts the values of a document before it is parsed. @throws DataError beyond the bound */
+  /** Counts the values of a document before it is parsed. Throws DataError beyond the bound. */
   countValues(place: string, bytes: Uint8Array): void {
     this.#values -= countValues(place, bytes, this.#mostMembers);
     if (this.#values < 0)
@@ -83,7 +83,7 @@ interface OpenNode {
   at: string | number;
 }
 
-/** Walks the tokens of a JSON text beside its value. @throws DataError for a repeated member */
+/** Walks the tokens of a JSON text along with its value. Throws DataError for a repeated member. */
 function walkMembers(place: string, text: string, value: unknown): void {
   const open: OpenNode[] = [];
   let isName = false;
@@ -115,7 +115,7 @@ function keepFloats(open: OpenNode | undefined): void {
   if (limits.every((limit) => typeof limit === "number")) open.node[open.at] = Float64Array.from(limits);
 }
 
-/** An object, empty if nothing is stated. @throws DataError, naming `what`, for any other value */
+/** An object, empty if nothing is stated. Throws DataError, naming `what`, for any other value. */
 export function statedObject(what: string, value: unknown): Json {
   if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
     throw new DataError(`${what} is not a JSON object`);

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isAddress } from "../../shared/addresses.js";
 import type { FieldPart, FileStamp } from "./dataset.js";
 
-/** The stamp of a file as it is now; an address has only its name. @throws the error of `stat` */
+/** The current stamp of a file; an address has only its name. Throws the error of `stat`. */
 export function fileStamp(path: string): FileStamp {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
   const { size, mtimeMs, ino, ctimeMs } = statSync(path);

@@ -16,7 +16,7 @@ export interface Packing {
   readonly isStated: boolean;
 }
 
-/** Names of the attributes that change values, and the numbers that each of them has. */
+/** Names of the attributes that change values, and how many numbers each has. */
 const MEMBERS = new Map([
   ["scale_factor", 1],
   ["unitSI", 1],
@@ -221,7 +221,7 @@ export function unpack(stored: RawValues, packing: Packing): Float32Array | Floa
   return values;
 }
 
-/** The unsigned number behind a signed integer; a bound that is not stated stays infinite. */
+/** The unsigned number that a signed integer stands for; a bound that is not stated stays infinite. */
 function wrapped(number: number, wrap: number): number {
   return wrap !== 0 && number < 0 && number > Number.NEGATIVE_INFINITY ? number + wrap : number;
 }

@@ -22,7 +22,7 @@ export class ReadBuffer {
   #room = Buffer.alloc(0);
   #lent: RawValues | null = null;
 
-  /** Memory for so many bytes of values; it may replace that of earlier reads. */
+  /** Memory for so many bytes of values; it may replace the memory of earlier reads. */
   bytes(count: number): Uint8Array {
     this.giveBackLent();
     if (this.#values.length < count) this.#values = Buffer.allocUnsafeSlow(count);

@@ -94,7 +94,7 @@ export function linesAbout(problems: readonly Refusal[], folders: readonly strin
   ];
 }
 
-/** Removes datasets that share a name or alias: none of them is served. Letter case does not distinguish names. */
+/** Removes datasets that share a name or alias: none is served. Letter case does not distinguish names. */
 function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
   const claims = new Map<string, Dataset[]>();
   for (const dataset of found) {

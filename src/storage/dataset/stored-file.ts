@@ -27,7 +27,7 @@ export interface StoredFile {
   /** Digest of the version of a store or a remote file. */
   readonly version?: string | undefined;
   names(group: string): string[];
-  /** The path with links followed; null if there is no such member. @throws DataError for links that are refused */
+  /** The path with links followed; null if there is no such member. Throws DataError for links that are refused. */
   resolve(path: string): string | null;
   kind(path: string): "group" | "dataset" | "other";
   describe(path: string): Stored;
@@ -64,16 +64,16 @@ export interface StoredFile {
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether no value of a dataset was ever written, so that all read as its fill value. */
   isUnwritten(path: string): boolean;
-  /** Sources of a virtual dataset, and those that are missing or too short; absent or none for any other. */
+  /** Sources of a virtual dataset, and sources that are missing or too short; absent or empty for other datasets. */
   sources?(path: string): VirtualSources;
-  /** How many chunks are not there, for people; null if all are, absent if nobody has counted them. */
+  /** How many chunks are missing, as text; null if none are, absent if they have not been counted. */
   missingChunks?(path: string): string | null;
-  /** Whether the values of a dataset are stored outside of the file. */
+  /** Whether the values of a dataset are stored outside the file. */
   hasExternalStorage(path: string): boolean;
   close(): void;
 }
 
-/** Counts the elements of a box. @throws DataError, naming `where`, when a dataset of that shape lacks some of them */
+/** Counts the elements of a box. Throws DataError, naming `where`, when a dataset of that shape lacks some of them. */
 export function countElements(where: string, shape: readonly number[], { offset, count }: Hyperslab): number {
   const rank = shape.length;
   if (offset.length !== rank || count.length !== rank)

@@ -64,7 +64,7 @@ export interface StoredChunk {
 }
 
 export interface ChunkIndex {
-  /** Null when it was never written. @throws DataError when the index is damaged */
+  /** Null when it was never written. Throws DataError when the index is damaged. */
   chunk(first: readonly number[]): StoredChunk | null;
   /** Whether chunks that reach beyond the dataset are stored without filters. */
   readonly plainAtEdges: boolean;

@@ -23,7 +23,7 @@ export interface RangedFile {
   /** Time of its version, by the clock of its host. */
   readonly newestMs: number;
   readonly version: string;
-  /** Fills `bytes` from a position on. @returns how many bytes there are @throws DataError, BusyError */
+  /** Fills `bytes` from a position on. Returns how many bytes there are. Throws DataError, BusyError. */
   read(bytes: Uint8Array, position: number): number;
   /** Runs `use` with all of these ranges fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T;
@@ -47,12 +47,12 @@ export interface OpenPlace {
   readonly size: number;
   /** The stamp of the file when it was opened; null for a remote one. */
   readonly stamp: FileStamp | null;
-  /** Fills `bytes` from a position on. @returns how many bytes there are */
+  /** Fills `bytes` from a position on. Returns how many bytes there are. */
   read(bytes: Uint8Array, position: number): number;
   close(): void;
 }
 
-/** Opens a file. @throws DataError when it is not a file, BusyError if too many are open, or the error of the system */
+/** Opens a file. Throws DataError when it is not a file, BusyError if too many are open, or the error of the system. */
 export function openPlace(place: FilePlace): OpenPlace {
   if (typeof place !== "string") {
     const { path, size } = place;
@@ -120,7 +120,7 @@ const OTHER_FILES: readonly (readonly [beginning: string, words: string])[] = [
   ["PAR1", "it is a Parquet file: references are read as JSON (NAME.refs.json)"],
 ];
 
-/** The reason why a file was not opened. @param reason error of the reader, used if it is an HDF5 file */
+/** The reason why a file was not opened. `reason`: error of the reader, used if it is an HDF5 file. */
 export function whyNotHdf5(place: FilePlace, { message }: Error): string {
   try {
     if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
@@ -154,7 +154,7 @@ export function checkedBytes(
   return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 
-/** Reads bytes that begin with a four-letter signature. @throws DataError for another signature */
+/** Reads bytes that begin with a four-letter signature. Throws DataError for another signature. */
 export function signedBytes(read: ReadBytes, signature: string, address: number, length: number): DataView {
   const bytes = read(address, length);
   for (let i = 0; i < signature.length; i++)

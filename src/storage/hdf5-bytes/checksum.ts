@@ -56,14 +56,14 @@ export function checksumOf({ buffer, byteOffset, length }: Uint8Array): number {
   return lookup3(new DataView(buffer, byteOffset, length), length);
 }
 
-/** Compares the checksum at the end of a structure with its bytes. @throws DataError when they differ */
+/** Compares the checksum at the end of a structure with its bytes. Throws DataError when they differ. */
 export function checkSum(bytes: DataView): void {
   const length = bytes.byteLength - CHECKSUM;
   if (length < 0 || bytes.getUint32(length, true) !== lookup3(bytes, length))
     throw new DataError("a checksum does not match");
 }
 
-/** Compares the checksum inside a structure, at `at`, with its bytes, where it counts as zeros. @throws DataError */
+/** Compares the checksum inside a structure, at `at`, with its bytes, where it counts as zeros. Throws DataError. */
 export function checkInnerSum(bytes: DataView, at: number): void {
   const copy = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
   copy.fill(0, at, at + CHECKSUM);

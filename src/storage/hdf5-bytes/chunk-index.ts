@@ -78,7 +78,7 @@ export function readLayout(message: DataView, start: number, dimensions: number)
     return { ...plain, virtual, address: null };
   }
   if (kind !== CHUNKED) throw new DataError(`a layout of kind ${kind} is not read`);
-  // The last length is that of an element.
+  // The last length is the size of an element.
   if (early) return { ...plain, chunks: lengths(rank, 16, 4), address: addressAt(message, 8) };
   if (version === 3) return { ...plain, chunks: lengths(rank, 11, 4), address: addressAt(message, 3) };
   return { ...plain, chunks: lengths(rank, 5, message.getUint8(4)), ...readIndexKind(message) };
@@ -114,7 +114,7 @@ export interface PlacedChunk {
 export interface ValuePlaces {
   readonly placement: Placement;
   readonly index: ChunkIndex;
-  /** Whether the index knows which chunks were written; else all of them have a position. */
+  /** Whether the index knows which chunks were written; else all chunks have a position. */
   readonly isKnown: boolean;
 }
 

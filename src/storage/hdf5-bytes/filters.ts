@@ -55,10 +55,10 @@ export function filterName({ id, parameters }: StoredFilter): string {
   return name === undefined || (name === "zfp" && isZfpOfDoubles(parameters)) ? `#${id}` : name;
 }
 
-/** Thrown for a chunk behind an unknown filter: it is not damaged. */
+/** Thrown for a chunk with an unknown filter: it is not damaged. */
 export class ForeignFilter extends DataError {}
 
-/** The reason why a list of filters is not supported, with a remedy; null if all of them are. */
+/** The reason why a list of filters is not supported, with a remedy; null if all are. */
 export function whyNotUndone(filters: readonly string[]): string | null {
   const foreign = filters.find((filter) => filter.startsWith("#"));
   if (foreign === undefined) return null;
@@ -193,7 +193,7 @@ const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
 
 const COMPRESSORS: ReadonlySet<string> = new Set(["gzip", "lzf", ...DECLARED.keys()]);
 
-/** Checks the input of a plugin: plugins do not check the length of their output. @throws DataError */
+/** Checks the input of a plugin: plugins do not check the length of their output. Throws DataError. */
 function checkDeclared(
   filter: string,
   { buffer, byteOffset, length }: Uint8Array,

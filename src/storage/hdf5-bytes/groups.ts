@@ -50,7 +50,7 @@ export function membersOf(read: ReadBytes, { messages }: ObjectHeader, most: num
   return found;
 }
 
-/** Adds a member. @throws DataError if there is one of this name */
+/** Adds a member. Throws DataError if there is one of this name. */
 function addMember(found: Map<string, GroupMember>, name: string, member: GroupMember): void {
   if (found.has(name)) throw new DataError(`two members have the name ${name}`);
   found.set(name, member);

@@ -51,7 +51,7 @@ const FLOAT32_BYTES = 4;
 /** Attributes of a dataset that refer to the coordinate tables of its dimensions, and that label them. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
-/** The attribute of missing values, and that of the root of a file that netCDF wrote. */
+/** The attribute of missing values, and the attribute of the root in files that netCDF wrote. */
 const FILL = "_FillValue";
 const NETCDF_MARK = "_NCProperties";
 /** Bytes of an element that is a list in the heap. */
@@ -322,7 +322,7 @@ export class Hdf5File implements StoredFile {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
-  /** Reads a box of elements, little-endian. @param roomFor lends memory for a stored chunk */
+  /** Reads a box of elements, little-endian. `roomFor`: lends memory for a stored chunk. */
   #readBox(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
     const { stored, isExternal } = this.#dataset(path);
     if (isExternal) throw new DataError("its values are in an external file");
@@ -349,7 +349,7 @@ export class Hdf5File implements StoredFile {
     }
   }
 
-  /** The fill value of elements that were never written, little-endian. @throws DataError if they have none */
+  /** The fill value of elements that were never written, little-endian. Throws DataError if they have none. */
   #fillOf(path: string): Uint8Array {
     const { fill, stored } = this.#dataset(path);
     if (fill.isNothing)
@@ -458,7 +458,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Reads the header of a dataset. @throws DataError when the object is not a dataset, or damaged */
+/** Reads the header of a dataset. Throws DataError when the object is not a dataset, or damaged. */
 function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   const [typeBody, spaceBody] = [structure.body(object, MESSAGE.type), structure.body(object, MESSAGE.space)];
   const message = object.header.messages.find(({ type }) => type === MESSAGE.layout);

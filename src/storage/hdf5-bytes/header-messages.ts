@@ -18,7 +18,7 @@ export interface ElementType {
   readonly isExtended: boolean;
   /** How text is read; null for other elements. */
   readonly text: TextType | null;
-  /** Whether numbers are those of a boolean enumeration. */
+  /** Whether numbers belong to a boolean enumeration. */
   readonly isTruth: boolean;
   /** Whether elements are lists in the heap of references to objects. */
   readonly isReferences: boolean;
@@ -163,7 +163,7 @@ export function readFilters(message: DataView): StoredFilter[] {
 }
 
 export interface Fill {
-  /** The element as it is stored; null for zeros. */
+  /** The stored bytes of the element; null for zeros. */
   readonly element: Uint8Array | null;
   /** Whether they have none: a reader gets arbitrary memory. */
   readonly isNothing: boolean;
@@ -220,7 +220,7 @@ export function attributeParts(message: DataView, shared: ReadShared): Attribute
   };
 }
 
-/** The value of an attribute as `StoredFile.attributes` has it. @param read for text in the heap of the file */
+/** The value of an attribute as `StoredFile.attributes` has it. `read`: for text in the heap of the file. */
 export function attributeValue({ type, space, values }: AttributeParts, read: ReadBytes): AttributeValue | null {
   const elements = readType(type);
   const { shape, isNull } = readSpace(space);
@@ -272,7 +272,7 @@ function decoded(bytes: Buffer, { isUnicode, isInHeap, isPadded }: TextType): st
   return isPadded ? said.replace(/ +$/, "") : said;
 }
 
-/** Reads numbers as float64. @throws DataError for other sizes */
+/** Reads numbers as float64. Throws DataError for other sizes. */
 export function readNumbers(values: DataView, type: ElementType, count: number): Float64Array {
   const { element, size, signed, littleEndian } = type;
   const kind = element === "float" ? "Float" : signed ? "Int" : "Uint";

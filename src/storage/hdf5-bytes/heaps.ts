@@ -20,7 +20,7 @@ const NAME_STEP = 256;
 /** Direct blocks of a fractal heap that are kept. */
 const BLOCKS_KEPT = 64;
 
-/** An object of the global heap. @throws DataError when it is missing, or its collection is damaged */
+/** An object of the global heap. Throws DataError when it is missing, or its collection is damaged. */
 export function globalObject(read: ReadBytes, address: number, index: number): Buffer {
   const size = unsigned(signedBytes(read, "GCOL", address, OBJECT_HEAD), 8);
   if (size > MOST_BYTES) throw new DataError(`The collection at ${address} has ${size} bytes.`);
@@ -188,7 +188,7 @@ function tooManyHuge(most: number): DataError {
   return new DataError(`a heap has more than ${most} huge objects`);
 }
 
-/** A huge object outside of the blocks: its identifier holds its position, or its number in a tree. */
+/** A huge object outside the blocks: its identifier holds its position, or its number in a tree. */
 function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {
   let place: DataView | undefined;
   if (heap.idBytes >= 17) place = new DataView(id.buffer, id.byteOffset + 1, 16);

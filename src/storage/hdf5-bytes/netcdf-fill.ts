@@ -6,7 +6,7 @@
  */
 import type { Stored } from "../dataset/stored.js";
 
-/** Fill values by kind and bytes; those of 8 bytes rounded to float64, as the stored numbers are. */
+/** Fill values by kind and bytes; fill values of 8 bytes are rounded to float64, as the stored numbers are. */
 const DEFAULTS: ReadonlyMap<string, number> = new Map([
   ["float4", 9.969209968386869e36],
   ["float8", 9.969209968386869e36],

@@ -54,7 +54,7 @@ const CONTINUATION_SIGN = 0x4f43484b;
 const SIGN_BYTES = 4;
 /** Most blocks of a header; no writer makes more. */
 const MAX_BLOCKS = 4096;
-/** Most bytes of all blocks of a header; no writer makes a tenth of it. */
+/** Most bytes of all blocks of a header; no writer makes a tenth of this. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Most messages of a header: version 1 cannot state more. */
 const MAX_MESSAGES = 65_535;

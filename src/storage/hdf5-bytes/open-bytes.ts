@@ -9,7 +9,7 @@ import { addressAt, dataStart, type FilePlace, type OpenPlace, openPlace, type R
 import { checkSum } from "./checksum.js";
 
 const BLOCK_BYTES = 8_192;
-/** Most blocks that are kept: 2 MiB of them. */
+/** Most blocks that are kept: 2 MiB. */
 const BLOCKS_KEPT = 256;
 /** Memory for the first blocks of a file, reused from file to file: new pages cost more than reading. */
 export const ROOM_BYTES = 5 * BLOCK_BYTES;

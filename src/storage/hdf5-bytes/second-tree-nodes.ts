@@ -29,7 +29,7 @@ export interface TreeNode {
   readonly records: number;
 }
 
-/** Reads the header of a tree. @throws DataError when it is damaged, or has another type */
+/** Reads the header of a tree. Throws DataError when it is damaged, or has another type. */
 export function readTree(read: ReadBytes, address: number, types: readonly number[]): Tree {
   const header = checkedBytes(read, "BTHD", address, 34);
   const nodeBytes = header.getUint32(6, true);
@@ -65,7 +65,7 @@ export function readNode(read: ReadBytes, start: number, { level, records }: Tre
 }
 
 /**
- * The records in order; those of inner nodes lie between their children.
+ * The records in order; records of inner nodes lie between their children.
  * @param most largest number of records
  * @param tooMany the error if there are more
  * @throws DataError when the tree is damaged, or states another number of records

@@ -10,7 +10,7 @@ const GAP_BYTES = 16 * 1024;
 /** Longest range of joined rows. */
 const RANGE_BYTES = 1024 * 1024;
 
-/** The ranges of a box; none if nothing was written. @throws DataError when the chunk index is damaged */
+/** The ranges of a box; none if nothing was written. Throws DataError when the chunk index is damaged. */
 export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {
   const { chunks } = stored;
   if (chunks === null) return placement.contiguous === null ? [] : rowRanges(placement.contiguous, stored, box);

@@ -51,7 +51,7 @@ export class Structure {
     }
   }
 
-  /** Reads the extension of the superblock. @throws DataError if it changes how the file must be read */
+  /** Reads the extension of the superblock. Throws DataError if it changes how the file must be read. */
   #checkExtension(): void {
     const { extension } = this.bytes;
     if (extension === null) return;
@@ -74,7 +74,7 @@ export class Structure {
     return object;
   }
 
-  /** The object at a path that only hard links lead along. @throws DataError when there is none */
+  /** The object at a path that only hard links lead along. Throws DataError when there is none. */
   object(path: string): Hdf5Object {
     let address = this.#addresses.get(path);
     if (address === undefined) {

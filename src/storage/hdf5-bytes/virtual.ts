@@ -16,7 +16,7 @@ export interface VirtualPart {
   /** As named by the mapping, relative to the folder of the virtual dataset. */
   readonly file: string;
   readonly path: string;
-  /** Null: all of it. */
+  /** Null: the whole dataset. */
   readonly source: Hyperslab | null;
   readonly target: Hyperslab;
 }
@@ -56,7 +56,7 @@ export function readMappings(block: Buffer, shape: readonly number[]): VirtualPa
   });
 }
 
-/** A selection that is one box; null for all of a dataset. @throws DataError for any other */
+/** A selection that is one box; null for all of a dataset. Throws DataError for any other. */
 function readSelection(view: DataView, at: number): { readonly box: Hyperslab | null; readonly end: number } {
   const [kind, version] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
   if (kind === ALL) return { box: null, end: at + 16 };
@@ -134,7 +134,7 @@ export function pieceOf(part: VirtualPart, shape: readonly number[], box: Hypers
   };
 }
 
-/** Copies the elements of a piece into a box. @param size bytes of an element */
+/** Copies the elements of a piece into a box. `size`: bytes of an element. */
 export function placePiece(
   values: Uint8Array,
   { at, count }: Piece,
@@ -177,7 +177,7 @@ export class VirtualDataset {
     this.#open = open;
   }
 
-  /** The path of a source, whether it exists or not, `.` for the own file. @throws DataError if it leads elsewhere */
+  /** The path of a source, whether it exists or not, `.` for the own file. Throws DataError if it leads elsewhere. */
   #pathOf(file: string): string {
     if (file === ".") return file;
     const named = join(this.#folder, file);
@@ -188,7 +188,7 @@ export class VirtualDataset {
     return path;
   }
 
-  /** The dataset of a part, or the reason why its data are missing. @throws DataError if it is refused */
+  /** The dataset of a part, or the reason why its data are missing. Throws DataError if it is refused. */
   #source(part: VirtualPart): { readonly file: StoredFile; readonly stored: Stored } | string {
     const path = this.#pathOf(part.file);
     if (path !== "." && !existsSync(path)) return `${part.file} is missing`;

@@ -25,7 +25,7 @@ function header(...messages: readonly (readonly number[])[]): number[] {
   return withSum([...letters("OHDR"), 2, 2, ...number(body.length, 4), ...body]);
 }
 
-/** The file: superblock, chunk, dataset, root group. @param length bytes that the chunk has without the filter */
+/** The file: superblock, chunk, dataset, root group. `length`: bytes that the chunk has without the filter. */
 export function chunkFile({ id, parameters }: StoredFilter, chunk: Uint8Array, length: number): Buffer {
   // Lengths of chunks take as few bytes as the largest needs.
   const width = Math.floor(Math.log2(length) / 8) + 1;

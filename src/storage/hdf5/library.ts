@@ -76,7 +76,7 @@ class Library {
     (module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
       throw new LibraryEnd(String(reason));
     };
-    // An error thrown from inside would leave handles behind; a status says the same.
+    // An error thrown from inside would leak handles; a status says the same.
     module.deactivate_throwing_error_handler();
     this.#keep();
   }
@@ -144,7 +144,7 @@ class Library {
     this.#kept = { plugins: this.#plugins.size, memory: new LibraryMemory(this.#module.HEAPU8) };
   }
 
-  /** Restores the library after a chunk has ended it. @throws the cause if the same call loaded a plugin */
+  /** Restores the library after a chunk has ended it. Throws the cause if the same call loaded a plugin. */
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins.size) this.#kept = null;
     if (this.#kept === null) throw cause;

@@ -22,7 +22,7 @@ export interface DatasetShape {
   readonly path: string;
   readonly type: keyof typeof ELEMENTS;
   readonly shape: readonly number[];
-  /** Chunk lengths, each at most that of the shape; null stores the dataset contiguously, written in one slab. */
+  /** Chunk lengths, each at most the length of the shape; null stores the dataset contiguously, written in one slab. */
   readonly chunks: readonly number[] | null;
   readonly filter: Filter;
 }
@@ -75,7 +75,7 @@ export class Hdf5Writer {
     this.#path = path;
   }
 
-  /** Writes the file `path`, or none if `write` fails. @throws DataError when it cannot be written */
+  /** Writes the file `path`, or none if `write` fails. Throws DataError when it cannot be written. */
   static async write(path: string, write: (writer: Hdf5Writer) => void | Promise<void>): Promise<void> {
     const writer = await Hdf5Writer.create(path);
     try {
@@ -86,7 +86,7 @@ export class Hdf5Writer {
     }
   }
 
-  /** Starts the file `path`; `close` replaces an existing one. @throws DataError when it cannot be created */
+  /** Starts the file `path`; `close` replaces an existing one. Throws DataError when it cannot be created. */
   static async create(path: string): Promise<Hdf5Writer> {
     // Loaded on demand: the library takes longer to start than most commands to run.
     const { File, ready } = await import("h5wasm/node");
@@ -162,7 +162,7 @@ export class Hdf5Writer {
     writing(this.#path, () => (this.#file.get(path) as Dataset).attach_scale(dimension, `/${scale}`));
   }
 
-  /** Gives the file its name. @throws Error when a dataset is not complete, DataError when it cannot be written */
+  /** Gives the file its name. Throws Error when a dataset is not complete, DataError when it cannot be written. */
   close(): void {
     const incomplete = [...this.#missing].find(([, elements]) => elements !== 0);
     if (incomplete !== undefined) {

@@ -22,7 +22,7 @@ const EXTREMA = SUMS + NUMBERS;
 const HISTOGRAMS = EXTREMA + (8 * SETS * NUMBERS) / 8 ** 3;
 const END = HISTOGRAMS + 4 * 8 * 3 * BINS;
 
-/** Of WebAssembly, whose types are those of the DOM: memories, modules and their instances. */
+/** WebAssembly, whose types are in the DOM library: memories, modules and their instances. */
 type Made = new (of: unknown, imports?: object) => { readonly buffer: ArrayBuffer; readonly exports: unknown };
 /** The functions of `assembly/`. */
 type Functions = Readonly<Record<"extrema" | "histogram" | "sums", (...parameters: number[]) => void>>;
@@ -42,7 +42,7 @@ export class BoxKernels {
     this.#buffer = memory.buffer;
   }
 
-  /** Takes a box in place of the one before. @param values [z][y][x][component] */
+  /** Takes a box in place of the one before. `values`: [z][y][x][component]. */
   place(values: Float32Array, count: Triple, components: number, widths: Widths): void {
     this.#count = count;
     this.#components = components;

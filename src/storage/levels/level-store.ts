@@ -43,7 +43,7 @@ export interface Claim {
   readonly quantities: readonly LevelQuantity[];
 }
 
-/** Folders where levels of a dataset may lie, the preferred one first: beside it, and below the state folder. */
+/** Folders where levels of a dataset may lie, the preferred folder first: next to it, and below the state folder. */
 export function levelFolders({ name, location }: Dataset, state: string): readonly string[] {
   const own = join(state, "levels", `${name}${LEVELS_SUFFIX}`);
   if (isAddress(location)) return [own];
@@ -82,7 +82,7 @@ function isQuantity({ text, array, components }: LevelQuantity): boolean {
   return typeof text === "string" && /^\w[\w.-]*$/.test(array) && (components === 1 || components === 3);
 }
 
-/** Opens the levels of a dataset in the first folder that has them. @returns null if there are none of these data */
+/** Opens the levels of a dataset in the first folder that has them. Returns null if there are none of these data. */
 export function openLevels(dataset: Dataset, widths: Widths, folders: readonly string[]): LevelSet | null {
   for (const place of folders) {
     const path = join(place, ROOT);
@@ -146,7 +146,7 @@ function levelDataset(
   };
 }
 
-/** Reads an object of a level store, whose last bytes are its checksum. @throws DataError if it is damaged */
+/** Reads an object of a level store, whose last bytes are its checksum. Throws DataError if it is damaged. */
 async function readSummed(path: string): Promise<ArrayBuffer> {
   try {
     return Uint8Array.from(withoutSum(await readFile(path), crc32c())).buffer;

@@ -69,7 +69,7 @@ interface CubeSums {
   readonly sums: readonly Float64Array[];
 }
 
-/** Adds the cubes of a level to those of the next one. */
+/** Adds the cubes of a level to the cubes of the next level. */
 function halved({ size, sums }: CubeSums, n: number): CubeSums {
   const half = shapeOf(size, 1);
   const [nx, ny, nz] = size;
@@ -161,7 +161,7 @@ export class FrameLevels {
     });
   }
 
-  /** Adds a box of `boxesOf`, in its order. @param values [z][y][x][component] */
+  /** Adds a box of `boxesOf`, in its order. `values`: [z][y][x][component]. */
   add(first: Triple, count: Triple, values: Float32Array): void {
     const n = this.#components;
     const kernels = this.#kernels;
@@ -206,7 +206,7 @@ export class FrameLevels {
     return this.#widths.map((one, a) => one.subarray(first[a], first[a] + BOX_EDGE)) as unknown as Widths;
   }
 
-  /** Writes means into a chunk. @param first number of the first cube @param from its index in the sums */
+  /** Writes means into a chunk. `first`: number of the first cube. `from`: its index in the sums. */
   #putMeans(k: number, first: Triple, count: Triple, { size, sums }: CubeSums, from: Triple): void {
     const [sum, lost = null, missing = null] = sums;
     const [wx, wy, wz] = this.#weights[k] as [Float64Array, Float64Array, Float64Array];

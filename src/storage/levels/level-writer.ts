@@ -142,7 +142,7 @@ export class LevelWriter {
     await put(histogramsKey(quantity, frame), await codec.chunk(new Float32Array(all.buffer)));
   }
 
-  /** Publishes the store, with quantities whose frames are complete and those that it already has. */
+  /** Publishes the store, with quantities whose frames are complete and quantities that it already has. */
   async finish(made: readonly LevelQuantity[]): Promise<void> {
     const { name: dataset, digest, title } = this.#dataset;
     const known = claimIn((await this.#target.read(ROOT)) ?? new Uint8Array(0))?.quantities ?? [];

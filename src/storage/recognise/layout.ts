@@ -152,7 +152,7 @@ export class Contents {
     return found !== null && this.file.isUnwritten(found);
   }
 
-  /** Of a dataset, or of the attribute `path@name`. @throws DataError when there is no such dataset */
+  /** Of a dataset, or of the attribute `path@name`. Throws DataError when there is no such dataset. */
   numbers(path: string): Float64Array {
     const found = this.#find(path, "dataset");
     const [, holder = "", name = ""] = found === null ? (/^(.*)@(.*)$/.exec(path) ?? []) : [];
@@ -174,7 +174,7 @@ export class Contents {
     return found === null ? null : `${this.file.address(found) ?? found}`;
   }
 
-  /** Null if there is none. @throws DataError if it cannot be read: no default may stand in for it */
+  /** Null if there is none. Throws DataError if it cannot be read: no default may stand in for it. */
   attribute(path: string, name: string): AttributeValue | null {
     const value = this.attributes(path).get(name);
     if (value !== undefined) this.use(path, name);

@@ -159,7 +159,7 @@ function firstPaths(fields: LayoutPlan["fields"]): string[] {
   return Object.values(fields).flatMap((field) => partsIn(field).map(({ path }) => placeOf(path, field ?? {}, 0)));
 }
 
-/** Warns of coordinates that are named and cannot be found. @throws DataError for a field without values */
+/** Warns of coordinates that are named and cannot be found. Throws DataError for a field without values. */
 function checkFields(contents: Contents, { plan, findings }: Recognition): void {
   for (const path of new Set(firstPaths(plan.fields))) {
     const shape = contents.dataset(path)?.shape ?? [];

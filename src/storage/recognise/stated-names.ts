@@ -42,7 +42,7 @@ const AXES: Readonly<Record<AxisName, RegExp>> = {
 
 const ANSWER = "--velocity PATH,PATH,PATH in the order x, y, z and --pressure PATH, or fields in a descriptor";
 
-/** Asks about the names of a field. @param paths its dataset, or those of its components along x, y and z */
+/** Asks about the names of a field. `paths`: its dataset, or those of its components along x, y and z. */
 export function askNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
   // Whatever they say of a field under a name of its own, it is served as that.
   if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;

@@ -92,7 +92,7 @@ export interface PartBounds {
 }
 
 /**
- * Reads a file or a part of it into lent memory; undefined if there is none.
+ * Reads a file or part of a file into lent memory; undefined if there is none.
  * @throws DataError unless it is a plain file, unchanged, readable and of the right length
  */
 export async function readPart(

@@ -14,7 +14,7 @@ export interface OpenedDocuments extends VersionName {
   readonly present?: Readonly<Record<string, number>>;
 }
 
-/** The time to which objects are pinned: that of the last version if it is still present, so that none may be newer. */
+/** The time to which objects are pinned: the time of the last version, if present, so that none may be newer. */
 export function pinnedTime(present: VersionName, changedMs: number, last: VersionName | null): number {
   const isSame = changedMs === 0 && last?.digest === present.digest;
   return isSame ? last.newestMs : Math.max(present.newestMs, changedMs);
@@ -29,6 +29,6 @@ export interface ObjectStore {
    * @param changedMs time of the last known change
    */
   open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments>;
-  /** An object or a part of it; undefined if there is none. @throws DataError, also beyond `mostBytes` */
+  /** An object or part of an object; undefined if there is none. Throws DataError, also beyond `mostBytes`. */
   read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined>;
 }

@@ -37,7 +37,7 @@ import type { BoxRequest, Elements } from "./protocol.js";
 import type { OpenVersion } from "./versioned.js";
 
 export const ELEMENT_BYTES = 8;
-/** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
+/** Bytes that encoding may add to a chunk beyond an eighth, and bytes of an entry in the index of a shard. */
 const SLACK_BYTES = 64 * 1024;
 const ENTRY_BYTES = 16;
 /** Most cached bytes of shards with codecs around them: each of their chunks needs the whole shard. */
@@ -85,7 +85,7 @@ export class OpenStore implements OpenVersion {
     this.#readable = new ReadableStore(objects, documents, tree);
   }
 
-  /** Reads the metadata of a store. Versions differ by their times. @throws DataError if it holds no metadata */
+  /** Reads the metadata of a store. Versions differ by their times. Throws DataError if it holds no metadata. */
   static async open(
     location: string,
     objects: ObjectStore,
@@ -331,7 +331,7 @@ class ReadableStore implements AsyncReadable {
   }
 }
 
-/** Part of a shard; undefined if it is empty. @throws Error if the shard is too short */
+/** Part of a shard; undefined if it is empty. Throws Error if the shard is too short. */
 function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array | undefined {
   if (shard.length === 0) return undefined;
   const [offset, length] =

@@ -17,7 +17,7 @@ import { type Fetching, PinnedObjects } from "./objects/pinned-objects.js";
 import { splitAddress } from "./objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "./objects/remote-objects.js";
 
-/** Most JSON values of a list: five for each reference, and those of its documents. */
+/** Most JSON values of a list: five for each reference, and the values of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
 type Reference = readonly [target: string, offset?: number, length?: number];

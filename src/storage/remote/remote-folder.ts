@@ -1,4 +1,4 @@
-/** Finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders. */
+/** Finds possible datasets in a folder at an HTTP address or in a bucket, by the rules for local folders. */
 import { DataError } from "../../shared/errors.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../dataset/folder-names.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";

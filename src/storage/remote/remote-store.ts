@@ -1,4 +1,4 @@
-/** Store behind an HTTP address or in a bucket. */
+/** Store at an HTTP address or in a bucket. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../shared/errors.js";
 import { STORE_BOUNDS } from "../../shared/store-settings.js";
@@ -78,7 +78,7 @@ export class RemoteStore implements ObjectStore {
     };
   }
 
-  /** The documents of a store that can be listed. @throws DataError if it cannot, or there are none */
+  /** The documents of a store that can be listed. Throws DataError if it cannot, or there are none. */
   async #listed(reader: DocumentReader): Promise<Found> {
     const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
     const walk = async (folder: string, depth: number): Promise<void> => {

@@ -48,7 +48,7 @@ export class StoreClient {
     return this.start(request)(timeoutMs);
   }
 
-  /** Sends a request. @returns a function, called once, that waits for the answer */
+  /** Sends a request. Returns a function, called once, that waits for the answer. */
   start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
     const id = this.announce(request);
     this.#awaited.set(id, null);
@@ -104,7 +104,7 @@ export class StoreClient {
     [this.#port, this.#signal] = connected(this.#connect);
   }
 
-  /** Collects arrived answers; drops those that nobody waits for. */
+  /** Collects arrived answers; drops answers that nobody waits for. */
   #receive(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;

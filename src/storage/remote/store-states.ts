@@ -38,7 +38,7 @@ export class StoreStates {
     this.#end();
   }
 
-  /** Finds possible datasets at or below a named address; those of earlier scans if its host does not answer. */
+  /** Finds possible datasets at or below a named address; the results of earlier scans if its host does not answer. */
   placesAt(address: string, known: ReadonlyMap<string, string>): readonly string[] {
     const folder = this.#folders.get(address);
     if (folder === undefined) return [address];
@@ -84,7 +84,7 @@ export class StoreStates {
     return look;
   }
 
-  /** The version of a store or file. @throws DataError, or BusyError when its host does not answer in time */
+  /** The version of a store or file. Throws DataError, or BusyError when its host does not answer in time. */
   of(location: string, isKnown: boolean): string {
     const listed = this.#versions.get(location);
     if (listed !== undefined) return listed;

@@ -106,7 +106,7 @@ export class Stores {
     );
   }
 
-  /** Finds possible datasets at a named address or below it. @throws DataError, BusyError */
+  /** Finds possible datasets at a named address or below it. Throws DataError, BusyError. */
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.allow(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
@@ -195,7 +195,7 @@ export class Stores {
     for (const versions of [this.#stores, this.#files]) versions.keep(locations);
   }
 
-  /** Counts of fetches by named address, and for stores and files outside of these. */
+  /** Counts of fetches by named address, and for stores and files elsewhere. */
   status(): StoreStatus[] {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
@@ -252,7 +252,7 @@ export class Stores {
   }
 
   /**
-   * Reads ranges of a file at once; the caller then holds each of them.
+   * Reads ranges of a file at once; the caller then holds each range.
    * @returns null if one is still under way and `ifThere`
    * @throws DataError, BusyError
    */

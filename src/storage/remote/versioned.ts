@@ -56,7 +56,7 @@ export class Versioned<T extends OpenVersion> {
     return version;
   }
 
-  /** The version that the caller has verified. @throws DataError when it has changed */
+  /** The version that the caller has verified. Throws DataError when it has changed. */
   async verified(location: string, newestMs: number): Promise<T> {
     this.#used.set(location, this.#clock());
     const known = this.known(location);

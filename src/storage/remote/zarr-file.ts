@@ -227,7 +227,7 @@ function numberElement(value: unknown): NumberType["element"] | null {
   return all.every(Number.isInteger) ? "integer" : "float";
 }
 
-/** Numbers, texts and lists of them; null for anything else. */
+/** Numbers, texts and lists; null for anything else. */
 function attributeValue(value: unknown): AttributeValue | null {
   if (typeof value === "number" || typeof value === "string") return value;
   if (typeof value === "boolean") return Number(value);

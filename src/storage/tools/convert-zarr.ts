@@ -15,7 +15,7 @@ import { portableDescriptor, readingDigest, requireConvertible } from "./portabl
 
 export interface ZarrOptions {
   readonly name: string;
-  /** Nodes of a chunk along every axis, at most those of the axis. */
+  /** Nodes of a chunk along every axis, at most the nodes of the axis. */
   readonly chunk: number;
   /** Nodes of a shard along every axis, a multiple of `chunk`; 0: each chunk is an object. */
   readonly shard: number;

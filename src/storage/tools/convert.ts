@@ -18,7 +18,7 @@ export interface ConvertOptions {
   /** Folder of the new dataset; created if necessary. */
   readonly folder: string;
   readonly name: string;
-  /** Nodes of a chunk along every axis, at most those of the axis. */
+  /** Nodes of a chunk along every axis, at most the nodes of the axis. */
   readonly chunk: number;
   readonly filter: Filter;
 }

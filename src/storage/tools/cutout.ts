@@ -37,7 +37,7 @@ export function xdmfBeside(path: string): string {
   return path.replace(/\.[^./]*$/, "").concat(".xmf");
 }
 
-/** Writes the cutout and its `.xmf`. @param progress receives the fraction done */
+/** Writes the cutout and its `.xmf`. `progress`: receives the fraction done. */
 export async function writeCutout(
   dataset: Dataset,
   selection: Selection,

@@ -4,7 +4,7 @@ import type { Axis, Triple } from "../dataset/dataset.js";
 /** Divergence above which a smaller one with shuffled axes is told, and the part of it that the smaller one may be. */
 const DOUBT = { least: 0.1, part: 0.5 };
 
-/** Root mean squares of the divergence over that of the gradient. */
+/** Root mean square of the divergence, divided by that of the gradient. */
 export interface Divergence {
   readonly own: number;
   /** The least and the largest with shuffled axes. */

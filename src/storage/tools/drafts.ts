@@ -59,7 +59,7 @@ function withNames(found: Recognised, { name, alias }: GivenNames): Recognised {
 }
 
 /**
- * Writes a confirmed draft beside its files, or into the folder of descriptors.
+ * Writes a confirmed draft next to its files, or into the folder of descriptors.
  * @returns the path of the confirmation
  * @throws DataError while a line is open or red, or if it cannot be served
  */
@@ -83,7 +83,7 @@ export function keepDraft(
 export interface DraftRequest {
   /** A file that waits, or several read as one series. */
   readonly paths: readonly string[];
-  /** Answers by flag; `name` is one of them. */
+  /** Answers by flag, among them `name`. */
   readonly texts: AnswerTexts;
   readonly descriptors: string;
   /** Largest chunk of the files and largest brick, in bytes. */
@@ -91,7 +91,7 @@ export interface DraftRequest {
   readonly confirms: boolean;
 }
 
-/** Reads a draft; writes its confirmation if requested and no line is open. @throws RequestError, DataError */
+/** Reads a draft; writes its confirmation if requested and no line is open. Throws RequestError, DataError. */
 export function answerDraft({ paths, texts, descriptors, chunkBytes, confirms }: DraftRequest): DraftView {
   const [first] = paths as [string];
   if (isConfirmation(basename(first))) return changedDraft(first, confirms);

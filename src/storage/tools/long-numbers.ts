@@ -40,7 +40,7 @@ export function numbersOf(type: NumberType, length: number): Numbers {
   return type === "<f4" ? new Float32Array(length) : type === "<f8" ? new Float64Array(length) : new Int32Array(length);
 }
 
-/** Every `stride`-th number from `offset` on, `count` of them. */
+/** `count` numbers: every `stride`-th from `offset` on. */
 export function strided(values: Values, stride: number, offset: number, count: number): Values {
   const pick = (block: Numbers, many: number): Numbers => {
     const out = numbersOf(typeOf(values), many);

@@ -56,7 +56,7 @@ export interface DraftView {
   readonly refusal: string | null;
 }
 
-/** Describes a draft. @param file its name for the person */
+/** Describes a draft. `file`: its name for the person. */
 export function describeDraft(found: Recognised, folder: string, file: string, chunkBytes: number): DraftView {
   const { descriptor, producer, reasons, warnings, seen } = found;
   const open = openLines(descriptor.questions);
@@ -84,7 +84,7 @@ export function describeDraft(found: Recognised, folder: string, file: string, c
   };
 }
 
-/** A draft on one screen, with open (?) and red (!) lines. @param isAll lists all unused content */
+/** A draft on one screen, with open (?) and red (!) lines. `isAll`: lists all unused content. */
 export function screenOf(view: DraftView, isAll = false): string[] {
   const bullets = (title: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [title, ...texts.map((text) => `  - ${text}`)];

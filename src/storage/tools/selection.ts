@@ -11,7 +11,7 @@ export interface Selection {
   readonly ahead?: readonly [number, number, number];
 }
 
-/** Checks a selection against its dataset. @returns the problem, or null */
+/** Checks a selection against its dataset. Returns the problem, or null. */
 export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
   for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
   const apart = fields.find((field) => fieldOf(dataset, field)?.own !== undefined);

@@ -1,7 +1,7 @@
 /** Writes paths of particles as NetCDF by the CF conventions. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
-/** Records of particles; those of a particle follow one another. */
+/** Records of particles; the records of a particle are consecutive. */
 export interface PathRecords {
   readonly particles: number;
   readonly records: number;

@@ -76,7 +76,7 @@ export function registerCodecs(): void {
     set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
 }
 
-/** Undoes codecs around a whole shard. @param most largest size of the shard before them */
+/** Undoes codecs around a whole shard. `most`: largest size of the shard before them. */
 export async function undoAround(
   codecs: readonly { readonly name: string; readonly configuration: Json }[],
   shard: Bytes,
@@ -239,7 +239,7 @@ export function withoutSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes
   return bytes.subarray(0, end);
 }
 
-/** The bytes after a matching checksum; numcodecs writes CRC-32 and Adler-32 first. @throws Error otherwise */
+/** The bytes after a matching checksum; numcodecs writes CRC-32 and Adler-32 first. Throws Error otherwise. */
 function withoutFirstSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
   if (bytes.length < 4) throw new Error("there is no checksum");
   compareSum(bytes, 0, sumOf(bytes.subarray(4)));

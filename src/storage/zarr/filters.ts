@@ -65,7 +65,7 @@ export function arrayFilter(name: string): object {
   };
 }
 
-/** Undoes a byte shuffle. @throws Error if the bytes are not whole elements */
+/** Undoes a byte shuffle. Throws Error if the bytes are not whole elements. */
 export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
   const size = Number(elementsize);
   const count = bytes.length / size;
@@ -105,7 +105,7 @@ export interface NamedCodec {
   readonly configuration: Json;
 }
 
-/** The unsupported parts of a chain of codecs. @param type the elements of the array, as Zarr 3 or NumPy names them */
+/** The unsupported parts of a chain of codecs. `type`: the elements of the array, as Zarr 3 or NumPy names them. */
 export function codecRefusals(codecs: readonly NamedCodec[], type: string): string[] {
   const found: string[] = [];
   let isBytes = false;

@@ -11,11 +11,11 @@ export type ReferenceValue = readonly [key: string, value: unknown];
 
 export interface ListDocument {
   readonly rest: Json;
-  /** The members of `refs`, or of the document of a list without a version. @throws DataError if they are not JSON */
+  /** The members of `refs`, or of the document of a list without a version. Throws DataError if they are not JSON. */
   readonly entries: Iterable<ReferenceValue>;
 }
 
-/** An object in a text: its start, the starts of its entries or groups of them, and its end. */
+/** An object in a text: its start, the starts of its entries or groups of entries, and its end. */
 interface Span {
   readonly from: number;
   readonly ends: readonly number[];

@@ -50,7 +50,7 @@ export interface PlanContext {
 export interface Plan {
   /** Parts of the result, in order. */
   readonly values: readonly Float32Array[];
-  /** The next task, or null if there is none now. @param outstanding number of running tasks */
+  /** The next task, or null if there is none now. `outstanding`: number of running tasks. */
   next(complete: boolean, outstanding: number): BatchTask | SortTask | DividedTask | null;
   /** Whether every task has been handed out, once all points have arrived. */
   complete(): boolean;

@@ -55,7 +55,7 @@ export function pooled(nodes: AnalysedNodes): AnalysedNodes {
   return regrouped(nodes, [false, false, false, false]);
 }
 
-/** The nodes of a question. Frames are counted from 0, without guard frames. @throws RequestError */
+/** The nodes of a question. Frames are counted from 0, without guard frames. Throws RequestError. */
 export function regionNodes(question: MemberValues, dataset: Dataset, frames: readonly number[]): AnalysedNodes {
   const runs = runsIn(question, dataset, dataset.axes);
   return makeNodes(runs, schemeOf(nodeDerivatives(question)), question.weights ?? "volume", question, dataset, frames);
@@ -110,7 +110,7 @@ function makeNodes(
   };
 }
 
-/** Refuses strides for analyses of neighbouring nodes. @throws RequestError */
+/** Refuses strides for analyses of neighbouring nodes. Throws RequestError. */
 export function requireEveryNode({ stride }: AnalysedNodes): void {
   if (stride.some((step) => step !== 1))
     throw refuse("i", "i, j, k: neighbouring nodes are compared, so the stride must be 1.");
@@ -123,7 +123,7 @@ export interface Reducing {
   readonly skip?: ReductionQuery["skip"];
 }
 
-/** The query of reductions over nodes. @throws RequestError */
+/** The query of reductions over nodes. Throws RequestError. */
 export function reductionOf(nodes: AnalysedNodes, { columns, reductions, ...skipped }: Reducing): ReductionQuery {
   const derived = derivedOf(nodes, columns);
   return {
@@ -134,7 +134,7 @@ export function reductionOf(nodes: AnalysedNodes, { columns, reductions, ...skip
   };
 }
 
-/** Plan of the inputs that transforms compute; null without any. @throws RequestError if the grid allows no transforms */
+/** Plan of the inputs that transforms compute; null if none. Throws RequestError if the grid has no transforms. */
 export function derivedOf(
   { base: { names }, transforms: { dataset, filter, scheme } }: AnalysedNodes,
   columns: readonly string[],

@@ -49,7 +49,7 @@ export function tabled(body: GroupAnswer, found: Restated): Tabled {
   return { answer: { kind: "table", body }, found };
 }
 
-/** The analysis of a question at nodes. @throws RequestError */
+/** The analysis of a question at nodes. Throws RequestError. */
 export function analysisOf(context: Context, question: MemberValues, placesOf = regionNodes): Analysis {
   const { life, dataset, service } = context;
   const { frames, isList } = storedIn(question, dataset);
@@ -78,7 +78,7 @@ export function analysisOf(context: Context, question: MemberValues, placesOf = 
   };
 }
 
-/** The analysis of a question over points, the same in each frame. @throws RequestError, LimitError */
+/** The analysis of a question over points, the same in each frame. Throws RequestError, LimitError. */
 export async function analysisOfPoints(context: Context, question: MemberValues): Promise<Analysis> {
   const analysis = analysisOf(context, question, pointNodes);
   const { nodes, dataset, evaluate, admit, slices } = analysis;
@@ -109,7 +109,7 @@ export async function analysisOfPoints(context: Context, question: MemberValues)
   return { ...analysis, nodes: { ...nodes, base }, reduce };
 }
 
-/** Moments of columns in each group of nodes. @param columnsOfPass columns held at once in a part */
+/** Moments of columns in each group of nodes. `columnsOfPass`: columns held at once in a part. */
 export async function momentsOf(
   { reduce }: Pick<Analysis, "reduce">,
   nodes: AnalysedNodes,

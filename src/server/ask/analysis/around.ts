@@ -77,7 +77,7 @@ export async function around(context: Context, question: MemberValues): Promise<
   return tabled({ where, events, ...about, results }, { ...stated, method: undefined });
 }
 
-/** Nodes on each side of an event along x, y and z. @throws RequestError */
+/** Nodes on each side of an event along x, y and z. Throws RequestError. */
 function lagsOf({ lag = [4], orient }: MemberValues, axes: Dataset["axes"]): readonly number[] {
   const [x = 4, y = x, z = x, ...more] = lag;
   if ((lag.length !== 1 && lag.length !== 3) || more.length > 0 || lag.some((n) => n < 0))

@@ -14,7 +14,7 @@ const TERMS = ["dissip", "produc", "p-strain", "p-diff", "t-diff", "v-diff", "co
 type Term = (typeof TERMS)[number];
 const LETTERS = ["x", "y", "z"] as const;
 
-/** The expressions of the terms. @throws RequestError for quantities without a budget */
+/** The expressions of the terms. Throws RequestError for quantities without a budget. */
 function expressionsOf(
   name: string,
   dataset: Dataset,
@@ -62,7 +62,7 @@ function expressionsOf(
   };
 }
 
-/** A budget from the means of its terms, and their sum. @throws RequestError */
+/** A budget from the means of its terms, and their sum. Throws RequestError. */
 export function budgetOf(name: string, dataset: Dataset, frames: readonly number[]): Expanded {
   const of = expressionsOf(name, dataset, frames);
   const terms = TERMS.filter((term) => of[term] !== undefined);

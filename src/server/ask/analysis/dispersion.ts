@@ -86,7 +86,7 @@ function checkIncrements(given: ReturnType<typeof incrementsIn>, records: number
     throw wrong("bins", `the histograms have ${numbers} numbers; at most ${INCREMENTS.numbers} are sent`);
 }
 
-/** The particles that fit into one query. @throws LimitError if `count` are too many for the request */
+/** The particles that fit into one query. Throws LimitError if `count` are too many for the request. */
 function roomIn(life: RequestLife, query: Query, count: number): number {
   const limitOf = (one: Query) => {
     const evaluation = life.start(one);
@@ -100,7 +100,7 @@ function roomIn(life: RequestLife, query: Query, count: number): number {
   return limitOf(query).points;
 }
 
-/** Positions and velocities of particles at the recorded times. @param all number of particles of the question */
+/** Positions and velocities of particles at the recorded times. `all`: number of particles of the question. */
 async function pathsOf(
   { life, dataset }: Context,
   query: Query,
@@ -125,7 +125,7 @@ async function pathsOf(
   }
 }
 
-/** Increments along paths. @throws RequestError */
+/** Increments along paths. Throws RequestError. */
 function incrementsIn({ increments, origins, bins, range }: MemberValues) {
   const other = Object.entries({ origins, bins, range }).find(([, value]) => value !== undefined);
   if (increments === undefined && other !== undefined) throw wrong(other[0], "it is of increments, which state powers");
@@ -157,7 +157,7 @@ interface Seeds {
   readonly together: GroupSize;
 }
 
-/** The start positions in order. @throws RequestError if they leave the domain, LimitError */
+/** The start positions in order. Throws RequestError if they leave the domain, LimitError. */
 async function seedsOf(context: Context, question: MemberValues): Promise<Seeds> {
   const { dataset, life } = context;
   const wanted = question.points as RequestedPoints;
@@ -201,7 +201,7 @@ const TETRAD = [
   [-1, -1, 1],
 ].map((corner) => corner.map((x) => x / Math.sqrt(8)));
 
-/** The box of possible centres, at least `reach` away from open faces. @throws RequestError if it is empty */
+/** The box of possible centres, at least `reach` away from open faces. Throws RequestError if it is empty. */
 function insetBox(reach: number, dataset: Dataset, { origin, extent }: Box): Box {
   const whole = boxOfAll(dataset);
   const runs = dataset.axes.map(({ periodic }, a) => {

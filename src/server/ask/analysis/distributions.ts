@@ -26,7 +26,7 @@ export interface Expanded {
   finish(results: readonly GroupAnswer[], analysis: Analysis, scale: number): GroupAnswer | Promise<GroupAnswer>;
 }
 
-/** Quantiles of a quantity, with the counts of its mean. @throws RequestError */
+/** Quantiles of a quantity, with the counts of its mean. Throws RequestError. */
 export function quantiles({ quantiles: text, at, ...more }: Row, index: number): Expanded {
   const member = `reduce[${index}]`;
   const isProbability = (p: unknown) => typeof p === "number" && p >= 0 && p <= 1;
@@ -82,7 +82,7 @@ async function quantilesOf(text: string, at: readonly number[], { nodes, reduce 
   return { of: text, at: [...at], values: nested(values, lengths.toReversed()), passes };
 }
 
-/** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. @throws RequestError */
+/** Moments beyond the fourth from means of powers of fluctuations; null for other reductions. Throws RequestError. */
 export function higherMoments(row: Row, index: number, names: Names, where?: string): Expanded | null {
   const { moments, order } = row;
   if (moments === undefined || typeof order !== "number" || order <= 4) return null;

@@ -9,7 +9,7 @@ import { coordinateOf } from "../question/where.js";
 /** Tolerance for the symmetry of nodes, relative to half the length of the axis. */
 const NEAR = 1e-6;
 
-/** The symmetry of a question; null without folding. @throws RequestError for nodes that are not symmetric */
+/** The symmetry of a question; null without folding. Throws RequestError for nodes that are not symmetric. */
 export function symmetryOf({ fold, odd = [], over = [] }: MemberValues, dataset: Dataset): Symmetry | null {
   if (fold === undefined && odd.length > 0) throw wrong("odd", "it is for fold");
   if (fold === undefined) return null;
@@ -32,7 +32,7 @@ export function symmetryOf({ fold, odd = [], over = [] }: MemberValues, dataset:
   return { axis, signs: signs as never, middle: middle as never, odd };
 }
 
-/** The signs of the components of a quantity. @throws RequestError if the quantity is neither even nor odd */
+/** The signs of the components of a quantity. Throws RequestError if the quantity is neither even nor odd. */
 export function signsOf(text: string, names: Names, symmetry: Symmetry): readonly number[] {
   try {
     return paritiesOf(text, names, symmetry);

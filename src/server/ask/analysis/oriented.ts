@@ -151,7 +151,7 @@ function turned(numbers: Vector, frame: Frame): Vector {
   );
 }
 
-/** Offsets in the turned axes: whole multiples of the smallest spacing of an evenly spaced axis. @throws RequestError */
+/** Offsets in the rotated axes: multiples of the smallest spacing of the uniform axes. Throws RequestError. */
 export function offsetsIn(lags: readonly number[], { axes }: Dataset) {
   const spacings = axes.flatMap(({ coordinates, spacing }) => (coordinates === null ? [spacing] : []));
   if (spacings.length === 0) throw wrong("orient", "no axis has evenly spaced nodes");

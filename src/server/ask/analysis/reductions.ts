@@ -44,14 +44,14 @@ export class Columns {
     this.#nodes = nodes.base;
   }
 
-  /** The number of the column of a scalar. @throws RequestError that names the member and the column of the text */
+  /** The number of the column of a scalar. Throws RequestError that names the member and the column of the text. */
   of(text: unknown, member: string): number {
     compileScalar(text as string, this.#nodes.names, member);
     const known = this.texts.indexOf(text as string);
     return known >= 0 ? known : this.texts.push(text as string) - 1;
   }
 
-  /** The columns of the components of a quantity. @throws as `of` does */
+  /** The columns of the components of a quantity. Throws as `of` does. */
   componentsOf(text: string, member: string): readonly number[] {
     const { shape } = compileExpression(text, this.#nodes.names, member);
     return componentsIn(text, shape).map((one) => this.of(one, member));

@@ -73,7 +73,7 @@ export async function statistics(context: Context, question: MemberValues): Prom
   );
 }
 
-/** The reductions that a row needs, and how its result follows from theirs. @throws RequestError */
+/** The reductions that a row needs, and how its result follows from theirs. Throws RequestError. */
 function expand(row: Row, index: number, { over = DIRECTIONS, where }: MemberValues, nodes: AnalysedNodes): Expanded {
   if (row.quantiles !== undefined) return quantiles(row, index);
   if (row.budget !== undefined)
@@ -96,7 +96,7 @@ function memberOf(text: string, { reduce, where }: MemberValues): string {
   return kind === undefined ? "reduce" : `reduce[${row}].${kind}`;
 }
 
-/** The reductions restricted to a condition, and the names of their columns in the answer. @throws RequestError */
+/** The reductions restricted to a condition, and the names of their columns in the answer. Throws RequestError. */
 function whereHeld(
   rows: readonly Row[],
   condition: string,

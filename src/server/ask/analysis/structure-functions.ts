@@ -97,7 +97,7 @@ async function increments(
   };
 }
 
-/** Removes the terms that were not requested. @throws RequestError if none is left */
+/** Removes the terms that were not requested. Throws RequestError if none is left. */
 function requestedTerms({ terms }: MemberValues, answer: GroupAnswer): GroupAnswer {
   const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
   const other = terms?.find((term) => !known.includes(term));

@@ -100,7 +100,7 @@ function rowsAt(found: readonly number[], [nx, ny]: Four, { axes }: Dataset, run
 /** Whether a quantity has operators of expressions, which are known at nodes only. */
 const isAtNodes = ({ expressions }: Quantity): boolean => expressions.some(({ reads }) => reads.some(isOfExpression));
 
-/** Gathers the quantities that are known at nodes only. @param numbers receives the values of each quantity */
+/** Gathers the quantities that are known at nodes only. `numbers`: receives the values of each quantity. */
 async function gatherInto(
   numbers: readonly Float32Array[],
   quantities: readonly Quantity[],

@@ -211,7 +211,7 @@ function timesAt(frames: readonly number[], dataset: Dataset): readonly number[]
   return frames.map((frame) => stored[frame] as number);
 }
 
-/** The axes of the nodes: of the dataset, or of a staggered field. @throws RequestError if fields differ */
+/** The axes of the nodes: of the dataset, or of a staggered field. Throws RequestError if fields differ. */
 function axesFor(staggered: string | null, fields: readonly (string | null)[], dataset: Dataset): readonly Axis[] {
   if (staggered === null) return dataset.axes;
   const own = dataset.fields[staggered]?.own;

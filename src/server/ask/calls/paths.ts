@@ -19,7 +19,7 @@ import { unitOf } from "./values.js";
 /** Records of three float32 kept per point of a path. */
 const PATH_RECORDS = 2;
 
-/** The integrator; particles with drag use heun only. @throws RequestError */
+/** The integrator; particles with drag use heun only. Throws RequestError. */
 function integratorOf({ integrator, drag }: MemberValues): Integrator {
   if (drag === undefined) return integrator ?? "rk4";
   if (integrator === undefined || integrator === "heun") return "heun";

@@ -26,7 +26,7 @@ export function unitOf(dataset: Dataset, measure: "length" | "time"): string | n
   return aboutUnit(dataset, measure).units ?? null;
 }
 
-/** Evaluates quantities at points. @param into receives the values of each quantity, its components adjacent */
+/** Evaluates quantities at points. `into`: receives the values of each quantity, its components adjacent. */
 export async function fillValues(
   { life, dataset }: Context,
   quantities: readonly Quantity[],

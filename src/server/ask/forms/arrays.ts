@@ -94,7 +94,7 @@ export function arrayShape(answer: RowsAnswer | GridAnswer, { shape }: AnsweredQ
   return [...lengths, ...shape];
 }
 
-/** The only quantity of an answer. @throws RequestError if there are several */
+/** The only quantity of an answer. Throws RequestError if there are several. */
 export function onlyQuantity({ quantities, ...answer }: RowsAnswer | GridAnswer, form: Format): AnsweredQuantity {
   const places = answer.kind === "rows" ? answer.positions : undefined;
   const [only = places as AnsweredQuantity] = quantities;

@@ -4,7 +4,7 @@
 const CHUNK_CHARACTERS = 32_768;
 const TOGETHER = 1024;
 
-/** The chunks of `JSON.stringify(value)`. @param value plain data */
+/** The chunks of `JSON.stringify(value)`. `value`: plain data. */
 export function* jsonChunks(value: unknown): Generator<Buffer, undefined> {
   let text = "";
   for (const part of partsOf(value)) {

@@ -69,7 +69,7 @@ function colourValue(value: number, scale: RequestedScale): number {
   return Math.sign(value) * Math.log10(1 + Math.abs(value) / linear);
 }
 
-/** The picture of a plane in the colours of a question. @throws RequestError unless it is a plane of a scalar */
+/** The picture of a plane in the colours of a question. Throws RequestError unless it is a plane of a scalar. */
 export async function pictureOf(
   answer: GridAnswer,
   { map = "viridis", range, scale = { kind: "linear" } }: MemberValues,

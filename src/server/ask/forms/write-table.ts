@@ -6,7 +6,7 @@ import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } 
 
 const CHUNK_ROWS = 512;
 
-/** The chunks of a table in a form. @throws RequestError for names of columns that no NumPy file holds */
+/** The chunks of a table in a form. Throws RequestError for names of columns that no NumPy file holds. */
 export function tableChunks(table: AnalysisTable, type: "text/csv" | "application/x-npy"): Generator<Buffer> {
   return type === "text/csv" ? csvChunks(table) : npyChunks(table);
 }

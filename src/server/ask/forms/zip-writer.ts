@@ -32,7 +32,7 @@ interface ZipEntry {
   readonly offset: number;
 }
 
-/** Little-endian numbers one after the other. @param widths bytes of each, a digit each */
+/** Little-endian numbers one after the other. `widths`: bytes of each, a digit each. */
 function record(widths: string, ...numbers: readonly number[]): Buffer {
   const sizes = [...widths].map(Number);
   const out = Buffer.alloc(sizes.reduce((sum, size) => sum + size, 0));
@@ -55,7 +55,7 @@ export class ZipWriter {
   readonly #entries: ZipEntry[] = [];
   #at = 0;
 
-  /** Adds an entry of less than 4 GiB. @returns its bytes in the archive */
+  /** Adds an entry of less than 4 GiB. Returns its bytes in the archive. */
   add(name: string, content: Buffer): Buffer[] {
     const sums = { crc: crc32(content), bytes: content.length };
     const head = this.#begin({ name: Buffer.from(name), version: VERSION, flags: UTF_8, ...sums, offset: this.#at });

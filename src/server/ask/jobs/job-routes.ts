@@ -71,7 +71,7 @@ interface WithId {
 const unknownId = (what: string): RequestError =>
   new RequestError("UnknownOperation", `There is no ${what} of that id.`, { member: "id" });
 
-/** Adds the routes. @returns the jobs; null if the service has none */
+/** Adds the routes. Returns the jobs; null if the service has none. */
 export async function jobRoutes(api: FastifyInstance, service: Service): Promise<Jobs | null> {
   if (!service.jobs) return null;
   const shared = isShared(service.config) ? await import("../../../jobs/jetstream-queue.js") : null;
@@ -113,7 +113,7 @@ async function openJobs(api: FastifyInstance, { config }: Service, make: () => J
   }
 }
 
-/** The owner of jobs and inputs made by a request: the name of its token. @throws AuthError */
+/** The owner of jobs and inputs made by a request: the name of its token. Throws AuthError. */
 function ownerOf({ auth, connections }: Service, request: FastifyRequest): string | null {
   const grant = auth.authorise(tokenOf(request), (id) => {
     request.facts.token = id;
@@ -123,7 +123,7 @@ function ownerOf({ auth, connections }: Service, request: FastifyRequest): strin
   return grant.id;
 }
 
-/** The job that a request names. @throws RequestError if there is none, or it belongs to another owner */
+/** The job that a request names. Throws RequestError if there is none, or it belongs to another owner. */
 async function jobOf(service: Service, jobs: Jobs, request: FastifyRequest<WithId>): Promise<Job> {
   const job = await jobs.find(ownerOf(service, request as FastifyRequest), request.params.id);
   if (job === null) throw unknownId("job");
@@ -283,7 +283,7 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
   return placesOf(call, readQuestion(call, new Map(Object.entries(members)), dataset), dataset);
 }
 
-/** The places of the nodes or the samples of a question. @throws RequestError if they do not lie in its dataset */
+/** The places of the nodes or the samples of a question. Throws RequestError if they do not lie in its dataset. */
 function placesOf(call: "nodes" | "grid", question: MemberValues, dataset: Dataset): PointSource {
   const countsOf = (along: readonly { readonly count: number }[]) =>
     along.map(({ count }) => count) as [number, number, number];

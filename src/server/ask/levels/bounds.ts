@@ -62,7 +62,7 @@ export interface BoundedCondition {
   readonly isDefined: boolean;
 }
 
-/** Bounds a condition. @param boundsOf bounds of a quantity, by its text without spaces; null if it has none */
+/** Bounds a condition. `boundsOf`: bounds of a quantity, by its text without spaces; null if it has none. */
 export function boundCondition(condition: string, boundsOf: (text: string) => Bounds | null): BoundedCondition {
   let isDefined = true;
   const unknown = (): Bounds => {

@@ -60,7 +60,7 @@ export interface GridLevel {
   readonly fields: readonly (string | null)[];
 }
 
-/** The level of a question; null for the stored nodes. @throws RequestError for a level that is not there */
+/** The level of a question; null for the stored nodes. Throws RequestError for a level that is not there. */
 export function levelOf(
   { service }: Pick<Context, "service">,
   question: MemberValues,
@@ -92,7 +92,7 @@ export function levelOf(
 const hasField = (set: LevelSet | null, name: string): boolean =>
   set?.quantities.some(({ text }) => text === name) ?? false;
 
-/** A level as a dataset. @throws RequestError if there is none */
+/** A level as a dataset. Throws RequestError if there is none. */
 export function requireLevel(set: LevelSet | null, { name }: Dataset, level: number): Dataset {
   const found = set?.datasets[level - 1];
   if (found !== undefined) return found;

@@ -19,7 +19,7 @@ function valueAt({ edges: [low, width], weights }: Histogram, part: number): num
   return last < 0 ? null : low + (last + 1) * width;
 }
 
-/** Ranges and thresholds of the components of a quantity in a frame, counted from 0. @throws RequestError */
+/** Ranges and thresholds of the components of a quantity in a frame, counted from 0. Throws RequestError. */
 export async function levelRanges(engine: Engine, dataset: Dataset, set: LevelSet | null, text: string, frame: number) {
   const name = { u: "velocity", p: "pressure" }[text] ?? text.replaceAll(/\s/g, "");
   const quantity = set?.quantities.find((one) => one.text === name);

@@ -73,7 +73,7 @@ class LevelRuns {
   }
 }
 
-/** The expressions of a request; their derivatives are differences at nodes. @throws RequestError */
+/** The expressions of a request; their derivatives are differences at nodes. Throws RequestError. */
 function requestedLevels(what: unknown, dataset: Dataset): readonly RequestedLevels[] {
   if (what === undefined) return [];
   const names = namesOf({}, dataset);

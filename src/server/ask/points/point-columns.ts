@@ -171,7 +171,7 @@ function readerOf({ values, components }: Pick<Result, "values" | "components">,
   };
 }
 
-/** The inputs that transforms make of whole frames. @throws RequestError for a grid that has none */
+/** The inputs that transforms make of whole frames. Throws RequestError for a grid that has none. */
 async function derivedAt(
   life: RequestLife,
   dataset: Dataset,

@@ -81,7 +81,7 @@ export async function openPoints(
   return { count: rows.length / width, read };
 }
 
-/** Reads all points of a question. @param records of three float32 kept for each @throws RequestError, LimitError */
+/** Reads all points of a question. `records`: of three float32 kept for each. Throws RequestError, LimitError. */
 export async function pointsOf(
   context: Context,
   values: MemberValues,
@@ -122,7 +122,7 @@ export function sourceOf({ triples, times, velocities, count }: Points): PointSo
   return { count, read };
 }
 
-/** The points in rows. @param first number of the first row, for messages @throws RequestError */
+/** The points in rows. `first`: number of the first row, for messages. Throws RequestError. */
 function pointsIn(rows: Float64Array, first: number, columns: readonly string[]): Points {
   const width = columns.length;
   const count = rows.length / width;

@@ -62,7 +62,7 @@ function itemsOf(value: unknown, member: string): readonly unknown[] {
   return items;
 }
 
-/** Items of a list that is short. @throws RequestError */
+/** Items of a list that is short. Throws RequestError. */
 function fewOf(value: unknown, member: string): readonly unknown[] {
   const items = itemsOf(value, member);
   if (items.length > 64) throw wrong(member, "at most 64 items are given");
@@ -348,7 +348,7 @@ const READERS: Readonly<Record<MemberType, (value: unknown, name: MemberName, ca
   boolean: readBoolean,
 };
 
-/** Reads the value of a member. @throws RequestError that names it */
+/** Reads the value of a member. Throws RequestError that names it. */
 export function readMember(name: MemberName, value: unknown, call: CallName): unknown {
   return READERS[memberOf(name).type](value, name, call);
 }

@@ -16,7 +16,7 @@ const MOST_UNKNOWN = 16;
 /** Members that may be given member by member, as in `points.random=1000`. */
 const BY_LEAVES: readonly string[] = ["points", "separations"];
 
-/** The members of a query string. @throws RequestError for repeated ones */
+/** The members of a query string. Throws RequestError for repeated ones. */
 export function membersOfQuery(query: unknown): GivenMembers {
   const given: GivenMembers = new Map();
   for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
@@ -33,7 +33,7 @@ export function membersOfQuery(query: unknown): GivenMembers {
   return given;
 }
 
-/** The members of a JSON body. @throws RequestError unless it is an object */
+/** The members of a JSON body. Throws RequestError unless it is an object. */
 export function membersOfJson(body: unknown): GivenMembers {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw wrong("question", "the body is an object of members");
@@ -46,7 +46,7 @@ export function joined(query: GivenMembers, body: GivenMembers): GivenMembers {
   return new Map([...query, ...body]);
 }
 
-/** The call of a name. @throws RequestError that lists the calls */
+/** The call of a name. Throws RequestError that lists the calls. */
 export function callNamed(name: unknown): CallName {
   const found = CALL_NAMES.find((one) => one === name);
   if (found !== undefined) return found;
@@ -69,7 +69,7 @@ function unknownMember(name: string, call: CallName): Error {
   return error;
 }
 
-/** Reads the members of a call. @throws RequestError with everything that is wrong */
+/** Reads the members of a call. Throws RequestError with everything that is wrong. */
 export function readQuestion(call: CallName, given: GivenMembers, dataset: Dataset): MemberValues {
   const faults = new Faults();
   const { members, required } = callOf(call);

@@ -56,7 +56,7 @@ function compileOne({ name, text, isNamed }: RequestedQuantity, names: Names): Q
   return { name, text, shape, columns: nested(whole, shape), components, expressions, unit: first.unit };
 }
 
-/** Compiles quantities. @throws RequestError with every one that is wrong */
+/** Compiles quantities. Throws RequestError with every one that is wrong. */
 export function compileWhat(what: readonly RequestedQuantity[], names: Names): readonly Quantity[] {
   const faults = new Faults();
   const compiled = what.map((one) => faults.try("what", () => compileOne(one, names)));
@@ -64,7 +64,7 @@ export function compileWhat(what: readonly RequestedQuantity[], names: Names): r
   return compiled as readonly Quantity[];
 }
 
-/** Refuses a filter that no quantity uses. @throws RequestError */
+/** Refuses a filter that no quantity uses. Throws RequestError. */
 export function checkFilterUsed(
   { filter }: MemberValues,
   quantities: readonly { readonly expressions: readonly Expression[] }[],
@@ -77,7 +77,7 @@ export function checkFilterUsed(
     });
 }
 
-/** Names of files: letters, digits and `_`. @throws RequestError for names that become equal */
+/** Names of files: letters, digits and `_`. Throws RequestError for names that become equal. */
 export function fileNames(names: readonly string[]): readonly string[] {
   const plain = names.map((name) => {
     const text = name.replaceAll(/[^A-Za-z0-9_]/g, "_");
@@ -104,7 +104,7 @@ export function spatialName(name: string): string {
   return /^Fd[468]$/.test(name) ? `None_${name}` : name;
 }
 
-/** The engine's name of the derivatives at nodes. @throws RequestError */
+/** The engine's name of the derivatives at nodes. Throws RequestError. */
 export function nodeDerivatives({ derivatives = "Fd4", filter }: MemberValues): string {
   if (filter?.kind === "box")
     throw wrong("filter", "box is the mean about points; at nodes take gaussian, sharp or tophat");

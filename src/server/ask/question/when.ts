@@ -16,7 +16,7 @@ function listed(stored: readonly number[]): string {
   return some.length <= 12 ? some.join(", ") : `${some.slice(0, 6).join(", ")}, … ${some.at(-1)} (${some.length})`;
 }
 
-/** The frames of a question, from 0, and whether they form a dimension. @throws RequestError */
+/** The frames of a question, from 0, and whether they form a dimension. Throws RequestError. */
 function framesOf(
   frame: RequestedFrames,
   stored: readonly number[],
@@ -81,7 +81,7 @@ function question(time: RequestedTimes, stored: readonly number[]): Times {
   return { times: rangeOf(time, stored), isList: true };
 }
 
-/** Stored frames, from 0. @throws RequestError for a time that is not stored, and for repeated ones */
+/** Stored frames, from 0. Throws RequestError for a time that is not stored, and for repeated ones. */
 export function storedIn(values: MemberValues, dataset: Dataset): { frames: readonly number[]; isList: boolean } {
   const stored = timesOf(dataset.time);
   const { time, frame } = values;

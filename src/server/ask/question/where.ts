@@ -20,7 +20,7 @@ export function isPlace(part: Part): boolean {
   return typeof part === "object" && ("at" in part || "node" in part);
 }
 
-/** The parts of x, y and z. @throws RequestError for an axis that is stated twice */
+/** The parts of x, y and z. Throws RequestError for an axis that is stated twice. */
 export function partsOf(values: MemberValues): OfAxes<Part> {
   const faults = new Faults();
   const parts = AXIS_NAMES.map((letter, a): Part => {
@@ -72,7 +72,7 @@ export function nearness({ spacing }: Axis, ...places: readonly number[]): numbe
   return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
 }
 
-/** The nodes of a part of an axis. @throws RequestError (OutOfRange) for a part without nodes */
+/** The nodes of a part of an axis. Throws RequestError (OutOfRange) for a part without nodes. */
 function runOf(part: Part, a: number, axis: Axis, name: string): NodeRun {
   const { nodes, periodic } = axis;
   const made = (from: number, to: number, step: number): NodeRun => {
@@ -165,7 +165,7 @@ function endsOf(part: Part, a: number, axis: Axis, name: string): readonly [numb
   return [coordinateOf(axis, from), coordinateOf(axis, axis.periodic ? end : Math.min(end, axis.nodes - 1))];
 }
 
-/** The box of a question. @throws RequestError for a part beyond an open axis */
+/** The box of a question. Throws RequestError for a part beyond an open axis. */
 export function boxIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Box {
   const faults = new Faults();
   const ends = partsOf(values).map((part, a) =>
@@ -196,7 +196,7 @@ export interface Samples {
 
 const USUAL_SAMPLES = 64;
 
-/** The samples of a question. @throws RequestError */
+/** The samples of a question. Throws RequestError. */
 export function samplesIn(values: MemberValues, dataset: Pick<Dataset, "name" | "axes">): Samples {
   const faults = new Faults();
   const parts = partsOf(values);

@@ -74,7 +74,7 @@ export class Connections {
     return this.#unanswered;
   }
 
-  /** Records connections and requests before they are answered. @param most largest number of connections */
+  /** Records connections and requests before they are answered. `most`: largest number of connections. */
   watch(server: PlainServer | TlsServer, most: number): void {
     this.#looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
     server.on("connection", (socket: Socket) => {

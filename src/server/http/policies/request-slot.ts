@@ -34,7 +34,7 @@ export class RequestSlot {
     return isTaken && isSize && this.#store === this.#taken.store;
   }
 
-  /** Waits for a slot. @param due on the clock of `performance.now` */
+  /** Waits for a slot. `due`: on the clock of `performance.now`. */
   async take(work: number, due: number): Promise<void> {
     const since = performance.now();
     this.#taken = { work, store: this.#store };

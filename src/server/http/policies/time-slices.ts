@@ -97,7 +97,7 @@ export class TimeSlices {
     });
   }
 
-  /** Calls `treat` with consecutive ranges of `0 .. count - 1`. @param step elements that take under a millisecond */
+  /** Calls `treat` with consecutive ranges of `0 .. count - 1`. `step`: elements that take under a millisecond. */
   async each(count: number, treat: (from: number, to: number) => void, step = STEP_ELEMENTS): Promise<void> {
     this.note();
     for (let from = 0; from < count; from += step) {

@@ -54,7 +54,7 @@ export interface ByteSource {
   take(): Buffer | null | undefined;
   /** Resolves when `take` can be called again. */
   arrival(): Promise<void>;
-  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called or `also` resolves. */
+  /** Passes bytes on as they arrive until `into` returns false. Resolves when `take` can be called, or with `also`. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** @throws if the XML declaration contradicts what is known */
   declare(encoding: string): void;
@@ -199,7 +199,7 @@ export class XmlReader {
     return this.#content;
   }
 
-  /** Appends available text to the content. @returns whether the end tag was reached */
+  /** Appends available text to the content. Returns whether the end tag was reached. */
   #gather(refuse: () => FieldprobeError): boolean {
     const most = this.#limits["xml.textChars"];
     for (;;) {

@@ -56,7 +56,7 @@ function findRecord(
   return low;
 }
 
-/** Compares the position of a chunk, read at `at`, with that of the chunk that begins at `first`. */
+/** Compares the position of a chunk, read at `at`, with the position of the chunk that begins at `first`. */
 function compareRecord(node: DataView, at: number, first: readonly number[], chunks: readonly number[]): number {
   for (let d = 0; d < chunks.length; d++) {
     const difference = unsigned(node, at + 8 * d) - first[d] / chunks[d];

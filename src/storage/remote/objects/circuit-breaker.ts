@@ -25,7 +25,7 @@ export class CircuitBreaker {
     return this.#openUntil !== null;
   }
 
-  /** Records that all attempts for an object failed. @param retryMs wait requested by the host */
+  /** Records that all attempts for an object failed. `retryMs`: wait requested by the host. */
   failed(address: string, retryMs: number | null): void {
     if (this.#failed.size < SEVERAL) this.#failed.add(address);
     if (!retryMs && this.#failed.size < SEVERAL) return;

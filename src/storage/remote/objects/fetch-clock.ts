@@ -2,7 +2,7 @@
 
 export interface FetchClock {
   now(): number;
-  /** Runs a function after a time. @returns cancels it */
+  /** Runs a function after a time. Returns cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 

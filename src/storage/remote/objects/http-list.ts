@@ -40,7 +40,7 @@ function linksOf(text: string): string[] {
   return links;
 }
 
-/** The name that a link has in a folder, with a slash behind that of a folder; null if it leads elsewhere. */
+/** The name that a link has in a folder, with a slash if it is a folder; null if it leads elsewhere. */
 function nameIn(link: string, folder: URL): string | null {
   try {
     const { origin, pathname, search } = new URL(link, folder);

@@ -95,7 +95,7 @@ export class PinnedObjects {
     return object;
   }
 
-  /** Fetches an object or part of it; undefined if there is none. @throws DataError if it has changed or is too long */
+  /** Fetches an object or part of it; undefined if there is none. Throws DataError if it has changed or is too long. */
   async get(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
     const most = part === null ? mostBytes : "offset" in part ? part.length : part.suffixLength;
     if (most > mostBytes) throw new DataError(`${this.#addressOf(key)}: ${most} bytes are more than ${mostBytes}`);

@@ -1,4 +1,4 @@
-/** File behind HTTP or in a bucket, read by ranges of one version. */
+/** File at an HTTP address or in a bucket, read by ranges of one version. */
 import { DataError } from "../../../shared/errors.js";
 import { type Fetching, PinnedObjects, requireVersion, versionDigest, versionOf } from "./pinned-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
@@ -25,7 +25,7 @@ export class RemoteBytes {
     return this.#objects.changedMs;
   }
 
-  /** The version and size of all ranges. @throws DataError if the host states no version */
+  /** The version and size of all ranges. Throws DataError if the host states no version. */
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);
     if (object === null) throw new DataError(`${this.#address} does not exist`);

@@ -1,4 +1,4 @@
-/** Fetches objects over HTTP: bounded in number, time and size, retried, behind a circuit breaker for each host. */
+/** Fetches objects over HTTP: bounded in number, time and size, retried, with a circuit breaker for each host. */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../../shared/errors.js";
@@ -12,7 +12,7 @@ import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } fro
 const PAUSE_MS = 100;
 const MOST_RETRY_MS = 300_000;
 const REDIRECTS = 3;
-/** Most bytes of an object or a part of it, unless the caller has a smaller bound. */
+/** Most bytes of an object or part of an object, unless the caller has a smaller bound. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 /** Bytes of an unwanted body that are read, so that its connection can be reused. */
 const DRAINED_BYTES = 64 * 1024;
@@ -114,12 +114,12 @@ export class RemoteObjects {
     return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
   }
 
-  /** Fetches an object unless its `ETag` still is `unless`. @throws as `fetch` does */
+  /** Fetches an object unless its `ETag` still is `unless`. Throws as `fetch` does. */
   fetchUnless(address: string, unless: string, mostBytes: number): Promise<RemoteObject | null | typeof UNCHANGED> {
     return this.#tryAgain({ address, part: null, unless, mostBytes });
   }
 
-  /** Writes or removes an object. @returns the answer of the host, null if there is none @throws as `fetch` does */
+  /** Writes or removes an object. Returns the answer of the host, null if there is none. Throws as `fetch` does. */
   async send(address: string, change: ObjectWrite): Promise<RemoteObject | null> {
     const wanted = { address, part: null, unless: null, mostBytes: MOST_BYTES, change };
     const done = (await this.#tryAgain(wanted)) as RemoteObject | null;
@@ -196,7 +196,7 @@ export class RemoteObjects {
     }
   }
 
-  /** The meaning of an answer without an object. @throws DataError for a refusal, Unanswered if a retry may succeed */
+  /** The meaning of an answer without an object. Throws DataError for a refusal, Unanswered if a retry may succeed. */
   #withoutObject(
     address: string,
     { status, headers, body }: HttpAnswer,
@@ -266,7 +266,7 @@ class ResponseTimeout {
     return this.#end.signal;
   }
 
-  /** Restarts the timeout at the head of an answer. @param bytes bytes of the body that follows */
+  /** Restarts the timeout at the head of an answer. `bytes`: bytes of the body that follows. */
   extend(bytes: number): void {
     this.#cancel();
     this.#cancel = this.#start(bytes);
@@ -359,7 +359,7 @@ async function objectOf(
 }
 
 /**
- * Undoes an unrequested content coding. Source: RFC 9110, section 14: ranges are those of the coded bytes.
+ * Undoes an unrequested content coding. Source: RFC 9110, section 14: ranges refer to the coded bytes.
  * @throws DataError for parts, and for other codings
  */
 async function decode(

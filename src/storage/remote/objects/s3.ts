@@ -10,7 +10,7 @@ import type { Sign } from "./remote-objects.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Profile = Readonly<Record<string, string | undefined>>;
 
-/** Variables of Google's clients in place of those of AWS. */
+/** Variables of Google's clients, in place of AWS variables. */
 const GOOGLE_NAMES: Readonly<Record<string, string>> = {
   AWS_ENDPOINT_URL: "STORAGE_EMULATOR_HOST",
   AWS_ACCESS_KEY_ID: "GS_ACCESS_KEY_ID",
@@ -83,7 +83,7 @@ function bucketPlace(location: string, environment: Environment, nameOf: (variab
   };
 }
 
-/** The decoded path of an address. @throws DataError for a percent sign that encodes no character */
+/** The decoded path of an address. Throws DataError for a percent sign that encodes no character. */
 export function plainPath(location: string, path: string): string {
   try {
     return decodeURIComponent(path);
@@ -118,7 +118,7 @@ function checkCredentials(environment: Environment, profile: Profile, nameOf: (v
     throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
 }
 
-/** Whether the variables contain credentials, so that those of the profile are ignored. */
+/** Whether the variables contain credentials, so that the profile's credentials are ignored. */
 function hasKeys(environment: Environment): boolean {
   return (environment.AWS_ACCESS_KEY_ID ?? environment.AWS_SECRET_ACCESS_KEY) !== undefined;
 }

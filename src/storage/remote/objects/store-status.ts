@@ -1,4 +1,4 @@
-/** Counts of fetches from stores behind HTTP, and of the cache on disk. */
+/** Counts of fetches from remote stores, and of the cache on disk. */
 
 export interface StoreStatus {
   /** Address as named by the settings or descriptors. */

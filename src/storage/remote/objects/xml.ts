@@ -7,7 +7,7 @@ export interface XmlElement {
   readonly text: string;
 }
 
-/** The root of a document. @throws Error of the parser */
+/** The root of a document. Throws Error of the parser. */
 export function readXml(text: string): XmlElement | null {
   const top = { name: "", children: [] as XmlElement[], text: "" };
   const open = [top];

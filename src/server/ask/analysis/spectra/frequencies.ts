@@ -12,7 +12,7 @@ import { withMeans } from "../means.js";
 import { aboutTexts, checkSize, coordinatesOf } from "../reductions.js";
 import { fluctuationsOf, pairOf, pairText, shapesOf } from "./spectral-quantities.js";
 
-/** The times of segments. @throws RequestError */
+/** The times of segments. Throws RequestError. */
 function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }: MemberValues, times: number) {
   const length = segment ?? times;
   if (length < 2 || length > times) throw wrong("segment", `expected 2 to ${times} times, the times of the question`);
@@ -21,7 +21,7 @@ function segmentsOf({ segment, overlap, window = "hann", detrend = "constant" }:
   return { times, length, step: length - shared, window, detrend };
 }
 
-/** The step of times that are equidistant to within 1e-4. @throws RequestError */
+/** The step of times that are equidistant to within 1e-4. Throws RequestError. */
 function stepOf(times: readonly number[]): number {
   const step = ((times.at(-1) as number) - (times[0] as number)) / (times.length - 1);
   const isUniform = times.every((time, i) => Math.abs(time - (times[0] as number) - i * step) <= 1e-4 * step);
@@ -107,7 +107,7 @@ interface Scales {
   readonly speed: number;
 }
 
-/** The members of an answer. @param places coordinates of the groups, the slowest first */
+/** The members of an answer. `places`: coordinates of the groups, the slowest first. */
 function frequencyMembers(
   options: FrequencyOptions,
   states: readonly Frequencies[],

@@ -46,7 +46,7 @@ function averagedOver({ question, dataset }: Analysis): readonly Direction[] {
   return question.over ?? [...LETTERS.filter((_, a) => dataset.axes[a as AxisNumber].periodic), "t"];
 }
 
-/** Sums the modes of one quantity, or of a pair, along transformed axes. @throws RequestError */
+/** Sums the modes of one quantity, or of a pair, along transformed axes. Throws RequestError. */
 async function sumModes(
   texts: readonly string[],
   transformedAxes: readonly AxisNumber[],
@@ -90,7 +90,7 @@ async function sumModes(
   };
 }
 
-/** A pair whose first quantity is fixed at one position along an axis. @throws RequestError */
+/** A pair whose first quantity is fixed at one position along an axis. Throws RequestError. */
 async function fixedAt(
   at: string,
   [first = "", second = first]: readonly string[],

@@ -6,14 +6,14 @@ import { wrong } from "../../faults.js";
 import type { MemberValues, RequestedQuantity } from "../../question/member-values.js";
 import { usualWhat } from "../../question/what.js";
 
-/** The quantity of a question. @throws RequestError for several */
+/** The quantity of a question. Throws RequestError for several. */
 export function onlyWhat(question: MemberValues, dataset: Dataset): RequestedQuantity {
   const [only, ...more] = question.what ?? usualWhat(dataset);
   if (more.length > 0) throw wrong("what", "one quantity is asked at a time");
   return only as RequestedQuantity;
 }
 
-/** The quantity or the pair of a question; with `at`, a single quantity is a pair with itself. @throws RequestError */
+/** The quantity or the pair of a question; with `at`, a single quantity is a pair with itself. Throws RequestError. */
 export function pairOf(question: MemberValues, dataset: Dataset): readonly string[] {
   const { cross, what, at } = question;
   if (cross === undefined) {
@@ -35,7 +35,7 @@ export function fluctuationsOf(texts: readonly string[], { remove = "mean" }: Me
   return remove === "none" ? texts : texts.map((text) => `fluc(${text})`);
 }
 
-/** The shapes of quantities. @throws RequestError for tensors, and for vectors in a pair */
+/** The shapes of quantities. Throws RequestError for tensors, and for vectors in a pair. */
 export function shapesOf(texts: readonly string[], names: Names): readonly ("scalar" | "vector")[] {
   const shapes = texts.map((text) => compileExpression(text, names, "what").shape);
   if (shapes.includes("tensor")) throw wrong("what", "spectra are of scalars and vectors, not of tensors");

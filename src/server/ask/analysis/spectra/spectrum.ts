@@ -131,7 +131,7 @@ function planOf(wanted: Wanted, dataset: Dataset, { base }: AnalysedNodes): Spec
   };
 }
 
-/** Checks the terms besides the energy. @throws RequestError */
+/** Checks the terms besides the energy. Throws RequestError. */
 function termsOf(
   more: readonly string[],
   kind: SpectrumPlan["kind"],
@@ -158,7 +158,7 @@ function termsOf(
   ];
 }
 
-/** The axis of lines or across planes. @throws RequestError if it is missing or does not fit */
+/** The axis of lines or across planes. Throws RequestError if it is missing or does not fit. */
 function axisOf({ kind, axis }: Wanted, { axes }: Dataset): SpectrumPlan["axis"] {
   if (kind === "shell") {
     if (axis !== undefined) throw wrong("axis", "shells have none; lines and planes do");
