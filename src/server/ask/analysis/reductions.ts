@@ -99,12 +99,13 @@ export async function reduceRows(
   const described = fold === null ? { ...plan, kept } : halfOf({ ...plan, kept }, fold.axis);
   const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
+    await analysis.slices.pause();
     const states = merged.states(i);
     const found =
       reduction.kind === "extremes"
         ? await pickAll(reduction, states as readonly Extremes[], plan, reduced, analysis)
         : folded(reduction, states, plan, texts, fold);
-    answers.push(describeResult(reduction, found, described, texts, by));
+    answers.push(await describeResult(reduction, found, described, texts, by, analysis.slices));
   }
   const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
   return { weights: weightsOf(nodes), frames: framesIn(nodes), ...aboutTexts(texts, nodes), results };
@@ -203,6 +204,9 @@ async function pickAll(
 }
 
 const NONE: readonly Extreme[] = [];
+type Slices = Analysis["slices"];
+/** Groups described between two checks of the clock. */
+const DESCRIBED = 256;
 /** Components whose covariances are computed together. */
 const MOST_COVARIED = 16;
 
@@ -242,30 +246,30 @@ export function checkNumbers(numbers: number, most: number): void {
   throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
 }
 
-function describeResult(
+async function describeResult(
   reduction: AnyReduction,
   states: readonly ReductionState[],
   plan: ReductionPlan,
   texts: readonly string[],
   by: number | undefined,
-): GroupAnswer {
+  slices: Slices,
+): Promise<GroupAnswer> {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
   const finish = (state: ReductionState) => finishState(reduction, state, place, plan.cell);
   const merge = (a: ReductionState, b: ReductionState) => mergeStates(reduction, a, b);
   // The states of the groups of a frame follow one another.
   const number = states.length / plan.times.length;
-  const groups =
-    by === undefined
-      ? states.map(finish)
-      : Array.from({ length: number }, (_, g) =>
-          withErrors(
-            plan.times.map((_time, f) => states[f * number + g] as ReductionState),
-            by,
-            merge,
-            finish,
-          ),
-        );
-  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
+  const describe = (g: number): GroupAnswer => {
+    if (by === undefined) return finish(states[g] as ReductionState);
+    const series = plan.times.map((_, f) => states[f * number + g] as ReductionState);
+    return withErrors(series, by, merge, finish);
+  };
+  const groups: GroupAnswer[] = [];
+  const add = (from: number, to: number): void => {
+    for (let g = from; g < to; g++) groups.push(describe(g));
+  };
+  await slices.each(by === undefined ? states.length : number, add, DESCRIBED);
+  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...(await nest(groups, plan, slices)) };
 }
 
 /**
@@ -333,22 +337,21 @@ export function coordinatesOf({
 }
 
 /** Turns the answers of groups into one whose members are arrays along the kept axes: time first, then z, y, x. */
-function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer {
+async function nest(groups: readonly GroupAnswer[], plan: ReductionPlan, slices: Slices): Promise<GroupAnswer> {
   const [first] = groups;
   if (first === undefined || !plan.kept.includes(true)) return first ?? {};
   const lengths = groupExtent(plan)
     .filter((_, a) => plan.kept[a as 0])
     .toReversed();
-  const names = Object.keys(first);
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      nested(
-        groups.map((group) => group[name]),
-        lengths,
-      ),
-    ]),
-  );
+  const members: Record<string, unknown> = {};
+  for (const name of Object.keys(first)) {
+    await slices.pause();
+    members[name] = nested(
+      groups.map((group) => group[name]),
+      lengths,
+    );
+  }
+  return members;
 }
 
 /** What the names of an answer mean, their units if the dataset states them, and the filter as applied. */
