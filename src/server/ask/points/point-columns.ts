@@ -85,7 +85,7 @@ export async function evaluateAt(
   take: TakeValues,
 ): Promise<void> {
   const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
-  const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
+  const records = new Map<InputKey, ReadBlock>(await derivedAt(life, dataset, keys, points, options));
   const results: Result[] = [];
   const open = keys.filter((key) => !records.has(key));
   for (const source of sourcesOf(open, dataset, options)) {
@@ -93,8 +93,9 @@ export async function evaluateAt(
     results.push(result);
     for (const [key, place] of source.places) records.set(key, readerOf(result, place));
   }
+  const held: Float64Array[] = [];
   const evaluate = (from: number, to: number): void => {
-    const block = blockOf(records, points, options.clock ?? options.time, from, to - from);
+    const block = blockOf(records, points, options.clock ?? options.time, from, to - from, held);
     columns.forEach((column, c) => {
       take(c, from, column.evaluate(block));
     });
@@ -103,8 +104,8 @@ export async function evaluateAt(
   for (const result of results) result.release();
 }
 
-/** Reads number i of a component of an input. */
-type ReadAt = (i: number, component: number) => number;
+/** Reads a component of an input at points from number `from` on. */
+type ReadBlock = (component: number, from: number, out: Float64Array) => void;
 /** The offset in a record of a component of an input. */
 type PlaceOf = (component: number) => number;
 
@@ -160,14 +161,19 @@ function boxSource(key: InputKey, { filter }: PointOptions): InputSource {
 }
 
 /** Reads the parts of a result, mostly in order. */
-function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadAt {
+function readerOf({ values, components }: Pick<Result, "values" | "components">, place: PlaceOf): ReadBlock {
   let part = 0;
   let first = 0;
   const itemsOf = (index: number): number => (values[index] as Float32Array).length / components;
-  return (i, c) => {
-    while (i < first) first -= itemsOf(--part);
-    while (i >= first + itemsOf(part)) first += itemsOf(part++);
-    return (values[part] as Float32Array)[(i - first) * components + place(c)] as number;
+  return (c, from, out) => {
+    while (from < first) first -= itemsOf(--part);
+    for (let i = 0; i < out.length; ) {
+      while (from + i >= first + itemsOf(part)) first += itemsOf(part++);
+      const numbers = values[part] as Float32Array;
+      const end = Math.min(out.length, first + itemsOf(part) - from);
+      for (let at = (from + i - first) * components + place(c); i < end; i++, at += components)
+        out[i] = numbers[at] as number;
+    }
   };
 }
 
@@ -178,7 +184,7 @@ async function derivedAt(
   keys: readonly InputKey[],
   points: Float32Array,
   { time, temporalInterpolation, method, derivatives, filter = undefined }: PointOptions,
-): Promise<readonly (readonly [InputKey, ReadAt])[]> {
+): Promise<readonly (readonly [InputKey, ReadBlock])[]> {
   if (filter?.kind === "box") return [];
   const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
   if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
@@ -204,7 +210,7 @@ async function derivedAt(
   release();
   return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
-    (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
+    (c, from, out) => out.set((atPoints[components[c] as number] as Float64Array).subarray(from, from + out.length)),
   ]);
 }
 
@@ -280,22 +286,31 @@ async function recordsAt(
   return runAtPoints(life, { ...query, time }, points);
 }
 
+/** @param held arrays that are used again for each block, of which the first is the longest */
 function blockOf(
-  records: ReadonlyMap<InputKey, ReadAt>,
+  records: ReadonlyMap<InputKey, ReadBlock>,
   points: Float32Array,
   time: number | Float64Array,
   from: number,
   count: number,
+  held: Float64Array[],
 ): BlockInputs {
+  const places = readerOf({ values: [points], components: 3 }, own);
+  let used = 0;
+  const scratch = (): Float64Array => {
+    held[used] ??= new Float64Array(Math.min(STEP_POINTS, points.length / 3));
+    return (held[used++] as Float64Array).subarray(0, count);
+  };
   const input = (key: InputKey, c: number): Float64Array => {
     if (key === "t" && typeof time !== "number") return time.subarray(from, from + count);
-    if (key === "t") return new Float64Array(count).fill(time as number);
-    const read = records.get(key) ?? ((i: number) => points[3 * i + "xyz".indexOf(key)] as number);
-    const out = new Float64Array(count);
-    for (let i = 0; i < count; i++) out[i] = read(from + i, c);
+    const out = scratch();
+    if (key === "t") return out.fill(time as number);
+    const read = records.get(key);
+    if (read === undefined) places("xyz".indexOf(key), from, out);
+    else read(c, from, out);
     return out;
   };
-  return { count, computed: new Map(), scratch: () => new Float64Array(count), input };
+  return { count, computed: new Map(), scratch, input };
 }
 
 /**
