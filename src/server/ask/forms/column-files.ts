@@ -6,8 +6,16 @@ import type { Column } from "../answer.js";
 /** Numbers written together: less than a time slice of work. */
 const BATCH_NUMBERS = 131_072;
 
-/** Some rows of a column as float32 or float64. */
-async function numbersIn({ values, stride, offset }: Column, from: number, count: number) {
+/** A column of texts. */
+export interface TextColumn {
+  readonly name: string;
+  readonly texts: readonly string[];
+}
+
+/** Some rows of a column as texts, float32 or float64. */
+async function rowsIn(column: Column | TextColumn, from: number, count: number) {
+  if ("texts" in column) return column.texts.slice(from, from + count);
+  const { values, stride, offset } = column;
   const block = await blockOf(values, stride * from, stride * (from + count));
   const out = typeOf(values) === "<f4" ? new Float32Array(count) : new Float64Array(count);
   for (let i = 0; i < count; i++) out[i] = block[stride * i + offset] as number;
@@ -16,7 +24,7 @@ async function numbersIn({ values, stride, offset }: Column, from: number, count
 
 /** Columns as an uncompressed Parquet file, with a row group for each batch. */
 export async function* parquetColumns(
-  columns: readonly Column[],
+  columns: readonly (Column | TextColumn)[],
   rows: number,
   about: readonly (readonly [string, string])[],
 ): AsyncGenerator<Buffer> {
@@ -27,9 +35,10 @@ export async function* parquetColumns(
     bytes.index = 0;
     return some;
   };
-  const schema = columns.map(({ name, values }) => {
-    const type = typeOf(values) === "<f4" ? ("FLOAT" as const) : ("DOUBLE" as const);
-    return { name, type, repetition_type: "REQUIRED" } as const;
+  const schema = columns.map((column) => {
+    const common = { name: column.name, repetition_type: "REQUIRED" } as const;
+    if ("texts" in column) return { ...common, type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
+    return { ...common, type: typeOf(column.values) === "<f4" ? "FLOAT" : "DOUBLE" } as const;
   });
   const writer = new ParquetWriter({
     ...{ writer: bytes, codec: "UNCOMPRESSED", createdBy: "fieldprobe" },
@@ -39,9 +48,9 @@ export async function* parquetColumns(
   const most = Math.max(1, Math.floor(BATCH_NUMBERS / columns.length));
   for (let from = 0; from === 0 || from < rows; from += most) {
     const count = Math.min(most, rows - from);
-    const columnData: { name: string; data: Float32Array | Float64Array; encoding: "PLAIN" }[] = [];
+    const columnData: { name: string; data: Awaited<ReturnType<typeof rowsIn>>; encoding: "PLAIN" }[] = [];
     for (const column of columns)
-      columnData.push({ name: column.name, data: await numbersIn(column, from, count), encoding: "PLAIN" });
+      columnData.push({ name: column.name, data: await rowsIn(column, from, count), encoding: "PLAIN" });
     writer.write({ columnData, rowGroupSize: Math.max(1, count) });
     yield taken();
     await setImmediate();

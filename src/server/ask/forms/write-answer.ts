@@ -10,7 +10,7 @@ import { LongNumbers, typeOf, type Values } from "../../../storage/tools/long-nu
 import type { RequestLife } from "../../http/request-life.js";
 import { sendChunks } from "../../http/send-answer.js";
 import type { Service } from "../../http/service.js";
-import { type Answer, columnOf, type GridAnswer, type Outcome, type RowsAnswer, type TableAnswer } from "../answer.js";
+import type { Answer, GridAnswer, Outcome, RowsAnswer, TableAnswer } from "../answer.js";
 import { wrong } from "../faults.js";
 import type { MemberValues } from "../question/member-values.js";
 import { checkApart, fileNames } from "../question/what.js";
@@ -22,7 +22,7 @@ import { aboutOf, attributesOf } from "./origin.js";
 import { pictureOf, Range } from "./picture.js";
 import { sendWritten } from "./send-written.js";
 import { csvOf, jsonOf } from "./text-forms.js";
-import { numberTable, tableArchive, tableChunks } from "./write-table.js";
+import { numberTable, tableArchive, tableChunks, tableColumns } from "./write-table.js";
 
 export interface Sending {
   readonly service: Service;
@@ -130,8 +130,6 @@ export async function sendAnswer(answered: Outcome, form: Format, sending: Sendi
   }
   const cutout = answer.kind === "grid" ? answer.cutout : undefined;
   reply.type(type);
-  if (form === "xmf" && cutout === undefined)
-    throw wrong("format", "xmf describes stored fields: ask fields only, every node of them");
   if (cutout !== undefined && (form === "h5" || form === "xmf"))
     return sendWritten(life, reply, `nodes.${form}`, (folder) => cutout(join(folder, "nodes.h5")));
   const { paths } = answer as RowsAnswer;
@@ -184,9 +182,8 @@ async function sendTable(
     return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
   }
   if (form === "parquet") {
-    const columns = numberTable(table, {});
-    const all = [columns.along, ...columns.columns].map(({ name, values }) => columnOf(name, values));
-    await sendChunks(reply, type, parquetColumns(all, table.rows.length, Object.entries(about)), service, life.reader);
+    const chunks = parquetColumns(tableColumns(table), table.rows.length, Object.entries(about));
+    await sendChunks(reply, type, chunks, service, life.reader);
     return reply;
   }
   if (form !== "csv" && form !== "npy" && form !== "npz")

@@ -2,6 +2,8 @@
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../../shared/errors.js";
+import { type Column, columnOf } from "../answer.js";
+import type { TextColumn } from "./column-files.js";
 import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
 const CHUNK_ROWS = 512;
@@ -22,54 +24,48 @@ function* csvChunks(table: AnalysisTable): Generator<Buffer> {
   yield Buffer.from(lines.join(""));
 }
 
-/** An array for each column, and the origin of the answer. */
-export function tableArchive(
-  { columns, rows }: AnalysisTable,
-  origin: Readonly<Record<string, string>>,
-): AsyncGenerator<Buffer> {
-  const arrays = columns.map((column, c) => {
-    const name = column.replaceAll("/", "_");
+/** The columns of a table: texts, or numbers, NaN where they are missing. */
+export function tableColumns({ columns, rows }: AnalysisTable): readonly (Column | TextColumn)[] {
+  return columns.map((name, c) => {
     const values = rows.map((row) => row[c]);
-    const isText = values.some((value) => typeof value === "string" && value !== "");
-    if (isText)
-      return textsArray(
-        name,
-        values.map((value) => String(value ?? "")),
-      );
-    return numberArray(
-      name,
-      values.map((value) => (value === "" || value === null ? Number.NaN : Number(value))),
-    );
+    if (values.some((value) => typeof value === "string" && value !== ""))
+      return { name, texts: values.map((value) => String(value ?? "")) };
+    const number = (value: unknown): number => (value === "" || value === null ? Number.NaN : Number(value));
+    return columnOf(name, Float64Array.from(values, number));
+  });
+}
+
+/** An array for each column, and the origin of the answer. */
+export function tableArchive(table: AnalysisTable, origin: Readonly<Record<string, string>>): AsyncGenerator<Buffer> {
+  const arrays = tableColumns(table).map((column) => {
+    const name = column.name.replaceAll("/", "_");
+    return "texts" in column ? textsArray(name, column.texts) : numberArray(name, column.values as Float64Array);
   });
   return npzFile([...arrays, ...Object.entries(origin).map(([name, text]) => textArray(name, text))]);
 }
 
 /** Columns as .npy rows: numbers and booleans as float64, NaN if missing; texts as UTF-32 of the longest one. */
-function npyChunks({ columns, rows }: AnalysisTable): Generator<Buffer> {
-  const lengths = columns.map((_, c) =>
-    rows.reduce((most, row) => Math.max(most, typeof row[c] === "string" ? row[c].length : 0), 0),
-  );
-  const names = columns.map((name, c) => [name, lengths[c] === 0 ? "<f8" : `<U${lengths[c]}`] as const);
-  const list = names.map(([name, type]) => `('${name.replaceAll(/[\\']/g, "\\$&")}', '${type}')`).join(", ");
+function npyChunks(table: AnalysisTable): Generator<Buffer> {
+  const columns = tableColumns(table).map((column) => {
+    const letters = "texts" in column ? Math.max(...column.texts.map(({ length }) => length)) : 0;
+    return { ...column, type: letters === 0 ? "<f8" : `<U${letters}`, size: letters === 0 ? 8 : 4 * letters };
+  });
+  const list = columns.map(({ name, type }) => `('${name.replaceAll(/[\\']/g, "\\$&")}', '${type}')`).join(", ");
   if (list.length > 60_000)
     throw new RequestError("Unsupported", "The names of the columns are too long for a NumPy file: take CSV.");
-  const head = npyHeader([rows.length], `[${list}]`);
-  const sizes = lengths.map((length) => (length === 0 ? 8 : 4 * length));
-  const width = sizes.reduce((sum, size) => sum + size, 0);
-  const write = (row: readonly unknown[], into: Buffer, start: number): void => {
-    let at = start;
-    for (const [c, value] of row.entries()) {
-      if (lengths[c] === 0) into.writeDoubleLE(value === "" || value === null ? Number.NaN : Number(value), at);
-      else writeLetters(String(value), into, at);
-      at += sizes[c] as number;
-    }
-  };
+  const { length: rows } = table.rows;
+  const head = npyHeader([rows], `[${list}]`);
+  const width = columns.reduce((sum, { size }) => sum + size, 0);
   return (function* () {
     yield head;
-    for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
-      const some = rows.slice(from, from + CHUNK_ROWS);
-      const chunk = Buffer.alloc(width * some.length);
-      for (const [i, row] of some.entries()) write(row, chunk, width * i);
+    for (let from = 0; from < rows; from += CHUNK_ROWS) {
+      const chunk = Buffer.alloc(width * Math.min(CHUNK_ROWS, rows - from));
+      for (let at = 0, row = from; at < chunk.length; row++)
+        for (const column of columns) {
+          if ("texts" in column) writeLetters(column.texts[row] as string, chunk, at);
+          else chunk.writeDoubleLE((column.values as Float64Array)[row], at);
+          at += column.size;
+        }
       yield chunk;
     }
   })();

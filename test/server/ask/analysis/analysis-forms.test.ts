@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
+import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -100,13 +101,16 @@ describe("forms of analyses", () => {
     });
   });
 
-  it("have the separations of JSON as a NumPy file, texts included", async () => {
+  it("have the separations of JSON as NumPy and Parquet files, texts included", async () => {
     const { separations } = (await (await post("structure_functions", SEPARATIONS)).json()) as {
       separations: { axis: string; longitudinal: Record<string, number> }[];
     };
     const columns = await columnsOf(await post("structure_functions", SEPARATIONS, "application/x-npy"));
     expect(columns.get("axis")).toEqual(separations.map(({ axis }) => axis));
     expect(columns.get("longitudinal.3")).toEqual(separations.map(({ longitudinal }) => longitudinal["3"]));
+    const file = await (await post("structure_functions", SEPARATIONS, "application/vnd.apache.parquet")).arrayBuffer();
+    const rows = await parquetReadObjects({ file });
+    expect(new Map(Object.keys(rows[0] ?? {}).map((name) => [name, rows.map((row) => row[name])]))).toEqual(columns);
   });
 
   it("refuse forms that there are not, in one line", async () => {
